@@ -30,7 +30,9 @@ func (f *failingLog) AddAudit(ctx context.Context, e entity.AuditEntry) error {
 }
 
 // ListAudit has pages of two entries.
-func (f *failingLog) ListAudit(ctx context.Context, filter repository.AuditFilter, p repository.Page) ([]entity.AuditEntry, string, error) {
+func (f *failingLog) ListAudit(ctx context.Context, filter repository.AuditFilter,
+	p repository.Page,
+) ([]entity.AuditEntry, string, error) {
 	if f.pageErr != nil && p.Cursor != "" {
 		return nil, "", f.pageErr
 	}
@@ -68,7 +70,8 @@ func TestAdminsManageUsers(t *testing.T) {
 	path := a.header.Get("Location")
 	require.Equal(t, "operator", e.call("GET", path, "").want(200).json()["role"])
 	require.Len(t, e.call("GET", users, "").want(200).json()["items"], 7, "the six accounts and bob")
-	require.Equal(t, "viewer", e.call("PUT", path, `{"role":"viewer","username":"bob","permissions":[]}`).want(200).json()["role"])
+	require.Equal(t, "viewer",
+		e.call("PUT", path, `{"role":"viewer","username":"bob","permissions":[]}`).want(200).json()["role"])
 	e.call("PUT", path, `{"role":"disabled","password":"another horse"}`).want(200)
 	e.call("PUT", users+"/id-of-admin", `{"role":"viewer"}`).wantCode(409, "last_admin")
 	e.call("POST", users, `{"username":"bob","password":"correct horse","role":"operator"}`).wantCode(409, "name_taken")
@@ -103,7 +106,8 @@ func TestNoTokenChangesUsers(t *testing.T) {
 		with := []string{"Authorization", "Bearer " + token}
 		e.call("GET", users, "", with...).want(200)
 		e.call("GET", users+"/id-of-admin", "", with...).want(200)
-		e.call("POST", users, `{"username":"eve","password":"correct horse","role":"admin"}`, with...).wantCode(403, "forbidden")
+		e.call("POST", users, `{"username":"eve","password":"correct horse","role":"admin"}`, with...).
+			wantCode(403, "forbidden")
 		a := e.call("PUT", users+"/id-of-admin", `{"role":"admin","password":"another horse"}`, with...)
 		a.wantCode(403, "forbidden")
 		require.Contains(t, a.body, "this token does not hold the permission user:write")
@@ -114,7 +118,8 @@ func TestNoTokenChangesUsers(t *testing.T) {
 	n, err := e.Store.CountUsers(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 6, n)
-	e.call("POST", tokens, `{"name":"x","expiresAt":"2026-12-20T12:00:00Z","scopes":["user:write"]}`).wantField(422, "scopes", "unknown_value")
+	e.call("POST", tokens, `{"name":"x","expiresAt":"2026-12-20T12:00:00Z","scopes":["user:write"]}`).
+		wantField(422, "scopes", "unknown_value")
 
 	held := func(token string) any {
 		return e.call("GET", "/api/v1/auth/me", "", "Authorization", "Bearer "+token).want(200).json()["permissions"]
@@ -185,7 +190,8 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 	e.call("POST", "/api/v1/jobs", `{}`, "Authorization", "Bearer "+viewerToken).want(403)
 	created := e.call("POST", "/api/v1/jobs", `{"name":"j","jobType":"CUSTOM","jobClass":"noop"}`).want(201)
 	id := fmt.Sprint(created.json()["id"])
-	e.call("PUT", "/api/v1/jobs/"+id, `{"name":"k","jobType":"CUSTOM","jobClass":"noop","version":1,"priority":7}`).want(200)
+	e.call("PUT", "/api/v1/jobs/"+id, `{"name":"k","jobType":"CUSTOM","jobClass":"noop","version":1,"priority":7}`).
+		want(200)
 	e.call("DELETE", "/api/v1/jobs/none", "").want(404)
 	e.call("PUT", "/api/v1/jobs/"+id, `{"name":"k"}`).want(422)
 	e.call("PUT", "/api/v1/jobs/"+id, `{"name":"k","jobType":"CUSTOM","jobClass":"noop","version":1}`).want(409)
@@ -204,9 +210,13 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 
 	log := e.call("GET", "/api/v1/audit-logs?userId=id-of-admin", "").want(200).json()["items"].([]any)
 	require.Len(t, log, 3)
-	require.Equal(t, map[string]any{"name": []any{"j", "k"}, "priority": []any{5.0, 7.0}}, log[1].(map[string]any)["changes"])
+	require.Equal(t, map[string]any{"name": []any{"j", "k"}, "priority": []any{5.0, 7.0}},
+		log[1].(map[string]any)["changes"])
 	require.Nil(t, log[0].(map[string]any)["changes"])
-	require.Equal(t, []any{id, "j", 1.0}, []any{log[1].(map[string]any)["object"], log[1].(map[string]any)["objectName"], log[1].(map[string]any)["calls"]})
+	require.Equal(t, []any{id, "j", 1.0}, []any{
+		log[1].(map[string]any)["object"], log[1].(map[string]any)["objectName"],
+		log[1].(map[string]any)["calls"],
+	})
 	e.call("GET", "/api/v1/audit-logs", "", "Authorization", "Bearer "+operatorToken).want(403)
 	e.call("GET", "/api/v1/audit-logs?from=x", "").wantField(422, "from", "")
 

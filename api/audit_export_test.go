@@ -33,7 +33,10 @@ func TestTheAuditLogIsExportedWhole(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 6)
-	require.Equal(t, []string{"e", "2026-11-20T12:00:00.000Z", "", "ann", "", "", "", "PUT /x", "", "200", "", `{"a":[1,2]}`, "", "1"}, rows[1])
+	require.Equal(t, []string{
+		"e", "2026-11-20T12:00:00.000Z", "", "ann", "", "", "", "PUT /x", "", "200", "",
+		`{"a":[1,2]}`, "", "1",
+	}, rows[1])
 	require.Equal(t, "'=HYPERLINK(1)", rows[3][3], "no spreadsheet runs it")
 	require.Equal(t, "a, \"b\"", rows[4][3])
 

@@ -40,7 +40,8 @@ func (e *edge) about(object, name, changes string) {
 // The audit log answers who did what, to which object, by id and by name.
 func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e := newEdge(t)
-	created := e.call("POST", "/api/v1/jobs", `{"name":"settle","group":"pay","jobType":"CUSTOM","jobClass":"noop"}`).want(201)
+	created := e.call("POST", "/api/v1/jobs", `{"name":"settle","group":"pay","jobType":"CUSTOM","jobClass":"noop"}`).
+		want(201)
 	id := fmt.Sprint(created.json()["id"])
 	e.about(id, "settle", `{"group":[null,"pay"],"version":[null,1]}`)
 	e.call("POST", "/api/v1/jobs/"+id+"/pause", "").want(200)
@@ -53,8 +54,11 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.about("1 objects", "", `{"done":[null,{"`+id+`":["`+e.runs(id)[0].ID+`"]}],"refused":[null,{}]}`)
 	e.call("POST", "/api/v1/jobs/pause", `{"reason":"the bank moves"}`).want(200)
 	e.about("all jobs", "", `{"reason":[null,"the bank moves"]}`)
-	run := e.call("POST", "/api/v1/jobs/"+id+"/trigger", `{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202).json()["executionIds"].([]any)[0].(string)
-	e.about(id, "", `{"executionIds":[null,["`+run+`"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
+	run := e.call("POST", "/api/v1/jobs/"+id+"/trigger",
+		`{"params":{"day":"2026-11-20","db":{"password":"hunter2"},"apiToken":"x"},"delaySec":5}`).want(202).
+		json()["executionIds"].([]any)[0].(string)
+	e.about(id, "", `{"executionIds":[null,["`+run+
+		`"]],"params":[null,{"day":"2026-11-20","db":{"password":"***"},"apiToken":"***"}],"delaySec":[null,5]}`)
 	copied := e.call("POST", "/api/v1/jobs/"+id+"/copy", `{"name":"again","group":"other"}`).want(201)
 	e.about(fmt.Sprint(copied.json()["id"]), "again", `{"copyOf":[null,"`+id+`"],"group":[null,"other"]}`)
 	e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
@@ -71,7 +75,8 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.call("DELETE", "/api/v1/secrets/TOKEN", "").want(204)
 	e.about("TOKEN", "", "")
 
-	bob := fmt.Sprint(e.call("POST", users, `{"username":"bob","password":"correct horse","role":"viewer"}`).want(201).json()["id"])
+	bob := fmt.Sprint(e.call("POST", users, `{"username":"bob","password":"correct horse","role":"viewer"}`).want(201).
+		json()["id"])
 	require.Equal(t, []any{bob, "bob"}, []any{e.last().Object, e.last().ObjectName})
 	e.call("PUT", users+"/"+bob, `{"role":"viewer","password":"another horse"}`).want(200)
 	e.about(bob, "bob", `{"password":["***","***"],"keepTokens":[null,false]}`)
@@ -84,7 +89,8 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.call("DELETE", tokens+"/"+tokenID, "").want(204)
 	e.about(tokenID, "CI", `{"revoked":[false,true],"userId":["id-of-admin",null]}`)
 
-	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"another horse"}`, as(operatorToken)...).want(204)
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"another horse"}`, as(operatorToken)...).
+		want(204)
 	e.about("id-of-operator", "operator", `{"password":["***","***"],"keepTokens":[null,false]}`)
 	e.call("POST", "/api/v1/auth/logout", "", as(viewerToken)...).want(204)
 	e.about("session", "", "")
@@ -93,7 +99,8 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	require.Equal(t, "t-reads-jobs", e.last().TokenID)
 
 	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"right"}`, "Authorization", "").want(200)
-	require.Equal(t, []any{"id-of-ann", "user ann", audit.SignInAction}, []any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
+	require.Equal(t, []any{"id-of-ann", "user ann", audit.SignInAction},
+		[]any{e.last().UserID, e.last().Object, e.last().Action}, "a sign-in is found by who signed in")
 
 	before := len(e.kept())
 	e.call("GET", "/api/v1/secrets", "").want(200)
@@ -111,7 +118,8 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 func TestAReplayIsMarkedInTheAuditLog(t *testing.T) {
 	e := newEdge(t)
 	for range 2 {
-		e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`, "Idempotency-Key", "k").want(201)
+		e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`, "Idempotency-Key", "k").
+			want(201)
 	}
 	require.Len(t, e.kept(), 2)
 	require.Equal(t, []string{"", "replayed"}, []string{e.kept()[0].Code, e.kept()[1].Code})
@@ -123,7 +131,10 @@ func TestACallThatPanicsIsInTheAuditLog(t *testing.T) {
 	jobs := e.failingJobs()
 	jobs.panics = "canary"
 	e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`).want(500)
-	require.Equal(t, []any{"admin", 500, "broken_off", "settle"}, []any{e.last().UserName, e.last().Status, e.last().Code, e.last().ObjectName})
+	require.Equal(t, []any{"admin", 500, "broken_off", "settle"}, []any{
+		e.last().UserName, e.last().Status, e.last().Code,
+		e.last().ObjectName,
+	})
 	jobs.panics = http.ErrAbortHandler
 	require.Panics(t, func() { e.call("POST", "/api/v1/jobs", `{"name":"settle","jobType":"CUSTOM","jobClass":"noop"}`) })
 	require.Len(t, e.kept(), 2)
@@ -138,7 +149,8 @@ func TestABulkCallIsInTheAuditLogAsAWhole(t *testing.T) {
 		var jobs []*entity.Job
 		for i := range 500 {
 			j := enginetest.Job(fmt.Sprint("job ", i), nil)
-			j.ID, j.Version, j.Status, j.CreateTime, j.UpdateTime = uuid.Must(uuid.NewV7()).String(), 1, entity.JobEnabled, now, now
+			j.ID, j.Version, j.Status, j.CreateTime, j.UpdateTime = uuid.Must(uuid.NewV7()).String(), 1, entity.JobEnabled, now,
+				now
 			jobs, ids = append(jobs, j), append(ids, j.ID)
 		}
 		return tx.Jobs.Insert(ctx, jobs...)

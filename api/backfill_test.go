@@ -34,8 +34,9 @@ func TestABackfillIsAskedForShownAndCancelled(t *testing.T) {
 	path := "/api/v1/jobs/" + job + "/backfill"
 	e.ran(job, now.Add(-36*time.Hour), time.Hour, 2)
 	want := map[string]any{
-		"jobId": job, "from": "2026-11-19T00:00:00.000Z", "to": "2026-11-20T00:00:00.000Z", "position": "2026-11-19T02:00:00.001Z",
-		"total": 24.0, "alreadyRun": 2.0, "started": 1.0, "maxParallel": 1.0, "status": "ACTIVE", "user": "admin",
+		"jobId": job, "from": "2026-11-19T00:00:00.000Z", "to": "2026-11-20T00:00:00.000Z",
+		"position": "2026-11-19T02:00:00.001Z",
+		"total":    24.0, "alreadyRun": 2.0, "started": 1.0, "maxParallel": 1.0, "status": "ACTIVE", "user": "admin",
 		"createTime": "2026-11-20T12:00:00.000Z", "updateTime": "2026-11-20T12:00:00.000Z",
 	}
 	got := e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key", "k").want(202).json()
@@ -43,11 +44,13 @@ func TestABackfillIsAskedForShownAndCancelled(t *testing.T) {
 	want["id"] = first
 	require.Equal(t, want, got)
 	require.Equal(t, "POST /api/v1/jobs/:id/backfill", e.last().Action)
-	require.Equal(t, "true", e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key", "k").want(202).header.Get("Idempotent-Replayed"))
+	require.Equal(t, "true", e.call("POST", path, `{`+pastDay+`}`, "Idempotency-Key",
+		"k").want(202).header.Get("Idempotent-Replayed"))
 	require.Len(t, e.call("GET", path+"s", "").want(200).json()["items"], 1, "a repeated call does nothing")
 	require.Len(t, e.runs(job), 3, "the two of before, and one more: no two at once")
 	e.Clock.Advance(time.Millisecond) // ids are ordered by it
-	require.EqualValues(t, 100, e.call("POST", path, `{`+pastDay+`,"dryRun":false,"maxParallel":100}`).want(202).json()["maxParallel"])
+	require.EqualValues(t, 100,
+		e.call("POST", path, `{`+pastDay+`,"dryRun":false,"maxParallel":100}`).want(202).json()["maxParallel"])
 
 	page := e.call("GET", path+"s?limit=1", "").want(200).json()
 	require.EqualValues(t, 100, page["items"].([]any)[0].(map[string]any)["maxParallel"], "the newest first")
@@ -61,7 +64,8 @@ func TestABackfillIsAskedForShownAndCancelled(t *testing.T) {
 func TestADryRunShowsTheFirstTimes(t *testing.T) {
 	e := newEdge(t)
 	const every = 57600 * time.Millisecond // 1,500 times a day
-	job := e.create(encode(t, minimal().with(fields{"schedule": fields{"kind": "FIXED_RATE", "intervalMs": every.Milliseconds()}})))["id"].(string)
+	job := e.create(encode(t,
+		minimal().with(fields{"schedule": fields{"kind": "FIXED_RATE", "intervalMs": every.Milliseconds()}})))["id"].(string)
 	e.ran(job, now.Add(-36*time.Hour), every, 100)
 	plan := e.call("POST", "/api/v1/jobs/"+job+"/backfill", `{`+pastDay+`,"dryRun":true}`).want(200).json()
 	times := plan["fireTimes"].([]any)

@@ -19,9 +19,11 @@ const badInputDocs = "../docs/bad-input.md"
 
 const badInputHead = `# Bad input, and what it is answered with
 
-Made from the catalogue of ` + "`api/apitest`" + ` (` + "`UPDATE_DOCS=1 go test ./api -run TestTheDocsShowWhatBadInputIsAnsweredWith`" + `). Each line is sent to the edge
+Made from the catalogue of ` + "`api/apitest`" + ` (` + "`UPDATE_DOCS=1 go test ./api -run " +
+	"TestTheDocsShowWhatBadInputIsAnsweredWith`" + `). Each line is sent to the edge
 alone and to whole servers over SQLite and MariaDB, which must refuse it, name the field, say what to do, and change nothing. The numbers
-group kinds of mistakes; ` + "`JOB`, `RUN`" + ` stand for ids. What executors refuse or run into (addresses, commands, answers of targets: 85–110) is
+group kinds of mistakes; ` + "`JOB`, `RUN`" +
+	` stand for ids. What executors refuse or run into (addresses, commands, answers of targets: 85–110) is
 tested in ` + "`test/e2e/executor_rows_test.go`" + `.
 
 | | sent | to | answer | field | code |
@@ -43,7 +45,8 @@ func TestTheDocsShowWhatBadInputIsAnsweredWith(t *testing.T) {
 		byEdge[c.Name()] = true
 	}
 	slices.SortFunc(cases, func(a, b apitest.Case) int { // some tables are maps
-		return cmp.Or(number(a.Row)-number(b.Row), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Body, b.Body), cmp.Compare(a.Method+a.Path, b.Method+b.Path),
+		return cmp.Or(number(a.Row)-number(b.Row), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Body, b.Body),
+			cmp.Compare(a.Method+a.Path, b.Method+b.Path),
 			slices.Compare(a.Headers, b.Headers), cmp.Compare(a.Field, b.Field))
 	})
 	for _, c := range cases {
@@ -87,7 +90,10 @@ func sent(c apitest.Case) string {
 	if c.Body == "" && len(c.Headers) > 0 {
 		return strings.Join(c.Headers, ": ")
 	}
-	for _, common := range []string{`{"name":"n","jobType":"CUSTOM","jobClass":"noop",`, `"jobClass":"noop","jobType":"CUSTOM","name":"settle orders",`} {
+	for _, common := range []string{
+		`{"name":"n","jobType":"CUSTOM","jobClass":"noop",`,
+		`"jobClass":"noop","jobType":"CUSTOM","name":"settle orders",`,
+	} {
 		c.Body = strings.Replace(c.Body, common, "", 1)
 	}
 	return strings.TrimPrefix(c.Body, "{")

@@ -52,18 +52,20 @@ func TestTheEdgeRefusesBadInput(t *testing.T) {
 		})
 	}
 	require.Empty(t, e.all(), "no half row")
-	require.NoError(t, dbtest.Write(t.Context(), e.Store, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-		calls, err := tx.QueryText(ctx, "SELECT CAST(COUNT(*) AS TEXT) FROM scheduler_idempotency_key")
-		require.Equal(t, "0", calls, "no call is kept")
-		return err
-	}))
+	require.NoError(t, dbtest.Write(t.Context(), e.Store, repository.LaneAPI, "test",
+		func(ctx context.Context, tx dbtest.Tx) error {
+			calls, err := tx.QueryText(ctx, "SELECT CAST(COUNT(*) AS TEXT) FROM scheduler_idempotency_key")
+			require.Equal(t, "0", calls, "no call is kept")
+			return err
+		}))
 }
 
 func TestUnusualButValidSchedules(t *testing.T) {
 	e := newEdge(t)
 	for row, s := range map[string]fields{
 		"16": {"dialect": "UNIX", "cronExpression": "0 0 29 2 *"}, "23": {"dialect": "UNIX", "cronExpression": "0 0 * * 7"},
-		"24": {"dialect": "QUARTZ", "cronExpression": "0 0 0 L * ?"}, "29": {"dialect": "QUARTZ", "cronExpression": "* * * * * ?"},
+		"24": {"dialect": "QUARTZ", "cronExpression": "0 0 0 L * ?"},
+		"29": {"dialect": "QUARTZ", "cronExpression": "* * * * * ?"},
 		"30": {"cronExpression": "0 0 0 * * ?", "timeZone": "Asia/Shanghai"},
 	} {
 		t.Run(row, func(t *testing.T) {
@@ -76,8 +78,10 @@ func TestUnusualButValidSchedules(t *testing.T) {
 func TestUnusualButValidTexts(t *testing.T) {
 	e := newEdge(t)
 	for row, name := range map[string]string{
-		"55": "می\u200cخواهم", "56": "job 🚀", "56 joined": "👩\u200d👩\u200d👧", "57": "cafe\u0301", "58": "Trailing ", "59": "' OR 1=1 -- ", "60": `"; DROP TABLE`,
-		"61": "1/**/UNION SELECT", "63": "<script>alert(1)</script>", "64": "javascript:alert(1)", "65": "{{7*7}} ${jndi:ldap://x} %n%s", "68": "=HYPERLINK()",
+		"55": "می\u200cخواهم", "56": "job 🚀", "56 joined": "👩\u200d👩\u200d👧", "57": "cafe\u0301", "58": "Trailing ",
+		"59": "' OR 1=1 -- ", "60": `"; DROP TABLE`,
+		"61": "1/**/UNION SELECT", "63": "<script>alert(1)</script>", "64": "javascript:alert(1)",
+		"65": "{{7*7}} ${jndi:ldap://x} %n%s", "68": "=HYPERLINK()",
 	} {
 		t.Run(row, func(t *testing.T) {
 			e := e.on(t)
@@ -88,7 +92,8 @@ func TestUnusualButValidTexts(t *testing.T) {
 		})
 	}
 	e.create(encode(t, minimal().with(fields{"name": `by 100%_\`})))
-	for pattern, found := range map[string]int{"%25": 2, "_": 1, "%5C": 1, "100%25_%5C": 1, "0%25%5C": 0} { // 62: a pattern means itself
+	for pattern, found := range map[string]int{"%25": 2, "_": 1, "%5C": 1, "100%25_%5C": 1, "0%25%5C": 0} {
+		// 62: a pattern means itself
 		require.Len(t, e.call("GET", "/api/v1/jobs?name="+pattern, "").want(200).json()["items"], found, pattern)
 	}
 }
@@ -96,27 +101,32 @@ func TestUnusualButValidTexts(t *testing.T) {
 func TestTheLimitsThemselvesAreValid(t *testing.T) {
 	e := newEdge(t)
 	e.call("POST", "/api/v1/jobs", raw("timeoutSec", "0")).want(201) // 36: zero is "no limit"
-	e.call("POST", "/api/v1/jobs", `{"name":"deep","jobType":"CUSTOM","jobClass":"settle","jobData":`+strings.Repeat(`{"a":`, 62)+"1"+strings.Repeat("}", 63)).want(201)
+	e.call("POST", "/api/v1/jobs",
+		`{"name":"deep","jobType":"CUSTOM","jobClass":"settle","jobData":`+strings.Repeat(`{"a":`, 62)+"1"+strings.Repeat("}",
+			63)).want(201)
 	e.call("POST", "/api/v1/jobs", encode(t, minimal()), "Content-Type", "Application/JSON; charset=UTF-8").want(201)
 }
 
 func TestAMisspeltFieldIsSuggested(t *testing.T) { // 78
 	e := newEdge(t)
 	for _, c := range [][2]string{{"Name", "name"}, {"JOBTYPE", "jobType"}, {"Timeoutsec", "timeoutSec"}} {
-		require.Contains(t, e.call("POST", "/api/v1/jobs", encode(t, minimal().with(fields{c[0]: 1}))).body, "did you mean "+c[1])
+		require.Contains(t, e.call("POST", "/api/v1/jobs", encode(t, minimal().with(fields{c[0]: 1}))).body,
+			"did you mean "+c[1])
 	}
 }
 
 func TestAllWrongFieldsAtOnce(t *testing.T) {
 	e := newEdge(t)
-	a := e.call("POST", "/api/v1/jobs", `{"name":" ","jobType":"SHELL","priority":"high","timeoutSec":-1,"labels":{"a":1},"Owner":"x",
+	a := e.call("POST", "/api/v1/jobs",
+		`{"name":" ","jobType":"SHELL","priority":"high","timeoutSec":-1,"labels":{"a":1},"Owner":"x",
 		"schedule":{"kind":"CRON","cronExpression":"nonsense","misfireMaxFires":1.5,"startTime":"soon"},
 		"retryPolicy":{"maxRetries":-1,"jitter":true},"shardCount":0}`)
 	a.want(422)
 	code, wrong := a.problem()
 	require.Equal(t, "invalid", code)
 	for _, field := range []string{
-		"name", "jobType", "priority", "timeoutSec", "labels.a", "Owner", "schedule.cronExpression", "schedule.misfireMaxFires",
+		"name", "jobType", "priority", "timeoutSec", "labels.a", "Owner", "schedule.cronExpression",
+		"schedule.misfireMaxFires",
 		"schedule.startTime", "retryPolicy.maxRetries", "retryPolicy.jitter", "shardCount",
 	} {
 		require.Contains(t, wrong, field)

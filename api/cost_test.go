@@ -46,7 +46,9 @@ func numbered(n int, head, format, tail string) string {
 
 func shapes() []shape {
 	return []shape{
-		{"a long name over many values", func(n int) string { return repeat(n, `{"`+strings.Repeat("x", n/2)+`":[`, "0", "]}") }},
+		{"a long name over many values", func(n int) string {
+			return repeat(n, `{"`+strings.Repeat("x", n/2)+`":[`, "0", "]}")
+		}},
 		{"names at the bound over many values", func(n int) string {
 			name := strings.Repeat("x", min(255, n/140))
 			return repeat(n, strings.Repeat(`{"`+name+`":`, 50)+"[", "0", "]"+strings.Repeat("}", 50))
@@ -54,7 +56,9 @@ func shapes() []shape {
 		{"deep", func(n int) string {
 			return repeat(n, `{"a":[`, strings.Repeat("[", 55)+strings.Repeat("]", 55), "]}")
 		}},
-		{"deep to the end", func(n int) string { return strings.Repeat(`{"a":`, (n-1)/6) + "0" + strings.Repeat("}", (n-1)/6) }},
+		{"deep to the end", func(n int) string {
+			return strings.Repeat(`{"a":`, (n-1)/6) + "0" + strings.Repeat("}", (n-1)/6)
+		}},
 		{"wide", func(n int) string { return numbered(n, "{", `"k%d":0`, "}") }},
 		{"escapes", func(n int) string { return `{"a":"` + strings.Repeat(`\u0041\\`, (n-10)/8) + `"}` }},
 		{"numbers", func(n int) string { return repeat(n, `{"a":[`, "1234567890.12345e10", "]}") }},
@@ -218,7 +222,8 @@ func TestADocumentInYAMLCostsItsLengthAlone(t *testing.T) {
 	for _, s := range append(shapes(), yamlShapes()...) {
 		for name, read := range map[string]func(t *testing.T, text string){
 			"server": func(t *testing.T, text string) {
-				e.on(t).spend("POST", "/api/v1/import", text, "Content-Type", "application/yaml", "Authorization", "Bearer "+adminToken)
+				e.on(t).spend("POST", "/api/v1/import", text, "Content-Type", "application/yaml", "Authorization",
+					"Bearer "+adminToken)
 			},
 			"command line": func(_ *testing.T, text string) { _, _ = yamljson.AllFromYAML([]byte(text)) },
 		} {

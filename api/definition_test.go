@@ -27,7 +27,8 @@ const noop = "- {name: a, jobType: CUSTOM, jobClass: noop}\n"
 
 func (e *edge) send(query, yaml string, headers ...string) answer {
 	e.t.Helper()
-	return e.call("POST", "/api/v1/import"+query, yaml, append([]string{"Content-Type", "application/yaml"}, headers...)...)
+	return e.call("POST", "/api/v1/import"+query, yaml, append([]string{"Content-Type", "application/yaml"},
+		headers...)...)
 }
 
 func TestBadDocumentsAreRefusedWhole(t *testing.T) {
@@ -41,18 +42,38 @@ func TestBadDocumentsAreRefusedWhole(t *testing.T) {
 		{"an unknown field", "version: 1\njob: []", "job", "unknown_field"},
 		{"jobs that are no list", "version: 1\njobs: {}", "jobs", "wrong_type"},
 		{"a job that is no object", document("- 1\n"), "jobs[0]", "wrong_type"},
-		{"an unknown field of a job", document(noop + "- {name: b, jobType: CUSTOM, jobClass: noop, prioritty: 1}\n"), "jobs[1].prioritty", "unknown_field"},
-		{"a wrong type deep inside", document("- {name: b, jobType: CUSTOM, jobClass: noop, schedule: {intervalMs: x}}\n"), "jobs[0].schedule.intervalMs", "wrong_type"},
-		{"a wrong expression", document(noop + noop + noop + "- {name: b, jobType: CUSTOM, jobClass: noop, schedule: {cronExpression: x}}\n"), "jobs[3].schedule.cronExpression", ""},
+		{
+			"an unknown field of a job", document(noop + "- {name: b, jobType: CUSTOM, jobClass: noop, prioritty: 1}\n"),
+			"jobs[1].prioritty", "unknown_field",
+		},
+		{
+			"a wrong type deep inside", document("- {name: b, jobType: CUSTOM, jobClass: noop, schedule: {intervalMs: x}}\n"),
+			"jobs[0].schedule.intervalMs", "wrong_type",
+		},
+		{"a wrong expression", document(noop + noop + noop + "- {name: b, jobType: CUSTOM, jobClass: noop, schedule: " +
+			"{cronExpression: x}}\n"), "jobs[3].schedule.cronExpression", ""},
 		{"no name", document("- {jobType: CUSTOM, jobClass: noop}\n"), "jobs[0].name", "required"},
-		{"enabled that is a text", document("- {name: b, jobType: CUSTOM, jobClass: noop, enabled: yes}\n"), "jobs[0].enabled", "wrong_type"},
+		{
+			"enabled that is a text", document("- {name: b, jobType: CUSTOM, jobClass: noop, enabled: yes}\n"),
+			"jobs[0].enabled", "wrong_type",
+		},
 		{"a job twice", document(noop + noop), "jobs[1].name", "duplicate"},
-		{"a job twice, one with the default group", document(noop + "- {name: a, group: default, jobType: CUSTOM, jobClass: noop}\n"), "jobs[1].name", "duplicate"},
+		{
+			"a job twice, one with the default group",
+			document(noop + "- {name: a, group: default, jobType: CUSTOM, jobClass: noop}\n"), "jobs[1].name", "duplicate",
+		},
 		{"a group twice", "version: 1\ngroups: [{name: g}, {name: g}]", "groups[1].name", "duplicate"},
 		{"a group without a name", "version: 1\ngroups: [{maxConcurrency: 1}]", "groups[0].name", "required"},
-		{"a bound below zero", "version: 1\ngroups: [{name: g, maxConcurrency: -1}]", "groups[0].maxConcurrency", "out_of_range"},
+		{
+			"a bound below zero", "version: 1\ngroups: [{name: g, maxConcurrency: -1}]", "groups[0].maxConcurrency",
+			"out_of_range",
+		},
 		{"an unknown field of a group", "version: 1\ngroups: [{name: g, paused: true}]", "groups[0].paused", "unknown_field"},
-		{"a time that has passed", document("- {name: b, jobType: CUSTOM, jobClass: noop, schedule: {kind: ONCE, at: 2020-01-01T00:00:00Z}}\n"), "jobs[0].schedule.at", "in_the_past"},
+		{
+			"a time that has passed",
+			document("- {name: b, jobType: CUSTOM, jobClass: noop, schedule: {kind: ONCE, at: 2020-01-01T00:00:00Z}}\n"),
+			"jobs[0].schedule.at", "in_the_past",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) { e.on(t).send("", c.body).wantField(422, c.field, c.code) })
 	}
@@ -72,21 +93,27 @@ func TestTextsThatAreNoDocument(t *testing.T) {
 		status     int
 		code       string
 	}{
-		"a field twice":      {"version: 1\nversion: 1", "application/yaml", 400, "invalid_yaml"},
-		"a bomb":             {"a: &a [x]\nb: &b [*a,*a]\n", "text/yaml", 400, "invalid_yaml"},
-		"a tag":              {"version: !!int 1", "application/x-yaml", 400, "invalid_yaml"},
-		"a number as name":   {"1: 1", "application/yaml", 400, "invalid_yaml"},
-		"two documents":      {"version: 1\n---\nversion: 1", "application/yaml", 400, "invalid_yaml"},
-		"a list":             {"- 1", "application/yaml", 400, "not_an_object"},
-		"nothing":            {"", "application/yaml", 400, "invalid_yaml"},
-		"no YAML":            {"a: [", "application/yaml", 400, "invalid_yaml"},
-		"too deep":           {"a: " + strings.Repeat("[", 70) + strings.Repeat("]", 70), "application/yaml", 400, "invalid_yaml"},
+		"a field twice":    {"version: 1\nversion: 1", "application/yaml", 400, "invalid_yaml"},
+		"a bomb":           {"a: &a [x]\nb: &b [*a,*a]\n", "text/yaml", 400, "invalid_yaml"},
+		"a tag":            {"version: !!int 1", "application/x-yaml", 400, "invalid_yaml"},
+		"a number as name": {"1: 1", "application/yaml", 400, "invalid_yaml"},
+		"two documents":    {"version: 1\n---\nversion: 1", "application/yaml", 400, "invalid_yaml"},
+		"a list":           {"- 1", "application/yaml", 400, "not_an_object"},
+		"nothing":          {"", "application/yaml", 400, "invalid_yaml"},
+		"no YAML":          {"a: [", "application/yaml", 400, "invalid_yaml"},
+		"too deep": {
+			"a: " + strings.Repeat("[", 70) + strings.Repeat("]", 70), "application/yaml", 400,
+			"invalid_yaml",
+		},
 		"JSON, a name twice": {`{"version":1,"version":1}`, "application/json", 400, "duplicate_field"},
 		"YAML as JSON":       {"version: 1", "application/json", 400, "invalid_json"},
 		"another type":       {"version: 1", "text/plain", 415, "unsupported_media_type"},
 		"another charset":    {"version: 1", "application/yaml; charset=utf-16", 415, "unsupported_charset"},
-		"too many values":    {"version: 1\njobs: [" + strings.Repeat("1,", 1_000_001) + "]", "application/yaml", 413, "document_too_large"},
-		"over 16 MiB":        {"# " + strings.Repeat("x", 16<<20), "application/yaml", 413, "body_too_large"},
+		"too many values": {
+			"version: 1\njobs: [" + strings.Repeat("1,", 1_000_001) + "]", "application/yaml", 413,
+			"document_too_large",
+		},
+		"over 16 MiB": {"# " + strings.Repeat("x", 16<<20), "application/yaml", 413, "body_too_large"},
 	} {
 		t.Run(name, func(t *testing.T) { e.on(t).send("", c.body, "Content-Type", c.kind).wantCode(c.status, c.code) })
 	}
@@ -124,7 +151,8 @@ func TestADocumentIsApplied(t *testing.T) {
 
 	m = e.send("", body).want(200).json()
 	require.Equal(t, []any{2.0, 0.0}, []any{m["unchanged"], m["updated"]}, "what is there is left alone")
-	m = e.send("?dryRun=true", strings.Replace(strings.Replace(body, "team: x", "team: y", 1), ", enabled: false", ", enabled: true, schedule: {kind: FIXED_RATE, intervalMs: 5000}", 1)).want(200).json()
+	m = e.send("?dryRun=true", strings.Replace(strings.Replace(body, "team: x", "team: y", 1), ", enabled: false",
+		", enabled: true, schedule: {kind: FIXED_RATE, intervalMs: 5000}", 1)).want(200).json()
 	changed := m["items"].([]any)[1].(map[string]any)
 	require.Equal(t, "UPDATE", changed["action"])
 	require.Equal(t, map[string]any{
@@ -155,7 +183,9 @@ func TestAnExportIsADocument(t *testing.T) {
 	e.smallPages(1)
 	a := e.call("GET", "/api/v1/export", "").want(200)
 	require.Equal(t, "application/yaml", a.header.Get("Content-Type"))
-	require.Contains(t, a.body, "version: 1\ngroups:\n- name: default\n  maxConcurrency: 0\n- name: pay\n  maxConcurrency: 0\njobs:\n- name: \"a ${secret.pw}\"\n")
+	require.Contains(t, a.body,
+		"version: 1\ngroups:\n- name: default\n  maxConcurrency: 0\n- name: pay\n  maxConcurrency: 0\njobs:\n- name: \"a "+
+			"${secret.pw}\"\n")
 	require.NotContains(t, a.body, "nextFireTime")
 	require.Equal(t, 1, strings.Count(a.body, "enabled: false"))
 	j := e.call("GET", "/api/v1/export?format=json", "").want(200)
@@ -211,7 +241,9 @@ type smallPages struct {
 	err  error
 }
 
-func (p *smallPages) JobsByName(ctx context.Context, group string, page repository.Page) ([]*entity.Job, string, error) {
+func (p *smallPages) JobsByName(ctx context.Context, group string,
+	page repository.Page,
+) ([]*entity.Job, string, error) {
 	if page.Cursor != "" && p.err != nil {
 		return nil, "", p.err
 	}
@@ -240,7 +272,8 @@ func (f failingEditor) Create(ctx context.Context, job *entity.Job, enabled bool
 // bindOperator makes the operator one of these groups alone, in a new session.
 func (e *edge) bindOperator(groups map[string]entity.Role) (headers []string) {
 	e.t.Helper()
-	require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-operator", entity.RoleOperator, entity.Rights{Groups: groups}, now))
+	require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-operator", entity.RoleOperator,
+		entity.Rights{Groups: groups}, now))
 	return as(e.signIn("operator"))
 }
 
@@ -267,10 +300,19 @@ func TestADocumentKeepsToTheGroupsOfItsSender(t *testing.T) {
 
 	ok := "- {name: x, group: mine, jobType: CUSTOM, jobClass: noop}\n"
 	for name, c := range map[string]struct{ body, code string }{
-		"a group that is only seen": {document(ok + "- {name: x, group: seen, jobType: CUSTOM, jobClass: noop}\n"), "forbidden"},
-		"a group that is not seen":  {document(ok + "- {name: x, group: hidden, jobType: CUSTOM, jobClass: noop}\n"), "forbidden"},
+		"a group that is only seen": {
+			document(ok + "- {name: x, group: seen, jobType: CUSTOM, jobClass: noop}\n"),
+			"forbidden",
+		},
+		"a group that is not seen": {
+			document(ok + "- {name: x, group: hidden, jobType: CUSTOM, jobClass: noop}\n"),
+			"forbidden",
+		},
 		"settings of another group": {document(ok) + "groups: [{name: seen}]\n", "forbidden"},
-		"a command":                 {document(ok + "- {name: y, group: mine, jobType: CRON, jobData: {command: [ls]}}\n"), "commands_forbidden"},
+		"a command": {
+			document(ok + "- {name: y, group: mine, jobType: CRON, jobData: {command: [ls]}}\n"),
+			"commands_forbidden",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, query := range []string{"", "?dryRun=true", "?prune=true"} {

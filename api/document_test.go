@@ -23,7 +23,8 @@ func conforms(t *testing.T, req *http.Request, body string, rec *httptest.Respon
 	doc, err := apiDocument()
 	require.NoError(t, err)
 	assert.NoError(t, doc.Check(openapitest.Call{
-		Method: req.Method, Path: req.URL.Path, Body: []byte(body), Status: rec.Code, Header: rec.Header(), Answer: rec.Body.Bytes(),
+		Method: req.Method, Path: req.URL.Path, Body: []byte(body), Status: rec.Code, Header: rec.Header(),
+		Answer: rec.Body.Bytes(),
 	}))
 }
 
@@ -45,10 +46,13 @@ func TestRoutesAndDocumentAgree(t *testing.T) {
 			t.Errorf("%s is served but not documented: annotate its action and run make docs", name)
 			continue
 		}
-		assert.Equal(t, string(r.Permission), op.Permission(), "%s: the permission is not that of the route: run make docs", name)
+		assert.Equal(t, string(r.Permission), op.Permission(), "%s: the permission is not that of the route: run make docs",
+			name)
 		require.NotNil(t, op.Security, name)
-		assert.Equal(t, r.Permission == permission.Public, len(*op.Security) == 0, "%s: public routes alone need no sign-in: run make docs", name)
-		assert.Equal(t, r.Idempotent, op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil, "%s: Idempotency-Key: run make docs", name)
+		assert.Equal(t, r.Permission == permission.Public, len(*op.Security) == 0,
+			"%s: public routes alone need no sign-in: run make docs", name)
+		assert.Equal(t, r.Idempotent, op.Parameters.GetByInAndName("header", "Idempotency-Key") != nil,
+			"%s: Idempotency-Key: run make docs", name)
 		assert.NotEmpty(t, op.Summary, "%s: annotate its action with @Summary", name)
 		assert.NotEmpty(t, op.Tags, "%s: annotate its action with @Tags", name)
 	}
@@ -71,7 +75,9 @@ func TestThePageOfTheDocumentNeedsNothingElse(t *testing.T) {
 	modern := e.call("GET", "/openapi.json", "").json()
 	require.Equal(t, "3.0.3", modern["openapi"])
 	bearer := modern["components"].(map[string]any)["securitySchemes"].(map[string]any)["BearerAuth"].(map[string]any)
-	require.Equal(t, []any{"http", "bearer"}, []any{bearer["type"], bearer["scheme"]}, "clients put the word Bearer before the token themselves")
+	require.Equal(t, []any{"http", "bearer"}, []any{bearer["type"], bearer["scheme"]},
+		"clients put the word Bearer before the token themselves")
 	require.Equal(t, "2.0", e.call("GET", "/swagger/doc.json", "").json()["swagger"])
-	require.Contains(t, e.call("GET", "/version", "").header.Get("Content-Security-Policy"), "default-src 'none'; frame-ancestors")
+	require.Contains(t, e.call("GET", "/version", "").header.Get("Content-Security-Policy"),
+		"default-src 'none'; frame-ancestors")
 }

@@ -64,7 +64,10 @@ func TestTheAccessLogHoldsNoSecrets(t *testing.T) {
 
 func TestEveryAnswerTellsBrowsersToBeCareful(t *testing.T) {
 	e := newEdge(t)
-	for _, a := range []answer{e.call("GET", "/api/v1/jobs", ""), e.call("GET", "/nothing", ""), e.call("GET", "/api/v1/jobs", "", "Authorization", "", "Origin", "https://evil")} {
+	for _, a := range []answer{
+		e.call("GET", "/api/v1/jobs", ""), e.call("GET", "/nothing", ""),
+		e.call("GET", "/api/v1/jobs", "", "Authorization", "", "Origin", "https://evil"),
+	} {
 		require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
 		require.Equal(t, "DENY", a.header.Get("X-Frame-Options"))
 		require.Contains(t, a.header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
@@ -83,14 +86,18 @@ func TestSignIn(t *testing.T) {
 	require.Equal(t, []any{"id-of-ann", "ann", "operator"}, []any{user["id"], user["username"], user["role"]})
 	require.NotContains(t, a.body, "assword")
 
-	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"wrong"}`, "Authorization", "").wantCode(401, "wrong_credentials")
+	e.call("POST", "/api/v1/auth/login", `{"username":"ann","password":"wrong"}`, "Authorization", "").
+		wantCode(401, "wrong_credentials")
 	e.call("POST", "/api/v1/auth/login", `{"username":1}`, "Authorization", "").wantField(422, "password", "required")
-	e.call("POST", "/api/v1/auth/login", `{"username":"a","password":"b","role":"admin"}`, "Authorization", "").wantField(422, "role", "unknown_field")
+	e.call("POST", "/api/v1/auth/login", `{"username":"a","password":"b","role":"admin"}`, "Authorization", "").
+		wantField(422, "role", "unknown_field")
 
 	require.Equal(t, "admin", e.call("GET", "/api/v1/auth/me", "").want(200).json()["username"])
-	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"x","newPassword":"a better one"}`).wantField(422, "oldPassword", "wrong_password")
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"x","newPassword":"a better one"}`).
+		wantField(422, "oldPassword", "wrong_password")
 	e.call("POST", "/api/v1/auth/password", `{}`).wantField(422, "newPassword", "required")
-	require.Empty(t, e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"a better one"}`).want(204).body)
+	require.Empty(t, e.call("POST", "/api/v1/auth/password", `{"oldPassword":"right","newPassword":"a better one"}`).
+		want(204).body)
 	e.call("GET", "/api/v1/auth/me", "").wantCode(401, "unknown_token")
 	e.call("POST", "/api/v1/auth/logout", "", as(m["token"].(string))...).want(204)
 	e.call("GET", "/api/v1/auth/me", "", as(m["token"].(string))...).wantCode(401, "unknown_token")
@@ -107,17 +114,23 @@ func TestForwardedAddressesAreBelievedFromProxiesOnly(t *testing.T) {
 		d.TrustedProxies = []string{"192.0.2.0/24"}
 	})
 	require.Equal(t, "203.0.113.7", login("X-Forwarded-For", "203.0.113.7"))
-	require.Equal(t, "203.0.113.7", login("X-Forwarded-For", "198.51.100.1, 203.0.113.7"), "the last address that is no proxy's")
-	for _, header := range []string{"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP", "X-Appengine-Remote-Addr"} {
+	require.Equal(t, "203.0.113.7", login("X-Forwarded-For", "198.51.100.1, 203.0.113.7"),
+		"the last address that is no proxy's")
+	for _, header := range []string{
+		"X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP",
+		"X-Appengine-Remote-Addr",
+	} {
 		require.Equal(t, "192.0.2.1", login(header, "203.0.113.7"), "a proxy lets %s of its client through", header)
-		require.Equal(t, "192.0.2.1", login("X-Forwarded-For", "unknown", header, "203.0.113.7"), "nor where the other is no address")
+		require.Equal(t, "192.0.2.1", login("X-Forwarded-For", "unknown", header, "203.0.113.7"),
+			"nor where the other is no address")
 	}
 }
 
 func TestOddTokens(t *testing.T) { // 114, 115
 	e := newEdge(t)
 	for _, header := range []string{
-		"Bearer", "Bearer ", "Basic YWRtaW46YWRtaW4=", adminToken, "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.", "Bearer " + strings.Repeat("x", 1<<20),
+		"Bearer", "Bearer ", "Basic YWRtaW46YWRtaW4=", adminToken, "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.",
+		"Bearer " + strings.Repeat("x", 1<<20),
 		"Bearer  " + adminToken, "Token " + adminToken,
 	} {
 		a := e.call("GET", "/api/v1/jobs", "", "Authorization", header)
@@ -146,10 +159,12 @@ func TestTheSameKeyGetsTheSameAnswer(t *testing.T) {
 	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
 	require.Len(t, triggers(), 1)
 
-	e.call("POST", triggerPath, `{"delaySec":2}`, "Idempotency-Key", "k1").wantField(422, "Idempotency-Key", "key_reused") // 121
+	e.call("POST", triggerPath, `{"delaySec":2}`, "Idempotency-Key", "k1").wantField(422, "Idempotency-Key",
+		"key_reused") // 121
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k2").want(202)
 	e.call("POST", other, `{"delaySec":1}`, "Idempotency-Key", "k1").want(202)
-	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1", "Authorization", "Bearer "+operatorToken).want(202)
+	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k1", "Authorization", "Bearer "+operatorToken).
+		want(202)
 	require.Len(t, append(triggers(), others()...), 4, "another key, route or user is another call")
 
 	e.Clock.Advance(24*time.Hour + time.Millisecond)
@@ -179,7 +194,8 @@ func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"POST /api/v1/jobs", "POST /api/v1/jobs/:id/trigger", "POST /api/v1/jobs/:id/copy", "POST /api/v1/jobs/:id/backfill", "POST /api/v1/groups",
+		"POST /api/v1/jobs", "POST /api/v1/jobs/:id/trigger", "POST /api/v1/jobs/:id/copy", "POST /api/v1/jobs/:id/backfill",
+		"POST /api/v1/groups",
 		"POST /api/v1/bulk/jobs/trigger", "POST /api/v1/bulk/executions/retry", "POST /api/v1/bulk/dead-letters/replay",
 		"POST /api/v1/executions/:id/retry", "POST /api/v1/dead-letters/:id/replay",
 	}, paths)
@@ -199,7 +215,8 @@ func TestRefusedCallsMayBeRepeatedUnderTheirKey(t *testing.T) {
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(503)
 	e.Faults.Away(false)
 	e.call("POST", triggerPath, `{"delaySec":1}`, "Idempotency-Key", "k").want(202)
-	require.Empty(t, e.call("POST", triggerPath, "x", "Content-Type", "text/plain", "Idempotency-Key", "k2").want(415).header.Get("Idempotent-Replayed"))
+	require.Empty(t, e.call("POST", triggerPath, "x", "Content-Type", "text/plain", "Idempotency-Key",
+		"k2").want(415).header.Get("Idempotent-Replayed"))
 }
 
 func TestACallThatEndedInTheUnknownIsNotDoubled(t *testing.T) {

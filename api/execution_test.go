@@ -17,10 +17,14 @@ var exitOne = 1
 
 func finishedRun(jobID string) entity.Execution {
 	return entity.Execution{
-		ID: "e1", JobID: jobID, FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: now, DueTime: now, Trigger: entity.TriggerSchedule, ShardTotal: 1,
-		JobVersion: 3, Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonExitCode, NodeID: "n1", Attempt: 2, RetryCount: 1,
-		StartTime: now.Add(7 * time.Millisecond), EndTime: now.Add(time.Second), Duration: 993 * time.Millisecond, Progress: 40,
-		ErrorMessage: "exit 1", Result: "r", RootID: "e1", Epoch: 7, Token: 2, Checkpoint: "row 7", ExitCode: &exitOne, CreateTime: now.Add(-time.Second), UpdateTime: now,
+		ID: "e1", JobID: jobID, FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: now, DueTime: now,
+		Trigger: entity.TriggerSchedule, ShardTotal: 1,
+		JobVersion: 3, Priority: 5, Status: entity.StatusFailed, Reason: entity.ReasonExitCode, NodeID: "n1", Attempt: 2,
+		RetryCount: 1,
+		StartTime:  now.Add(7 * time.Millisecond), EndTime: now.Add(time.Second), Duration: 993 * time.Millisecond,
+		Progress:     40,
+		ErrorMessage: "exit 1", Result: "r", RootID: "e1", Epoch: 7, Token: 2, Checkpoint: "row 7", ExitCode: &exitOne,
+		CreateTime: now.Add(-time.Second), UpdateTime: now,
 	}
 }
 
@@ -28,7 +32,8 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	e := newEdge(t)
 	job := e.create(encode(t, minimal()))["id"].(string)
 	e.put(finishedRun(job))
-	require.JSONEq(t, `{"id":"e1","jobId":"`+job+`","jobName":"settle orders","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
+	require.JSONEq(t, `{"id":"e1","jobId":"`+job+
+		`","jobName":"settle orders","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
 		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"detached":false,"deadline":null,"epoch":7,"fencingToken":2,
 		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
@@ -56,7 +61,8 @@ func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
 	}
 	run.Params, run.TriggeredBy = `{"day":"2026-03-01"}`, entity.Actor{User: "ann", Token: "ci"}
 	m := get()
-	require.Equal(t, []any{map[string]any{"day": "2026-03-01"}, "ann", "ci"}, []any{m["params"], m["triggeredBy"], m["triggeredByToken"]})
+	require.Equal(t, []any{map[string]any{"day": "2026-03-01"}, "ann", "ci"},
+		[]any{m["params"], m["triggeredBy"], m["triggeredByToken"]})
 	list := e.call("GET", "/api/v1/executions", "").want(200).json()["items"].([]any)[0].(map[string]any)
 	require.Equal(t, "ann", list["triggeredBy"])
 	for _, long := range []string{"params", "checkpoint", "output"} {
@@ -69,7 +75,10 @@ func TestAnExecutionSaysWithWhatAndByWhomItWasTriggered(t *testing.T) {
 
 	run.Status, run.Claim = entity.StatusRunning, entity.DetachedKey(now.Add(time.Minute))
 	m = get()
-	require.Equal(t, []any{true, "2026-11-20T12:01:00.000Z", "", ""}, []any{m["detached"], m["deadline"], m["nodeId"], m["waitsFor"]})
+	require.Equal(t, []any{true, "2026-11-20T12:01:00.000Z", "", ""}, []any{
+		m["detached"], m["deadline"], m["nodeId"],
+		m["waitsFor"],
+	})
 	run.Claim = entity.RunningKey("n1")
 	require.Equal(t, false, get()["detached"])
 }
@@ -103,7 +112,8 @@ func TestTheOutputOfARunIsJSON(t *testing.T) {
 // waiting is an execution of a job that was triggered and waits.
 func waiting(id, jobID string) entity.Execution {
 	return entity.Execution{
-		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ShardTotal: 1, JobVersion: 1, Priority: 5,
+		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, Status: entity.StatusWaiting, ShardTotal: 1,
+		JobVersion: 1, Priority: 5,
 		ScheduledTime: now, DueTime: now, CreateTime: now, UpdateTime: now,
 	}
 }
@@ -166,7 +176,8 @@ func TestListExecutions(t *testing.T) {
 	}
 	e.put(wanted(at(time.Date(2026, 11, 19, 15, 59, 59, 0, time.UTC), 20)))
 	e.put(wanted(at(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), 21)))
-	query := "jobId=" + job + "&status=DEAD&nodeId=n1&trigger=MISFIRE&from=2026-11-20T00:00:00%2B08:00&to=2026-11-20T00:00:00Z"
+	query := "jobId=" + job +
+		"&status=DEAD&nodeId=n1&trigger=MISFIRE&from=2026-11-20T00:00:00%2B08:00&to=2026-11-20T00:00:00Z"
 	got, next := list(query + "&limit=200")
 	require.Equal(t, ids, got)
 	require.Nil(t, next)
@@ -207,11 +218,15 @@ func TestCancelRetryReplay(t *testing.T) {
 	replay := e.call("POST", "/api/v1/dead-letters/e1/replay", "").want(202).json()["executionIds"].([]any)
 	require.Len(t, replay, 1)
 	require.Equal(t, []any{"e1", "admin"}, []any{e.Execution(t, replay[0].(string)).RetryOf, by(replay[0].(string))})
-	again := e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e2"]}`, as(operatorToken)...).want(200).json()["items"].([]any)[0].(map[string]any)
+	again := e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e2"]}`, as(operatorToken)...).want(200).
+		json()["items"].([]any)[0].(map[string]any)
 	require.Equal(t, "operator", by(again["executionIds"].([]any)[0].(string)))
 	fired := e.call("POST", "/api/v1/jobs/"+job+"/trigger", `{}`).want(202).json()["executionIds"].([]any)
 	require.Equal(t, "admin", by(fired[0].(string)))
-	for path, code := range map[string]string{"executions/e2/cancel": "already_final", "executions/" + retry + "/retry": "not_final", "dead-letters/e1/replay": "already_replayed"} {
+	for path, code := range map[string]string{
+		"executions/e2/cancel":           "already_final",
+		"executions/" + retry + "/retry": "not_final", "dead-letters/e1/replay": "already_replayed",
+	} {
 		e.call("POST", "/api/v1/"+path, "").wantCode(409, code)
 	}
 }
@@ -231,10 +246,13 @@ func TestAttemptsAndDeadLetters(t *testing.T) {
 
 	e.deadRuns("other")
 	e.keep(func(ctx context.Context, r repository.RecordWriter) error {
-		return r.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: "e1", JobID: job, Reason: entity.ReasonError, Message: "m", CreateTime: now}})
+		return r.AddDeadLetters(ctx,
+			[]entity.DeadLetter{{ExecutionID: "e1", JobID: job, Reason: entity.ReasonError, Message: "m", CreateTime: now}})
 	})
-	require.JSONEq(t, `{"items":[{"id":"e1","executionId":"e1","jobId":"`+job+`","jobName":"settle orders","reason":"ERROR","message":"m","replayedAs":null,
-		"createTime":"2026-11-20T12:00:00.000Z"}],"nextCursor":null}`, e.call("GET", "/api/v1/dead-letters?jobId="+job, "").want(200).body)
+	require.JSONEq(t, `{"items":[{"id":"e1","executionId":"e1","jobId":"`+job+
+		`","jobName":"settle orders","reason":"ERROR","message":"m","replayedAs":null,
+		"createTime":"2026-11-20T12:00:00.000Z"}],"nextCursor":null}`, e.call("GET", "/api/v1/dead-letters?jobId="+job, "").
+		want(200).body)
 }
 
 func TestTheLedger(t *testing.T) {
@@ -255,22 +273,29 @@ func TestTheLedger(t *testing.T) {
 		x.Status, x.Reason, x.Trigger, x.RetryOf, x.RootID = entity.StatusSuccess, "", entity.TriggerRetry, success, success
 	})
 	fire(rest, identity.RangeKey(second), second, func(x *entity.Execution) {
-		x.Status, x.Reason, x.StartTime, x.ErrorMessage = entity.StatusSkipped, entity.ReasonPaused, time.Time{}, "paused by anna"
+		x.Status, x.Reason, x.StartTime, x.ErrorMessage = entity.StatusSkipped, entity.ReasonPaused, time.Time{},
+			"paused by anna"
 		x.SkipFrom, x.SkipTo, x.SkipCount, x.SkipAtLeast = second, second.Add(time.Minute), 60, true
 	})
 	fire(waits, identity.FireKey(third), third, func(x *entity.Execution) {
-		x.Status, x.Reason, x.StartTime, x.EndTime, x.Claim = entity.StatusWaiting, "", time.Time{}, time.Time{}, entity.UnroutableQueue(entity.NodeClass{}, entity.WaitNode).Key(5, third)
+		x.Status, x.Reason, x.StartTime, x.EndTime, x.Claim = entity.StatusWaiting, "", time.Time{}, time.Time{},
+			entity.UnroutableQueue(entity.NodeClass{}, entity.WaitNode).Key(5, third)
 	})
-	a := e.call("GET", "/api/v1/jobs/"+job+"/fires?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=3", "").want(200)
+	a := e.call("GET", "/api/v1/jobs/"+job+"/fires?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&limit=3", "").
+		want(200)
 	require.JSONEq(t, `{"nextCursor":null,"items":[
-		{"fireKey":"`+identity.FireKey(first)+`","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["`+success+`"],"replays":["`+replay+`"],"rangeEnd":null,"count":null,"countAtLeast":false},
-		{"fireKey":"`+identity.RangeKey(second)+`","scheduledTime":"2026-11-20T11:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":["`+rest+`"],"replays":[],
+		{"fireKey":"`+identity.FireKey(first)+
+		`","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["`+success+`"],"replays":["`+replay+`"],"rangeEnd":null,"count":null,"countAtLeast":false},
+		{"fireKey":"`+identity.RangeKey(second)+
+		`","scheduledTime":"2026-11-20T11:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":["`+rest+`"],"replays":[],
 			"rangeEnd":"2026-11-20T11:01:00.000Z","count":60,"countAtLeast":true},
-		{"fireKey":"`+identity.FireKey(third)+`","scheduledTime":"2026-11-20T10:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":["`+waits+`"],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
+		{"fireKey":"`+identity.FireKey(third)+
+		`","scheduledTime":"2026-11-20T10:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":["`+waits+`"],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
 		]}`, a.body)
 	path := "/api/v1/jobs/" + job + "/fires?from=2026-11-20T00:00:00Z&to=2026-11-20T12:00:00Z&limit=1"
 	page := e.call("GET", path, "").want(200).json()
-	require.Equal(t, identity.RangeKey(second), page["items"].([]any)[0].(map[string]any)["fireKey"], "what is at the end is not in it")
+	require.Equal(t, identity.RangeKey(second), page["items"].([]any)[0].(map[string]any)["fireKey"],
+		"what is at the end is not in it")
 	page = e.call("GET", path+"&cursor="+page["nextCursor"].(string), "").want(200).json()
 	require.Equal(t, identity.FireKey(third), page["items"].([]any)[0].(map[string]any)["fireKey"])
 	require.Len(t, page["items"], 1)
@@ -304,7 +329,10 @@ func TestLogsAreLinesInOrder(t *testing.T) {
 	chunks := []entity.LogChunk{
 		{SeqFrom: 1, SeqTo: 3, Content: "line 1\nline 2\nline 3", Type: entity.LogStdout, Attempt: 1, CreateTime: now},
 		{SeqFrom: 4, SeqTo: 4, Content: "line 4", Type: entity.LogStderr, Attempt: 1, CreateTime: now},
-		{SeqFrom: 5, SeqTo: 7, Content: "line 5\nline 6\nline 7", Type: entity.LogStdout, Attempt: 2, CreateTime: now, Truncated: true},
+		{
+			SeqFrom: 5, SeqTo: 7, Content: "line 5\nline 6\nline 7", Type: entity.LogStdout, Attempt: 2, CreateTime: now,
+			Truncated: true,
+		},
 	}
 	e.logs("e1", job, chunks...)
 	seqs, next, truncated := e.lines("")

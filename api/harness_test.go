@@ -178,7 +178,8 @@ func (e *edge) put(x entity.Execution) {
 			return err
 		}
 		refused, err := tx.Executions.Finish(ctx, []repository.Finish{{
-			ID: x.ID, NodeID: x.NodeID, Epoch: x.Epoch, Token: x.Token, Status: x.Status, Reason: x.Reason, StartTime: x.StartTime, EndTime: x.EndTime,
+			ID: x.ID, NodeID: x.NodeID, Epoch: x.Epoch, Token: x.Token, Status: x.Status, Reason: x.Reason,
+			StartTime: x.StartTime, EndTime: x.EndTime,
 			Duration: x.Duration, Progress: x.Progress, ErrorMessage: x.ErrorMessage, Result: x.Result, ExitCode: x.ExitCode,
 		}})
 		require.Empty(e.t, refused)
@@ -189,14 +190,19 @@ func (e *edge) put(x entity.Execution) {
 // dead is an execution of a job that used up its retries.
 func dead(id, jobID string) entity.Execution {
 	return entity.Execution{
-		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusDead,
-		Reason: entity.ReasonExitCode, RootID: id, ScheduledTime: now, DueTime: now, StartTime: now, EndTime: now, CreateTime: now, UpdateTime: now,
+		ID: id, JobID: jobID, FireKey: id, Trigger: entity.TriggerManual, ShardTotal: 1, JobVersion: 1, Priority: 5,
+		Status: entity.StatusDead,
+		Reason: entity.ReasonExitCode, RootID: id, ScheduledTime: now, DueTime: now, StartTime: now, EndTime: now,
+		CreateTime: now, UpdateTime: now,
 	}
 }
 
 // letter is the dead letter of an execution.
 func letter(id, jobID string) entity.DeadLetter {
-	return entity.DeadLetter{ExecutionID: id, JobID: jobID, Reason: entity.ReasonExitCode, Message: "exit 3", CreateTime: now}
+	return entity.DeadLetter{
+		ExecutionID: id, JobID: jobID, Reason: entity.ReasonExitCode, Message: "exit 3",
+		CreateTime: now,
+	}
 }
 
 // deadRuns makes a job with executions that died, and their dead letters.

@@ -9,7 +9,8 @@ import (
 
 func TestVersionsOfAJobAreShownAndRestored(t *testing.T) {
 	e := newEdge(t)
-	id := fmt.Sprint(e.call("POST", "/api/v1/jobs", `{"name":"j","jobType":"CUSTOM","jobClass":"noop"}`).want(201).json()["id"])
+	id := fmt.Sprint(e.call("POST", "/api/v1/jobs", `{"name":"j","jobType":"CUSTOM","jobClass":"noop"}`).want(201).
+		json()["id"])
 	path := "/api/v1/jobs/" + id
 	e.call("PUT", path, `{"name":"j","jobType":"CUSTOM","jobClass":"noop","version":1,"priority":3}`).want(200)
 	items := e.call("GET", path+"/versions", "").want(200).json()["items"].([]any)
@@ -31,7 +32,8 @@ func TestVersionsOfAJobAreShownAndRestored(t *testing.T) {
 
 func TestAJobIsCopied(t *testing.T) {
 	e := newEdge(t)
-	id := fmt.Sprint(e.call("POST", "/api/v1/jobs", `{"name":"j","jobType":"CUSTOM","jobClass":"noop"}`).want(201).json()["id"])
+	id := fmt.Sprint(e.call("POST", "/api/v1/jobs", `{"name":"j","jobType":"CUSTOM","jobClass":"noop"}`).want(201).
+		json()["id"])
 	a := e.call("POST", "/api/v1/jobs/"+id+"/copy", `{"name":"k","group":"g"}`).want(201)
 	require.Equal(t, []any{"k", "g"}, []any{a.json()["name"], a.json()["group"]})
 	require.Contains(t, a.header.Get("Location"), "/api/v1/jobs/")

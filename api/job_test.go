@@ -46,7 +46,8 @@ func TestCreateReadsEveryField(t *testing.T) {
 	}
 	require.Contains(t, a.body, `"jobData":{"b":1,"a":[1.50,`, "order and digits are kept")
 	require.Contains(t, a.body, `9007199254740993`)
-	require.Equal(t, []any{"2026-11-20T13:35:00.000Z", nil, "2026-11-20T12:00:00.000Z"}, []any{m["nextFireTime"], m["lastFireTime"], m["createTime"]})
+	require.Equal(t, []any{"2026-11-20T13:35:00.000Z", nil, "2026-11-20T12:00:00.000Z"},
+		[]any{m["nextFireTime"], m["lastFireTime"], m["createTime"]})
 }
 
 func TestWhatIsAbsentIsDefault(t *testing.T) {
@@ -55,27 +56,35 @@ func TestWhatIsAbsentIsDefault(t *testing.T) {
 	require.Equal(t, map[string]any{}, m["labels"])
 	require.Equal(t, map[string]any{}, m["jobData"])
 	for name, want := range map[string]any{
-		"group": "default", "priority": 5.0, "maxQueued": 100.0, "shardCount": 1.0, "overlapPolicy": "PARALLEL", "onNodeLoss": "RETRY",
+		"group": "default", "priority": 5.0, "maxQueued": 100.0, "shardCount": 1.0, "overlapPolicy": "PARALLEL",
+		"onNodeLoss": "RETRY",
 		"timeoutSec": 0.0, "maxConcurrency": 0.0, "broadcast": false, "description": "", "owner": "",
 	} {
 		require.Equal(t, want, m[name], name)
 	}
-	require.Equal(t, map[string]any{"maxRetries": 0.0, "backoff": "FIXED", "intervalMs": 1000.0, "maxIntervalMs": 60000.0, "jitter": 0.1, "noRetryOn": []any{}}, m["retryPolicy"])
+	require.Equal(t, map[string]any{
+		"maxRetries": 0.0, "backoff": "FIXED", "intervalMs": 1000.0, "maxIntervalMs": 60000.0,
+		"jitter": 0.1, "noRetryOn": []any{},
+	}, m["retryPolicy"])
 	require.Equal(t, map[string]any{"strategy": "ANY", "labels": map[string]any{}}, m["routing"])
 	require.Equal(t, map[string]any{
-		"kind": "NONE", "cronExpression": "", "dialect": "QUARTZ", "intervalMs": 0.0, "at": nil, "timeZone": "UTC", "startTime": nil, "endTime": nil,
-		"jitterMs": 0.0, "misfirePolicy": "FIRE_ONCE", "misfireThresholdSec": 60.0, "misfireWindowSec": 86400.0, "misfireMaxFires": 1000.0,
-		"dstGap": "NEXT_VALID", "dstOverlap": "FIRST",
+		"kind": "NONE", "cronExpression": "", "dialect": "QUARTZ", "intervalMs": 0.0, "at": nil, "timeZone": "UTC",
+		"startTime": nil, "endTime": nil,
+		"jitterMs": 0.0, "misfirePolicy": "FIRE_ONCE", "misfireThresholdSec": 60.0, "misfireWindowSec": 86400.0,
+		"misfireMaxFires": 1000.0,
+		"dstGap":          "NEXT_VALID", "dstOverlap": "FIRST",
 	}, m["schedule"])
 
 	nulls := e.create(`{"name":"n","jobType":"CUSTOM","jobClass":"noop","schedule":null,"priority":null,"labels":null,"retryPolicy":null,"jobData":null}`)
 	for _, name := range []string{"schedule", "priority", "labels", "retryPolicy", "jobData"} {
 		require.Equal(t, m[name], nulls[name], "null is absent: %s", name)
 	}
-	cron := e.create(encode(t, minimal().with(fields{"name": "cron", "schedule": fields{"cronExpression": "0 0 0 * * ?"}})))
+	cron := e.create(encode(t,
+		minimal().with(fields{"name": "cron", "schedule": fields{"cronExpression": "0 0 0 * * ?"}})))
 	require.Equal(t, "CRON", cron["schedule"].(map[string]any)["kind"], "a schedule without kind is of the first kind")
 	slow := e.create(encode(t, minimal().with(fields{"name": "slow", "retryPolicy": fields{"intervalMs": 120_000}})))
-	require.Equal(t, 120_000.0, slow["retryPolicy"].(map[string]any)["maxIntervalMs"], "an unnamed cap does not forbid a longer wait")
+	require.Equal(t, 120_000.0, slow["retryPolicy"].(map[string]any)["maxIntervalMs"],
+		"an unnamed cap does not forbid a longer wait")
 }
 
 // CRON is the former name of COMMAND: it is taken, and never shown.
@@ -97,7 +106,8 @@ func TestCreateDisabled(t *testing.T) {
 	e := newEdge(t)
 	m := e.create(encode(t, minimal().with(fields{"enabled": false})))
 	require.Equal(t, "CREATED", m["status"])
-	e.call("POST", "/api/v1/jobs", encode(t, minimal().with(fields{"enabled": "no"}))).wantField(422, "enabled", "wrong_type")
+	e.call("POST", "/api/v1/jobs", encode(t, minimal().with(fields{"enabled": "no"}))).wantField(422, "enabled",
+		"wrong_type")
 }
 
 // whatGetGives is the job as read, with the path to edit it.
@@ -131,7 +141,8 @@ func TestPutReplaces(t *testing.T) {
 	m := e.call("PUT", path, encode(t, minimal().with(fields{"version": 1}))).want(200).json()
 	require.Equal(t, "pay", m["group"], "a job stays in its group")
 	require.EqualValues(t, 5, m["priority"])
-	e.call("PUT", path, encode(t, minimal().with(fields{"version": 2, "enabled": true}))).wantField(422, "enabled", "unknown_field")
+	e.call("PUT", path, encode(t, minimal().with(fields{"version": 2, "enabled": true}))).wantField(422, "enabled",
+		"unknown_field")
 }
 
 func TestAJobStaysInItsGroup(t *testing.T) {
@@ -140,9 +151,11 @@ func TestAJobStaysInItsGroup(t *testing.T) {
 	a := e.call("PUT", path, encode(t, minimal().with(fields{"group": "risk", "version": 1})))
 	a.wantField(422, "group", "unchangeable")
 	require.Contains(t, a.body, "copy the job")
-	e.call("PUT", path, encode(t, minimal().with(fields{"group": "default", "version": 1}))).wantField(422, "group", "unchangeable")
+	e.call("PUT", path, encode(t, minimal().with(fields{"group": "default", "version": 1}))).wantField(422, "group",
+		"unchangeable")
 	for i, group := range []any{"pay", nil} {
-		require.Equal(t, "pay", e.call("PUT", path, encode(t, minimal().with(fields{"group": group, "version": i + 1}))).want(200).json()["group"])
+		require.Equal(t, "pay",
+			e.call("PUT", path, encode(t, minimal().with(fields{"group": group, "version": i + 1}))).want(200).json()["group"])
 	}
 	id := path[strings.LastIndex(path, "/")+1:]
 	e.Change(t, id, func(j *entity.Job) { j.Group = "risk" }) // as if it had changed its group by a former release
@@ -222,16 +235,25 @@ func TestListsAreReadPageByPage(t *testing.T) {
 
 func TestListsAreFiltered(t *testing.T) {
 	e := newEdge(t)
-	call := fields{"name": "the a b of it", "group": "g", "jobType": "HTTP", "jobClass": "", "jobData": fields{"url": "http://h"}}
+	call := fields{
+		"name": "the a b of it", "group": "g", "jobType": "HTTP", "jobClass": "",
+		"jobData": fields{"url": "http://h"},
+	}
 	wanted := e.create(encode(t, call))["id"].(string)
 	e.call("POST", "/api/v1/jobs/"+wanted+"/pause", "").want(200)
-	for i, other := range []fields{{"name": "a c"}, {"group": "h"}, {"jobType": "CUSTOM", "jobClass": "noop", "jobData": fields{}}, {}} {
+	for i, other := range []fields{
+		{"name": "a c"},
+		{"group": "h"},
+		{"jobType": "CUSTOM", "jobClass": "noop", "jobData": fields{}},
+		{},
+	} {
 		id := e.create(encode(t, call.with(fields{"name": fmt.Sprint("a b ", i)}).with(other)))["id"].(string)
 		if len(other) > 0 {
 			e.call("POST", "/api/v1/jobs/"+id+"/pause", "").want(200)
 		}
 	}
-	items := e.call("GET", "/api/v1/jobs?name=a%20b&status=PAUSED&jobType=HTTP&group=g", "").want(200).json()["items"].([]any)
+	items := e.call("GET", "/api/v1/jobs?name=a%20b&status=PAUSED&jobType=HTTP&group=g", "").want(200).
+		json()["items"].([]any)
 	require.Len(t, items, 1)
 	require.Equal(t, wanted, items[0].(map[string]any)["id"])
 }
@@ -262,15 +284,18 @@ func TestTrigger(t *testing.T) {
 	require.JSONEq(t, `{"executionIds":["`+runs()[0].ID+`"]}`, a.body)
 	require.Equal(t, entity.TriggerManual, runs()[0].Trigger)
 
-	a = e.call("POST", path, `{"params":{"day":"2026-11-20"},"scheduledTime":"2026-11-20T00:00:00.000Z","delaySec":5}`).want(202)
+	a = e.call("POST", path, `{"params":{"day":"2026-11-20"},"scheduledTime":"2026-11-20T00:00:00.000Z","delaySec":5}`).
+		want(202)
 	run := e.Execution(t, a.json()["executionIds"].([]any)[0].(string))
 	require.Equal(t, `{"day":"2026-11-20"}`, run.Params)
 	require.Equal(t, now.Add(5*time.Second), run.DueTime)
 	require.Equal(t, time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), run.ScheduledTime)
 
-	e.call("POST", path, `{"params":[],"delaySec":-1,"scheduledTime":"x","executor":"http://evil"}`).wantField(422, "executor", "unknown_field")
+	e.call("POST", path, `{"params":[],"delaySec":-1,"scheduledTime":"x","executor":"http://evil"}`).
+		wantField(422, "executor", "unknown_field")
 	for body, field := range map[string]string{
-		`{"params":[]}`: "params", `{"params":"x"}`: "params", `{"delaySec":-1}`: "delaySec", `{"delaySec":1e9}`: "delaySec", `{"scheduledTime":1}`: "scheduledTime",
+		`{"params":[]}`: "params", `{"params":"x"}`: "params", `{"delaySec":-1}`: "delaySec", `{"delaySec":1e9}`: "delaySec",
+		`{"scheduledTime":1}`: "scheduledTime",
 		fmt.Sprintf(`{"params":{"a":%q}}`, string(make([]byte, 0, 1))+fmt.Sprintf("%070000d", 0)): "params",
 	} {
 		e.call("POST", path, body).wantField(422, field, "")
@@ -279,17 +304,22 @@ func TestTrigger(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	e := newEdge(t)
-	a := e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?","misfirePolicy":"SKIP"},"from":"2026-12-01T00:00:00Z","count":1000}`).want(200)
+	a := e.call("POST", "/api/v1/schedules/preview",
+		`{"schedule":{"cronExpression":"0 0 0 * * ?","misfirePolicy":"SKIP"},"from":"2026-12-01T00:00:00Z","count":1000}`).
+		want(200)
 	times := a.json()["fireTimes"].([]any)
 	require.Len(t, times, 1000)
-	require.Equal(t, []any{"2026-12-02T00:00:00.000Z", "2026-12-03T00:00:00.000Z"}, times[:2], "after the given time, in UTC")
+	require.Equal(t, []any{"2026-12-02T00:00:00.000Z", "2026-12-03T00:00:00.000Z"}, times[:2],
+		"after the given time, in UTC")
 	require.Equal(t, "at 00:00 every day", a.json()["description"])
-	times = e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`).want(200).json()["fireTimes"].([]any)
+	times = e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`).want(200).
+		json()["fireTimes"].([]any)
 	require.Equal(t, "2026-11-21T00:00:00.000Z", times[0], "from now on")
 
 	for body, field := range map[string]string{
 		`{}`: "schedule", `{"schedule":[]}`: "schedule", `{"schedule":{"kind":"CRON"}}`: "schedule.cronExpression",
-		`{"schedule":{"kind":"NONE"},"count":1001}`: "count", `{"schedule":{"kind":"NONE"},"count":0}`: "count", `{"schedule":{"kind":"NONE"},"zone":"x"}`: "zone",
+		`{"schedule":{"kind":"NONE"},"count":1001}`: "count", `{"schedule":{"kind":"NONE"},"count":0}`: "count",
+		`{"schedule":{"kind":"NONE"},"zone":"x"}`: "zone",
 	} {
 		e.call("POST", "/api/v1/schedules/preview", body).wantField(422, field, "")
 	}
@@ -300,11 +330,17 @@ func TestSchedulesAreDescribedInTheLanguageThatWasAskedFor(t *testing.T) {
 	id := e.create(encode(t, minimal().with(fields{"schedule": fields{"cronExpression": "0 0 0 * * ?"}})))["id"].(string)
 	says := map[string]string{"en": "at 00:00 every day", "zh": "每天 00:00"}
 	for _, c := range []struct{ query, header, want string }{
-		{"", "", "en"}, {"", "de", "en"}, {"", "zh-CN,zh;q=0.9,en;q=0.8", "zh"}, {"", "en-GB,zh", "en"}, {"?lang=zh", "en", "zh"}, {"?lang=en", "zh", "en"},
+		{"", "", "en"},
+		{"", "de", "en"},
+		{"", "zh-CN,zh;q=0.9,en;q=0.8", "zh"},
+		{"", "en-GB,zh", "en"},
+		{"?lang=zh", "en", "zh"},
+		{"?lang=en", "zh", "en"},
 	} {
 		for _, a := range []answer{
 			e.call("GET", "/api/v1/jobs/"+id+"/next-fire-times"+c.query, "", "Accept-Language", c.header),
-			e.call("POST", "/api/v1/schedules/preview"+c.query, `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`, "Accept-Language", c.header),
+			e.call("POST", "/api/v1/schedules/preview"+c.query, `{"schedule":{"cronExpression":"0 0 0 * * ?"}}`,
+				"Accept-Language", c.header),
 		} {
 			require.Equal(t, says[c.want], a.want(200).json()["description"], "%+v", c)
 		}
@@ -314,7 +350,8 @@ func TestSchedulesAreDescribedInTheLanguageThatWasAskedFor(t *testing.T) {
 
 func TestNextFireTimes(t *testing.T) {
 	e := newEdge(t)
-	id := e.create(encode(t, minimal().with(fields{"schedule": fields{"kind": "FIXED_RATE", "intervalMs": 1500}})))["id"].(string)
+	id := e.create(encode(t,
+		minimal().with(fields{"schedule": fields{"kind": "FIXED_RATE", "intervalMs": 1500}})))["id"].(string)
 	require.JSONEq(t, `{"fireTimes":["2026-11-20T12:00:01.500Z","2026-11-20T12:00:03.000Z"],"description":"every 1500 milliseconds"}`,
 		e.call("GET", "/api/v1/jobs/"+id+"/next-fire-times?count=2", "").want(200).body)
 }
@@ -352,7 +389,8 @@ func TestAPauseTakesAReasonAndAnEnd(t *testing.T) {
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],`+body[1:]).want(200)
 	require.Equal(t, want, e.Node.Job(t, id).Pause)
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"`+strings.Repeat("ü", 500)+`"}`).want(200)
-	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"`+strings.Repeat("ü", 501)+`"}`).wantField(422, "reason", "too_long")
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+id+`"],"reason":"`+strings.Repeat("ü", 501)+`"}`).
+		wantField(422, "reason", "too_long")
 	for _, p := range []string{path + "/pause", "/api/v1/jobs/pause"} {
 		e.call("POST", p, `{"reason":7}`).wantField(422, "reason", "")
 		e.call("POST", p, `{"until":"tomorrow"}`).wantField(422, "until", "")
@@ -361,7 +399,8 @@ func TestAPauseTakesAReasonAndAnEnd(t *testing.T) {
 	e.call("POST", "/api/v1/groups", `{"name":"pay"}`).want(201)
 	for _, p := range []string{"/api/v1/groups/pay/pause", "/api/v1/jobs/pause"} {
 		m := e.call("POST", p, body).want(200).json()
-		require.Equal(t, []any{"the target moves", "admin", "2026-11-21T00:00:00.000Z", "2026-11-20T12:00:00.000Z"}, []any{m["pauseReason"], m["pauseUser"], m["pausedUntil"], m["pausedAt"]})
+		require.Equal(t, []any{"the target moves", "admin", "2026-11-21T00:00:00.000Z", "2026-11-20T12:00:00.000Z"},
+			[]any{m["pauseReason"], m["pauseUser"], m["pausedUntil"], m["pausedAt"]})
 		e.call("POST", p, `{"until":"2020-01-01T00:00:00Z"}`).wantField(422, "until", "in_past")
 	}
 	held := func() (all []any, read string) {

@@ -56,17 +56,22 @@ func TestNodesAreShown(t *testing.T) {
 	require.Len(t, first["partitions"], entity.Partitions, "it is the only scheduler that is alive")
 	delete(first, "partitions")
 	require.Equal(t, map[string]any{
-		"id": "node-1", "ip": "10.0.0.1", "port": 8080.0, "status": "UP", "epoch": 3.0, "roles": []any{"scheduler", "executor"},
+		"id": "node-1", "ip": "10.0.0.1", "port": 8080.0, "status": "UP", "epoch": 3.0,
+		"roles":  []any{"scheduler", "executor"},
 		"labels": map[string]any{"zone": "a"}, "weight": 2.0, "slots": 8.0, "running": 1.0, "cpu": 0.5, "memory": 1048576.0,
 		"capabilities": map[string]any{"published": true, "handlers": []any{"settle"}, "slots": []any{
-			map[string]any{"kind": "GENERAL", "total": 8.0, "running": 1.0}, map[string]any{"kind": "COMMAND", "total": 4.0, "running": 2.0},
+			map[string]any{"kind": "GENERAL", "total": 8.0, "running": 1.0},
+			map[string]any{"kind": "COMMAND", "total": 4.0, "running": 2.0},
 		}},
 		"version": "1.0", "clockOffsetMs": -7.0, "clockSkewed": false, "lastHeartbeat": "2026-11-20T12:00:00.000Z",
 	}, first)
 	require.Equal(t, []any{}, items[1].(map[string]any)["partitions"])
 	require.Equal(t, []any{}, items[2].(map[string]any)["partitions"])
 	require.Equal(t, true, items[2].(map[string]any)["clockSkewed"])
-	require.Equal(t, map[string]any{"published": false, "handlers": []any{}, "slots": []any{map[string]any{"kind": "GENERAL", "total": 0.0, "running": 0.0}}},
+	require.Equal(t, map[string]any{
+		"published": false, "handlers": []any{},
+		"slots": []any{map[string]any{"kind": "GENERAL", "total": 0.0, "running": 0.0}},
+	},
 		items[2].(map[string]any)["capabilities"], "a former release says less")
 	require.Equal(t, "node-1", e.call("GET", "/api/v1/nodes/node-1", "").want(200).json()["id"])
 	e.call("GET", "/api/v1/nodes/none", "").wantCode(404, "not_found")
@@ -93,10 +98,22 @@ func TestHandlersAreListed(t *testing.T) {
 // A definition for which no node is fit is right, and whoever saves it is told.
 func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 	for name, c := range map[string]struct{ definition, field, code, says string }{
-		"a handler":       {`"jobType":"CUSTOM","jobClass":"setle"`, "jobClass", "no_handler", `the handler "setle"; runs wait until one does; there are echo, fail, log, noop, settle, sleep`},
-		"labels":          {`"jobType":"CUSTOM","jobClass":"noop","routing":{"labels":{"gpu":"yes"}}`, "routing.labels", "no_node", "carries the labels gpu=yes"},
-		"labels first":    {`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"gpu":"yes"}}`, "routing.labels", "no_node", "carries the labels gpu=yes"},
-		"both":            {`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"zone":"a"}}`, "jobClass", "no_handler", "and carries the labels zone=a has the handler"},
+		"a handler": {
+			`"jobType":"CUSTOM","jobClass":"setle"`, "jobClass", "no_handler",
+			`the handler "setle"; runs wait until one does; there are echo, fail, log, noop, settle, sleep`,
+		},
+		"labels": {
+			`"jobType":"CUSTOM","jobClass":"noop","routing":{"labels":{"gpu":"yes"}}`, "routing.labels",
+			"no_node", "carries the labels gpu=yes",
+		},
+		"labels first": {
+			`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"gpu":"yes"}}`, "routing.labels",
+			"no_node", "carries the labels gpu=yes",
+		},
+		"both": {
+			`"jobType":"CUSTOM","jobClass":"setle","routing":{"labels":{"zone":"a"}}`, "jobClass",
+			"no_handler", "and carries the labels zone=a has the handler",
+		},
 		"nothing":         {`"jobType":"CUSTOM","jobClass":"settle","routing":{"labels":{"zone":"a"}}`, "", "", ""},
 		"nothing special": {`"jobType":"CUSTOM","jobClass":"noop"`, "", "", ""},
 	} {
@@ -108,7 +125,8 @@ func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 			answers := []map[string]any{
 				made, e.call("PUT", "/api/v1/jobs/"+made["id"].(string), version).want(200).json(),
 				e.call("POST", "/api/v1/jobs/"+made["id"].(string)+"/copy", `{"name":"k"}`).want(201).json(),
-				e.call("POST", "/api/v1/import?dryRun=true", `{"version":1,"jobs":[`+body+`]}`).want(200).json()["items"].([]any)[0].(map[string]any),
+				e.call("POST", "/api/v1/import?dryRun=true", `{"version":1,"jobs":[`+body+`]}`).want(200).
+					json()["items"].([]any)[0].(map[string]any),
 			}
 			for i, a := range answers {
 				if c.code == "" {

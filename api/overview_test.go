@@ -26,7 +26,8 @@ func (e *edge) narrow(groups ...string) (headers []string) {
 	for _, g := range groups {
 		held[g] = entity.RoleViewer
 	}
-	require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-viewer", entity.RoleViewer, entity.Rights{Groups: held}, now))
+	require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-viewer", entity.RoleViewer, entity.Rights{Groups: held},
+		now))
 	return as(e.signIn("viewer"))
 }
 
@@ -34,13 +35,17 @@ const loadPath = "/api/v1/schedules/load"
 
 func TestThePlannedLoadIsShown(t *testing.T) {
 	e := newEdge(t)
-	for name, cron := range map[string]string{"half": "0/30 0,1,3 12 * * ?", "third": "0/20 1,3 12 * * ?", "later": "0 0 0 1 1 ?"} {
+	for name, cron := range map[string]string{
+		"half": "0/30 0,1,3 12 * * ?", "third": "0/20 1,3 12 * * ?",
+		"later": "0 0 0 1 1 ?",
+	} {
 		e.create(encode(t, minimal().with(fields{"name": name, "group": "g", "schedule": fields{"cronExpression": cron}})))
 	}
 	require.JSONEq(t, `{"from":"2026-11-20T12:00:00.000Z","items":[
 		{"time":"2026-11-20T12:00:00.000Z","fires":2},{"time":"2026-11-20T12:01:00.000Z","fires":5},
 		{"time":"2026-11-20T12:02:00.000Z","fires":0},{"time":"2026-11-20T12:03:00.000Z","fires":5}],
-		"peak":{"time":"2026-11-20T12:01:00.000Z","fires":5},"jobs":3,"complete":true}`, e.call("GET", loadPath+"?minutes=4", "").want(200).body)
+		"peak":{"time":"2026-11-20T12:01:00.000Z","fires":5},"jobs":3,"complete":true}`,
+		e.call("GET", loadPath+"?minutes=4", "").want(200).body)
 	require.Len(t, e.call("GET", loadPath, "").want(200).json()["items"], 1440)
 	e.create(encode(t, minimal().with(fields{"group": "a", "schedule": fields{"cronExpression": "0 0 0 * * ?"}})))
 	e.create(encode(t, minimal().with(fields{"group": "unseen", "schedule": fields{"cronExpression": "0 0 0 * * ?"}})))
@@ -51,7 +56,10 @@ func TestThePlannedLoadIsShown(t *testing.T) {
 	require.EqualValues(t, 4, e.call("GET", loadPath, "", bound...).want(200).json()["jobs"])
 	require.EqualValues(t, 5, e.call("GET", loadPath, "").want(200).json()["jobs"])
 
-	for query, field := range map[string]string{"?minutes=0": "minutes", "?minutes=10081": "minutes", "?minutes=x": "minutes", "?from=noon": "from", "?to=x": "to"} {
+	for query, field := range map[string]string{
+		"?minutes=0": "minutes", "?minutes=10081": "minutes",
+		"?minutes=x": "minutes", "?from=noon": "from", "?to=x": "to",
+	} {
 		e.call("GET", loadPath+query, "").wantField(422, field, "")
 	}
 	e.rebuild(func(d *api.Deps) { d.Loads = silentLoads{} })
@@ -68,7 +76,9 @@ func (silentLoads) Load(context.Context, monitor.LoadQuery) (monitor.Load, error
 // cut counts to one: to hit the real bounds would take many thousand rows.
 type cut struct{ repository.Counts }
 
-func (c cut) CountRuns(ctx context.Context, since time.Time, groups []string, _ int) (map[entity.Status]int, bool, error) {
+func (c cut) CountRuns(ctx context.Context, since time.Time, groups []string,
+	_ int,
+) (map[entity.Status]int, bool, error) {
 	return c.Counts.CountRuns(ctx, since, groups, 1)
 }
 
@@ -86,7 +96,10 @@ func TestTheOverviewIsShown(t *testing.T) {
 	var jobID string
 	e.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		var jobs []*entity.Job
-		for status, n := range map[entity.JobStatus]int{entity.JobCreated: 1, entity.JobEnabled: 2, entity.JobPaused: 3, entity.JobFinished: 4} {
+		for status, n := range map[entity.JobStatus]int{
+			entity.JobCreated: 1, entity.JobEnabled: 2, entity.JobPaused: 3,
+			entity.JobFinished: 4,
+		} {
 			for i := range n {
 				j := enginetest.Job(fmt.Sprint(status, i), func(j *entity.Job) { j.Group = "a" })
 				j.ID, j.Version, j.Status, j.CreateTime, j.UpdateTime = uuid.Must(uuid.NewV7()).String(), 1, status, now, now
@@ -109,7 +122,10 @@ func TestTheOverviewIsShown(t *testing.T) {
 	}
 	several("w", 5, now, in(entity.StatusWaiting, entity.CommonQueue.Key(5, now)))
 	several("r", 6, now, in(entity.StatusRunning, entity.RunningKey("node-1")))
-	for i, status := range []entity.Status{entity.StatusSuccess, entity.StatusFailed, entity.StatusTimeout, entity.StatusCancelled, entity.StatusSkipped, entity.StatusDead} {
+	for i, status := range []entity.Status{
+		entity.StatusSuccess, entity.StatusFailed, entity.StatusTimeout,
+		entity.StatusCancelled, entity.StatusSkipped, entity.StatusDead,
+	} {
 		several(string(rune('a'+i)), 8+i, now.Add(-59*time.Minute), in(status, ""))
 	}
 	several("o", 3, now.Add(-61*time.Minute), in(entity.StatusSuccess, ""))
@@ -135,7 +151,8 @@ func TestTheOverviewIsShown(t *testing.T) {
 			require.NoError(t, e.Store.Drain(t.Context(), n.ID, true))
 		}
 	}
-	health := monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock, monitor.Part{Name: "redis", Check: func() (string, bool) { return "Redis is away", false }})
+	health := monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock,
+		monitor.Part{Name: "redis", Check: func() (string, bool) { return "Redis is away", false }})
 	late := func() (p50, p99 time.Duration) { return 1234567 * time.Nanosecond, time.Second }
 	e.rebuild(func(d *api.Deps) { d.Overview = e.Overview(health, late) })
 	require.JSONEq(t, `{"time":"2026-11-20T12:00:00.000Z","jobs":{"created":1,"enabled":2,"paused":3,"finished":4},
@@ -148,11 +165,14 @@ func TestTheOverviewIsShown(t *testing.T) {
 		"latenessMs":{"p50":1.23,"p99":1000}}`, e.call("GET", path, "").want(200).body)
 
 	a := e.call("GET", path, "", e.narrow("b", "c")...).want(200).json()
-	require.Equal(t, []any{0.0, 0.0, 0.0}, []any{a["jobs"].(map[string]any)["created"], a["executions"].(map[string]any)["waiting"], a["deadLetters"]}, "nothing is in these groups")
+	require.Equal(t, []any{0.0, 0.0, 0.0},
+		[]any{a["jobs"].(map[string]any)["created"], a["executions"].(map[string]any)["waiting"], a["deadLetters"]},
+		"nothing is in these groups")
 	e.rebuild(func(d *api.Deps) {
 		d.Overview = monitor.NewOverviewService(monitor.OverviewDeps{
 			Counts: cut{e.Store}, Nodes: e.Store, Leader: func(context.Context) (string, error) { return "", nil },
-			Monitor: monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock), Lateness: resttest.Lateness(nil), Clock: e.Time, Machine: e.Clock,
+			Monitor: monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock), Lateness: resttest.Lateness(nil),
+			Clock: e.Time, Machine: e.Clock,
 		})
 	})
 	for _, id := range []string{"other-0", "other-1"} { // they beat again
@@ -160,7 +180,11 @@ func TestTheOverviewIsShown(t *testing.T) {
 	}
 	a = e.call("GET", path, "", e.narrow("b", "a")...).want(200).json()
 	runs := a["executions"].(map[string]any)
-	require.Equal(t, []any{true, true, true, true}, []any{runs["waitingAtLeast"], runs["runningAtLeast"], a["deadLettersAtLeast"], runs["lastHour"].(map[string]any)["atLeast"]})
-	require.Equal(t, []any{[]any{}, map[string]any{"p50": nil, "p99": nil}, nil}, []any{a["degraded"], a["latenessMs"], a["leader"]})
+	require.Equal(t, []any{true, true, true, true}, []any{
+		runs["waitingAtLeast"], runs["runningAtLeast"],
+		a["deadLettersAtLeast"], runs["lastHour"].(map[string]any)["atLeast"],
+	})
+	require.Equal(t, []any{[]any{}, map[string]any{"p50": nil, "p99": nil}, nil},
+		[]any{a["degraded"], a["latenessMs"], a["leader"]})
 	e.call("GET", path+"?x=1", "").wantField(422, "x", "unknown_parameter")
 }

@@ -35,7 +35,8 @@ func TestReportsReachTheNodeThatHoldsTheAttempt(t *testing.T) {
 		if r.Header.Get("X-Scheduler-Run-Token") != "good" {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"type":"urn:x","title":"Unauthorized","status":401,"detail":"not here","code":"run_token","requestId":"r"}`))
+			_, _ = w.Write([]byte(
+				`{"type":"urn:x","title":"Unauthorized","status":401,"detail":"not here","code":"run_token","requestId":"r"}`))
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -45,7 +46,8 @@ func TestReportsReachTheNodeThatHoldsTheAttempt(t *testing.T) {
 	n := &neighbour{address: other.URL}
 	e.rebuild(func(d *api.Deps) { d.Peers = n })
 	report := func(id, token string, headers ...string) answer {
-		return e.call("POST", "/api/v1/executions/"+id+"/report", `{"status":"SUCCESS"}`, append([]string{"Authorization", "Bearer canary", "X-Scheduler-Run-Token", token}, headers...)...)
+		return e.call("POST", "/api/v1/executions/"+id+"/report", `{"status":"SUCCESS"}`,
+			append([]string{"Authorization", "Bearer canary", "X-Scheduler-Run-Token", token}, headers...)...)
 	}
 	a := report("theirs", "good").want(204)
 	require.NotEmpty(t, a.header.Get("X-Request-Id"))

@@ -37,7 +37,8 @@ func (e *edge) accepted(id, token string) {
 	x.StartTime, x.Claim = now, entity.DetachedKey(now.Add(time.Minute))
 	e.put(x)
 	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
-		refused, err := tx.RunTokens.Issue(ctx, []*entity.Execution{&x}, []entity.RunToken{{ExecutionID: id, Attempt: 1, Hash: entity.RunTokenHash(token), CreateTime: now}})
+		refused, err := tx.RunTokens.Issue(ctx, []*entity.Execution{&x},
+			[]entity.RunToken{{ExecutionID: id, Attempt: 1, Hash: entity.RunTokenHash(token), CreateTime: now}})
 		require.Empty(e.t, refused)
 		return err
 	})
@@ -66,9 +67,11 @@ func TestATargetReportsWithItsTokenAlone(t *testing.T) {
 	require.Equal(t, []any{"one", "two"}, []any{log[0].(map[string]any)["line"], log[1].(map[string]any)["line"]})
 	e.report(`{}`).want(204)
 	require.Equal(t, row, e.Execution(t, "run-1"), "nothing was said")
-	e.report(`{"status":"FAILED","message":"no stock","result":"42","noRetry":true,"checkpoint":"` + strings.Repeat("x", 64<<10) + `"}`).want(204)
+	e.report(`{"status":"FAILED","message":"no stock","result":"42","noRetry":true,"checkpoint":"` + strings.Repeat("x",
+		64<<10) + `"}`).want(204)
 	row = e.Execution(t, "run-1")
-	require.Equal(t, []any{entity.StatusFailed, "no stock", "42", 30}, []any{row.Status, row.ErrorMessage, row.Result, row.Progress}, "it is not tried again")
+	require.Equal(t, []any{entity.StatusFailed, "no stock", "42", 30},
+		[]any{row.Status, row.ErrorMessage, row.Result, row.Progress}, "it is not tried again")
 	require.Equal(t, strings.Repeat("x", 64<<10), row.Checkpoint)
 }
 
@@ -83,7 +86,8 @@ func TestATargetLearnsWhatBecameOfItsReport(t *testing.T) {
 	other := strings.Repeat("y", len(runToken))
 	e.accepted("run-2", other)
 	e.call("POST", "/api/v1/executions/run-2/cancel", "").want(202)
-	e.call("POST", "/api/v1/executions/run-2/report", `{"status":"SUCCESS"}`, "Authorization", "", "X-Scheduler-Run-Token", other).wantCode(409, "run_cancelled")
+	e.call("POST", "/api/v1/executions/run-2/report", `{"status":"SUCCESS"}`, "Authorization", "", "X-Scheduler-Run-Token",
+		other).wantCode(409, "run_cancelled")
 	e.rebuild(func(d *api.Deps) { d.Reports = silentReports{d.Reports} })
 	a := e.report(`{"status":"SUCCESS"}`)
 	a.wantCode(503, "store_unavailable")
@@ -103,7 +107,8 @@ func TestAReportNeedsTheTokenOfItsAttempt(t *testing.T) {
 			e.on(t).call("POST", reportPath, `not json`, headers...).wantCode(401, "run_token")
 		})
 	}
-	e.call("POST", "/api/v1/executions/run-2/report", `{}`, "Authorization", "", "X-Scheduler-Run-Token", runToken).wantCode(401, "run_token")
+	e.call("POST", "/api/v1/executions/run-2/report", `{}`, "Authorization", "", "X-Scheduler-Run-Token", runToken).
+		wantCode(401, "run_token")
 	require.Empty(t, e.call("GET", "/api/v1/executions/run-1/logs", "").want(200).json()["items"])
 	e.report(`{"lines":["x"]}`).want(204)
 	require.Len(t, e.call("GET", "/api/v1/executions/run-1/logs", "").want(200).json()["items"], 1)

@@ -128,7 +128,9 @@ func NewRouter(d Deps) (*Router, error) {
 	guard := middleware.NewGuard(d.Auth, cookies, d.SignedIn)
 	table, more := routes(d, cookies), limitedRoutes(d)
 	if d.ProbesOnly {
-		table = slices.DeleteFunc(table, func(r Route) bool { return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath })
+		table = slices.DeleteFunc(table, func(r Route) bool {
+			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath
+		})
 		more = nil
 	}
 	return newRouter(d, guard, table, more...)
@@ -149,7 +151,8 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 	if err := e.SetTrustedProxies(d.TrustedProxies); err != nil {
 		return nil, fmt.Errorf("trust the proxies %v: %w", d.TrustedProxies, err)
 	}
-	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger), middleware.Headers())
+	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger),
+		middleware.Headers())
 	e.NoRoute(middleware.Limits(middleware.MaxBody), middleware.NotFound)
 	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed(methodsOf(all)))
 	served := make([]Route, 0, len(all))
@@ -161,7 +164,8 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
 		chain := []gin.HandlerFunc{
-			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()), middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()),
+			middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
 		if r.Idempotent {

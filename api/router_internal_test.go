@@ -31,7 +31,8 @@ func TestARouteWithoutPermissionIsRefused(t *testing.T) {
 }
 
 func TestARouteThatDoesNotSayWhatItNamesIsRefused(t *testing.T) {
-	_, err := newRouter(bareDeps(), middleware.Guard{}, []Route{{"GET", "/x/:id", permission.JobRead, middleware.Undeclared, false, hello}})
+	_, err := newRouter(bareDeps(), middleware.Guard{},
+		[]Route{{"GET", "/x/:id", permission.JobRead, middleware.Undeclared, false, hello}})
 	require.ErrorContains(t, err, "/x/:id")
 }
 
@@ -43,7 +44,8 @@ func TestBadProxiesAreRefused(t *testing.T) {
 }
 
 func TestARoutePastTheTableIsClosed(t *testing.T) {
-	r, err := newRouter(bareDeps(), middleware.Guard{}, []Route{{http.MethodGet, "/open", permission.Public, middleware.Undeclared, false, hello}})
+	r, err := newRouter(bareDeps(), middleware.Guard{},
+		[]Route{{http.MethodGet, "/open", permission.Public, middleware.Undeclared, false, hello}})
 	require.NoError(t, err)
 	r.engine.GET("/smuggled", middleware.Handle(hello))
 

@@ -95,11 +95,25 @@ func limitedRoutes(d Deps) []RouteLimits {
 	definition := job.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
 	const v1 = "/api/v1"
 	return []RouteLimits{
-		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false, stream.Follow}, middleware.MaxBody, 0},
-		{Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export}, middleware.MaxBody, exportTime},
-		{Route{"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false, access.NewAuditController(d.Audit, d.Clock).Export}, middleware.MaxBody, exportTime},
+		{Route{
+			"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false,
+			stream.Follow,
+		}, middleware.MaxBody, 0},
+		{
+			Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export},
+			middleware.MaxBody,
+			exportTime,
+		},
+		{Route{
+			"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false,
+			access.NewAuditController(d.Audit, d.Clock).Export,
+		}, middleware.MaxBody, exportTime},
 		// Each job and group of the document is judged by the controller.
-		{Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import}, importBody, importTime},
+		{
+			Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import},
+			importBody,
+			importTime,
+		},
 	}
 }
 
@@ -124,7 +138,8 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	monitor := cluster.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
 	docs := cluster.DocsController{}
 	const v1, once = "/api/v1", true
-	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job, middleware.Execution, middleware.Group, middleware.Everything
+	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job,
+		middleware.Execution, middleware.Group, middleware.Everything
 	return []Route{
 		{"GET", "/healthz", permission.Public, none, false, monitor.Healthz},
 		{"HEAD", "/healthz", permission.Public, none, false, monitor.Healthz},

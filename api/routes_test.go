@@ -16,13 +16,17 @@ import (
 )
 
 func address(r api.Route) string {
-	return strings.NewReplacer(":id", "some-id", ":backfillId", "some-id", ":name", "some-name", ":version", "1").Replace(r.Path)
+	return strings.NewReplacer(":id", "some-id", ":backfillId", "some-id", ":name", "some-name", ":version", "1").
+		Replace(r.Path)
 }
 
 func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 	e := newEdge(t)
 	// A role of another release holds nothing here.
-	require.NoError(t, e.Store.AddUser(t.Context(), entity.User{ID: "id-of-stranger", Name: "stranger", Role: "stranger", CreateTime: now, UpdateTime: now}))
+	require.NoError(t, e.Store.AddUser(t.Context(), entity.User{
+		ID: "id-of-stranger", Name: "stranger", Role: "stranger",
+		CreateTime: now, UpdateTime: now,
+	}))
 	nobodyToken := e.signIn("stranger")
 	var public []string
 	require.NotEmpty(t, e.router.Routes())
@@ -38,7 +42,8 @@ func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"/healthz", "/healthz", "/readyz", "/readyz", "/metrics", "/version", "/openapi.json", "/swagger/index.html",
-		"/swagger/doc.json", "/swagger/initializer.js", "/swagger/swagger-ui.css", "/swagger/swagger-ui-bundle.js", "/api/v1/auth/login", "/api/v1/executions/:id/report",
+		"/swagger/doc.json", "/swagger/initializer.js", "/swagger/swagger-ui.css", "/swagger/swagger-ui-bundle.js",
+		"/api/v1/auth/login", "/api/v1/executions/:id/report",
 	}, public,
 		"a new public route must be a decision")
 }
@@ -79,12 +84,16 @@ func TestUnknownAddressesAndMethodsAreProblems(t *testing.T) {
 	for path, helps := range map[string]bool{"/": true, "/jobs": true, "/api/v1/nothing": false} {
 		a := e.call("GET", path, "", "Authorization", "")
 		a.wantCode(404, "no_such_route")
-		require.Equal(t, helps, strings.Contains(a.body, "the API stands under /api/v1, and its documentation at /swagger/index.html"), path)
+		require.Equal(t, helps,
+			strings.Contains(a.body, "the API stands under /api/v1, and its documentation at /swagger/index.html"), path)
 	}
 	a := e.call("PATCH", "/api/v1/jobs", "")
 	a.wantCode(405, "method_not_allowed")
 	require.Equal(t, "GET, POST", a.header.Get("Allow"))
-	for path, methods := range map[string]string{"jobs/pause": "POST", "jobs/some-id": "GET, PUT, DELETE", "import": "POST", "jobs/some-id/pause": "POST"} {
+	for path, methods := range map[string]string{
+		"jobs/pause": "POST", "jobs/some-id": "GET, PUT, DELETE",
+		"import": "POST", "jobs/some-id/pause": "POST",
+	} {
 		require.Equal(t, methods, e.call("PATCH", "/api/v1/"+path, "").header.Get("Allow"), path)
 	}
 	for _, m := range []string{"TRACE", "CONNECT", "get", "OPTIONS", strings.Repeat("X", 1000)} {
@@ -110,14 +119,16 @@ func TestProbes(t *testing.T) {
 		}}
 	}
 	e.rebuild(func(d *api.Deps) {
-		d.Monitor = monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock, part("redis", "Redis is away"), part("folder", "the data folder is full"))
+		d.Monitor = monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock, part("redis", "Redis is away"),
+			part("folder", "the data folder is full"))
 	})
 	require.JSONEq(t, `{"status":"ready","degraded":[{"part":"redis","reason":"Redis is away","since":"2026-11-20T12:00:00.000Z"}]}`,
 		e.call("GET", "/readyz", "").want(200).body)
 	troubles["the data folder is full"] = true
 	a := e.call("GET", "/readyz", "")
 	a.wantCode(503, "not_ready")
-	require.Equal(t, []any{"not ready: the data folder is full", "1"}, []any{a.json()["detail"], a.header.Get("Retry-After")})
+	require.Equal(t, []any{"not ready: the data folder is full", "1"},
+		[]any{a.json()["detail"], a.header.Get("Retry-After")})
 	require.Len(t, a.json()["degraded"], 2)
 	e.call("GET", "/healthz", "").want(200)
 }
@@ -127,13 +138,17 @@ func TestMetricsAskForTheirToken(t *testing.T) {
 	e.rebuild(func(d *api.Deps) {
 		d.MetricsToken = "figures-of-this-node"
 	})
-	for _, header := range []string{"", "Bearer figures-of-this-nod", "Bearer figures-of-this-node2", "figures-of-this-node", "Basic figures-of-this-node", "Bearer " + adminToken} {
+	for _, header := range []string{
+		"", "Bearer figures-of-this-nod", "Bearer figures-of-this-node2",
+		"figures-of-this-node", "Basic figures-of-this-node", "Bearer " + adminToken,
+	} {
 		a := e.call("GET", "/metrics", "", "Authorization", header)
 		a.wantCode(401, "metrics_token")
 		require.Contains(t, a.header.Get("WWW-Authenticate"), "Bearer")
 		require.NotContains(t, a.body, "up 1")
 	}
-	require.Equal(t, "up 1\n", e.call("GET", "/metrics", "", "Authorization", "Bearer figures-of-this-node").want(200).body)
+	require.Equal(t, "up 1\n",
+		e.call("GET", "/metrics", "", "Authorization", "Bearer figures-of-this-node").want(200).body)
 	e.call("GET", "/api/v1/jobs", "", "Authorization", "Bearer figures-of-this-node").want(401)
 	e.call("GET", "/readyz", "", "Authorization", "").want(200)
 }

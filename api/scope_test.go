@@ -21,7 +21,8 @@ func estate(t *testing.T) (e *edge, jobs map[string]string) {
 	jobs = map[string]string{}
 	for _, group := range []string{"mine", "shown", "theirs"} {
 		e.call("POST", "/api/v1/groups", fmt.Sprintf(`{"name":%q}`, group)).want(201)
-		job := e.call("POST", "/api/v1/jobs", fmt.Sprintf(`{"name":"a","group":%q,"jobType":"CUSTOM","jobClass":"noop"}`, group)).want(201).json()
+		job := e.call("POST", "/api/v1/jobs", fmt.Sprintf(`{"name":"a","group":%q,"jobType":"CUSTOM","jobClass":"noop"}`,
+			group)).want(201).json()
 		jobs[group] = job["id"].(string)
 		e.die(jobs[group], "run-"+group)
 	}
@@ -35,14 +36,19 @@ func TestWhatOneMayNotSeeDoesNotExist(t *testing.T) {
 			continue
 		}
 		for group, job := range jobs {
-			ids := map[middleware.Object]string{middleware.Job: job, middleware.Execution: "run-" + group, middleware.Group: group}
-			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1", ":backfillId", "none").Replace(r.Path)
+			ids := map[middleware.Object]string{
+				middleware.Job: job, middleware.Execution: "run-" + group,
+				middleware.Group: group,
+			}
+			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1", ":backfillId", "none").
+				Replace(r.Path)
 			a := e.call(r.Method, path, `{}`, "Authorization", "Bearer "+boundToken)
 			reads := r.Permission == permission.JobRead || r.Permission == permission.ExecutionRead
 			switch {
 			case group == "theirs":
 				a.wantCode(404, "not_found")
-				require.Equal(t, e.call(r.Method, strings.Replace(path, ids[r.Object], "no-such", 1), `{}`, "Authorization", "Bearer "+boundToken).status, a.status)
+				require.Equal(t, e.call(r.Method, strings.Replace(path, ids[r.Object], "no-such", 1), `{}`, "Authorization",
+					"Bearer "+boundToken).status, a.status)
 			case group == "shown" && !reads:
 				a.wantCode(403, "forbidden")
 			case group == "shown":
@@ -56,7 +62,10 @@ func TestListsShowWhatOneMaySee(t *testing.T) {
 	e, jobs := estate(t)
 	as := as(boundToken)
 	visible, all := []any{jobs["mine"], jobs["shown"]}, []any{jobs["mine"], jobs["shown"], jobs["theirs"]}
-	for path, field := range map[string]string{"jobs": "id", "executions": "jobId", "dead-letters": "jobId", "dead-letters/causes": "jobId"} {
+	for path, field := range map[string]string{
+		"jobs": "id", "executions": "jobId", "dead-letters": "jobId",
+		"dead-letters/causes": "jobId",
+	} {
 		seen := func(headers ...string) (ids []any) {
 			for _, item := range e.call("GET", "/api/v1/"+path, "", headers...).want(200).json()["items"].([]any) {
 				ids = append(ids, item.(map[string]any)[field])
@@ -95,11 +104,14 @@ func TestCommandsNeedARightOfTheirOwn(t *testing.T) {
 		a := e.call("POST", "/api/v1/jobs", command, "Authorization", "Bearer "+token).want(want)
 		if want == 403 {
 			a.wantCode(403, "commands_forbidden")
-			e.call("PUT", "/api/v1/jobs/"+jobs["mine"], command, "Authorization", "Bearer "+token).wantCode(403, "commands_forbidden")
+			e.call("PUT", "/api/v1/jobs/"+jobs["mine"], command, "Authorization", "Bearer "+token).
+				wantCode(403, "commands_forbidden")
 		}
 	}
-	made := e.call("GET", "/api/v1/jobs?jobType=COMMAND", "").want(200).json()["items"].([]any)[0].(map[string]any)["id"].(string)
-	e.call("POST", "/api/v1/jobs/"+made+"/copy", `{"name":"y"}`, "Authorization", "Bearer "+operatorToken).wantCode(403, "commands_forbidden")
+	made := e.call("GET", "/api/v1/jobs?jobType=COMMAND", "").want(200).
+		json()["items"].([]any)[0].(map[string]any)["id"].(string)
+	e.call("POST", "/api/v1/jobs/"+made+"/copy", `{"name":"y"}`, "Authorization", "Bearer "+operatorToken).
+		wantCode(403, "commands_forbidden")
 	e.call("POST", "/api/v1/jobs/"+made+"/trigger", "", "Authorization", "Bearer "+operatorToken).want(202)
 }
 
@@ -117,11 +129,16 @@ func TestABulkActionHasAResultForEach(t *testing.T) {
 		return out
 	}
 	a := e.call("POST", "/api/v1/bulk/jobs/pause", ids, "Authorization", "Bearer "+boundToken)
-	require.Equal(t, map[string]string{jobs["theirs"]: "not_found", jobs["mine"]: "", jobs["shown"]: "forbidden", "none": "not_found"}, codes(a))
+	require.Equal(t, map[string]string{
+		jobs["theirs"]: "not_found", jobs["mine"]: "", jobs["shown"]: "forbidden",
+		"none": "not_found",
+	}, codes(a))
 	require.EqualValues(t, []any{1.0, 3.0, false}, []any{a.json()["succeeded"], a.json()["failed"], a.json()["more"]})
-	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"}, codes(e.call("POST", "/api/v1/bulk/jobs/resume", ids)))
+	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"},
+		codes(e.call("POST", "/api/v1/bulk/jobs/resume", ids)))
 	a = e.call("POST", "/api/v1/bulk/jobs/trigger", ids)
-	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"}, codes(a))
+	require.Equal(t, map[string]string{jobs["theirs"]: "", jobs["mine"]: "", jobs["shown"]: "", "none": "not_found"},
+		codes(a))
 	require.Len(t, a.json()["items"].([]any)[0].(map[string]any)["executionIds"], 1)
 	for _, id := range jobs {
 		require.Len(t, e.runs(id), 2, "the one that died, and another: an id that is given twice counts once")
@@ -141,7 +158,10 @@ func TestDeadLettersAreTreatedByCause(t *testing.T) {
 	require.Len(t, causes, 3, "one of each job, without those of another reason")
 	cause := causes[0].(map[string]any)
 	require.Equal(t, []any{jobs["mine"], "a", "EXIT_CODE", 3.0, "run-mine", "exit 3"},
-		[]any{cause["jobId"], cause["jobName"], cause["reason"], cause["count"], cause["latestExecutionId"], cause["message"]})
+		[]any{
+			cause["jobId"], cause["jobName"], cause["reason"], cause["count"], cause["latestExecutionId"],
+			cause["message"],
+		})
 	many := make([]string, 510)
 	for i := range many {
 		many[i] = fmt.Sprintf("many-%03d", i)
@@ -165,14 +185,17 @@ func TestDeadLettersAreTreatedByCause(t *testing.T) {
 		require.Equal(t, code, fields[firstField(fields)], body)
 	}
 	e.call("POST", "/api/v1/bulk/jobs/pause", `{"jobId":"b"}`).want(422)
-	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+strings.Join(many[:501], `","`)+`"]}`).wantField(422, "ids", "too_many")
+	e.call("POST", "/api/v1/bulk/jobs/pause", `{"ids":["`+strings.Join(many[:501], `","`)+`"]}`).
+		wantField(422, "ids", "too_many")
 }
 
 // shortPages gives dead letters in pages that are shorter than asked for, as a store
 // does that passes over the letters of other groups.
 type shortPages struct{ api.ExecutionService }
 
-func (s shortPages) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+func (s shortPages) DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+	p repository.Page,
+) ([]entity.DeadLetter, string, error) {
 	p.Limit = min(p.Limit, 7)
 	return s.ExecutionService.DeadLetters(ctx, f, p)
 }
@@ -196,7 +219,8 @@ func TestGroupsOverTheAPI(t *testing.T) {
 	e.call("PUT", "/api/v1/groups/pay", `{"maxConcurrency":5}`, "If-Match", `"7"`).wantCode(412, "version_mismatch")
 	back := e.call("GET", "/api/v1/groups/pay", "").want(200).body
 	e.call("PUT", "/api/v1/groups/pay", back).want(200)
-	require.EqualValues(t, 5, e.call("PUT", "/api/v1/groups/pay", `{"maxConcurrency":5}`, "If-Match", `"2"`).want(200).json()["maxConcurrency"])
+	require.EqualValues(t, 5, e.call("PUT", "/api/v1/groups/pay", `{"maxConcurrency":5}`, "If-Match",
+		`"2"`).want(200).json()["maxConcurrency"])
 	require.Equal(t, true, e.call("POST", "/api/v1/groups/pay/pause", "").want(200).json()["paused"])
 	require.Equal(t, false, e.call("POST", "/api/v1/groups/pay/resume", "").want(200).json()["paused"])
 	e.call("DELETE", "/api/v1/groups/pay", "").want(204)

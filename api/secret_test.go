@@ -27,7 +27,8 @@ func TestSecretsAreWrittenAndNeverRead(t *testing.T) {
 	e.call("PUT", secrets+"/DB", `{"value":"hunter4"}`, "If-Match", `"1"`).wantCode(412, "version_mismatch")
 	a = e.call("PUT", secrets+"/DB", `{"value":"hunter4"}`, "If-Match", `"2"`).want(200)
 	require.Equal(t, `"3"`, a.header.Get("ETag"))
-	e.call("PUT", secrets+"/DB", `{"name":"DB","value":"hunter5","version":3,"createTime":"2026-11-20T12:00:00.000Z","updateTime":"2026-11-20T12:00:00.000Z"}`).want(200)
+	e.call("PUT", secrets+"/DB",
+		`{"name":"DB","value":"hunter5","version":3,"createTime":"2026-11-20T12:00:00.000Z","updateTime":"2026-11-20T12:00:00.000Z"}`).want(200)
 	e.call("PUT", secrets+"/NONE", `{"value":"hunter4","version":1}`).wantCode(404, "not_found")
 	e.call("DELETE", secrets+"/DB", "").want(204)
 	e.call("DELETE", secrets+"/DB", "").wantCode(404, "not_found")
@@ -58,8 +59,12 @@ func TestSecretsBelongToGroups(t *testing.T) {
 
 	a := e.call("POST", secrets, `{"name":"MINE","value":"hunter2","groups":["mine","mine"]}`, keeper...).want(201)
 	require.Equal(t, []any{"mine"}, a.json()["groups"])
-	for name, groups := range map[string]string{"for all": `null`, "for all by an empty list": `[]`, "where the user may only read": `["shown"]`, "of others": `["theirs"]`, "of others too": `["mine","theirs"]`} {
-		require.Equal(t, 403, e.call("POST", secrets, `{"name":"X","value":"hunter2","groups":`+groups+`}`, keeper...).status, name)
+	for name, groups := range map[string]string{
+		"for all": `null`, "for all by an empty list": `[]`,
+		"where the user may only read": `["shown"]`, "of others": `["theirs"]`, "of others too": `["mine","theirs"]`,
+	} {
+		require.Equal(t, 403, e.call("POST", secrets, `{"name":"X","value":"hunter2","groups":`+groups+`}`, keeper...).status,
+			name)
 	}
 	taken := e.call("POST", secrets, `{"name":"THEIRS","value":"hunter2","groups":["mine"]}`, keeper...)
 	taken.wantCode(409, "name_taken")
@@ -73,10 +78,12 @@ func TestSecretsBelongToGroups(t *testing.T) {
 	require.ElementsMatch(t, []string{"ALL", "MINE", "BOTH"}, seen)
 	require.NotContains(t, list.body, "theirs", "nor the names of other groups")
 	require.Len(t, e.call("GET", secrets, "").want(200).json()["items"], 5)
-	require.Len(t, e.call("GET", secrets, "", as(operatorToken)...).want(200).json()["items"], 5, "who is bound to no groups sees all")
+	require.Len(t, e.call("GET", secrets, "", as(operatorToken)...).want(200).json()["items"], 5,
+		"who is bound to no groups sees all")
 
 	e.call("PUT", secrets+"/MINE", `{"value":"hunter3","version":1}`, keeper...).want(200)
-	require.Equal(t, []any{"mine"}, e.call("PUT", secrets+"/MINE", `{"description":"d","version":2}`, keeper...).want(200).json()["groups"], "what is not given stays")
+	require.Equal(t, []any{"mine"}, e.call("PUT", secrets+"/MINE", `{"description":"d","version":2}`,
+		keeper...).want(200).json()["groups"], "what is not given stays")
 	e.about("MINE", "", `{"description":["","d"]}`)
 	e.call("PUT", secrets+"/MINE", `{"groups":["mine","theirs"],"version":3}`, keeper...).wantCode(403, "forbidden")
 	e.call("PUT", secrets+"/MINE", `{"groups":[],"version":3}`, keeper...).wantCode(403, "forbidden")
@@ -98,10 +105,14 @@ func TestSecretsBelongToGroups(t *testing.T) {
 func TestAnEditNamesTheJobsThatWouldLoseTheSecret(t *testing.T) {
 	e := newEdge(t)
 	e.call("POST", secrets, `{"name":"DB","value":"hunter2"}`).want(201)
-	naming := fields{"jobType": "HTTP", "jobClass": "", "jobData": fields{"url": "http://h", "headers": fields{"Authorization": "${secret.DB}"}}}
+	naming := fields{
+		"jobType": "HTTP", "jobClass": "",
+		"jobData": fields{"url": "http://h", "headers": fields{"Authorization": "${secret.DB}"}},
+	}
 	var first string
 	for i := range 60 {
-		id := e.create(encode(t, minimal().with(naming).with(fields{"name": fmt.Sprint("settle ", i), "group": "risk"})))["id"].(string)
+		id := e.create(encode(t,
+			minimal().with(naming).with(fields{"name": fmt.Sprint("settle ", i), "group": "risk"})))["id"].(string)
 		if i == 0 {
 			first = id
 		}

@@ -18,7 +18,8 @@ func TestSecretsInDefinitionsAreShownToEditorsAlone(t *testing.T) {
 	warning := created.json()["warnings"].([]any)[0].(map[string]any)
 	require.Equal(t, []any{"jobData.headers.Authorization", "secret_in_clear"}, []any{warning["field"], warning["code"]})
 	path := fmt.Sprint("/api/v1/jobs/", created.json()["id"])
-	require.Contains(t, e.call("PUT", path, body("Basic canary-2")).want(200).body, "canary-2", "editors get what they send back")
+	require.Contains(t, e.call("PUT", path, body("Basic canary-2")).want(200).body, "canary-2",
+		"editors get what they send back")
 	require.Contains(t, e.last().Changes, "jobData", "a change is kept")
 
 	as := as(boundToken)
@@ -32,7 +33,8 @@ func TestSecretsInDefinitionsAreShownToEditorsAlone(t *testing.T) {
 		narrowed := e.call("GET", view, "", "Authorization", "Bearer "+apiToken).want(200)
 		require.NotContains(t, narrowed.body, "canary", "a token that only reads: %s", view)
 	}
-	changes := e.call("GET", path+"/versions", "", as...).json()["items"].([]any)[0].(map[string]any)["changes"].(map[string]any)
+	changes := e.call("GET", path+"/versions", "", as...).
+		json()["items"].([]any)[0].(map[string]any)["changes"].(map[string]any)
 	require.Contains(t, changes, "jobData", "that it changed is shown")
 	require.Nil(t, e.call("GET", path, "", as...).want(200).json()["warnings"])
 	require.NotContains(t, fmt.Sprint(e.kept()), "canary")
@@ -41,7 +43,10 @@ func TestSecretsInDefinitionsAreShownToEditorsAlone(t *testing.T) {
 	e.call("PUT", path, body("***")).wantField(422, "jobData.headers.Authorization", "hidden_value")
 	e.call("POST", "/api/v1/jobs", body("***")).wantField(422, "jobData.headers.Authorization", "hidden_value")
 
-	clean := e.call("POST", "/api/v1/jobs", `{"name":"clean","jobType":"HTTP","jobData":{"url":"http://h","headers":{"Authorization":"Bearer ${secret.T}"}}}`).want(201)
+	clean := e.call("POST", "/api/v1/jobs",
+		`{"name":"clean","jobType":"HTTP","jobData":{"url":"http://h","headers":{"Authorization":"Bearer ${secret.T}"}}}`).
+		want(201)
 	require.Nil(t, clean.json()["warnings"])
-	require.Contains(t, e.call("GET", fmt.Sprint("/api/v1/jobs/", clean.json()["id"]), "", "Authorization", "Bearer "+viewerToken).want(200).body, "Bearer ${secret.T}")
+	require.Contains(t, e.call("GET", fmt.Sprint("/api/v1/jobs/", clean.json()["id"]), "", "Authorization",
+		"Bearer "+viewerToken).want(200).body, "Bearer ${secret.T}")
 }

@@ -53,7 +53,8 @@ func exchange(t *testing.T, addr, raw string) int {
 	return resp.StatusCode
 }
 
-const postHead = "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + adminToken + "\r\nContent-Type: application/json\r\n"
+const postHead = "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + adminToken +
+	"\r\nContent-Type: application/json\r\n"
 
 func TestTheServerHasItsLimits(t *testing.T) {
 	s := api.NewServer(":0", http.NotFoundHandler(), slog.New(slog.DiscardHandler))
@@ -69,7 +70,8 @@ func TestChunkedWithContentLength(t *testing.T) { // 83
 	chunked := func(name string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body(name)), body(name)) }
 	require.Equal(t, 201, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\n\r\n"+chunked("a")))
 	// The length is not believed: either the chunks are read or the request is refused.
-	require.Contains(t, []int{201, 400}, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"+chunked("b")))
+	require.Contains(t, []int{201, 400},
+		exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"+chunked("b")))
 	require.Equal(t, 400, exchange(t, addr, postHead+"Content-Length: 3\r\nContent-Length: 5\r\n\r\n"+body("c")))
 	require.NotEqual(t, 201, exchange(t, addr, postHead+"Transfer-Encoding: gzip, chunked\r\n\r\n"+chunked("d")))
 }
@@ -89,12 +91,14 @@ func TestBodiesOverTheLimit(t *testing.T) { // 79
 	addr := e.serve(nil)
 	require.Equal(t, 413, exchange(t, addr, postHead+"Content-Length: 104857600\r\n\r\n{"), "refused before it is read")
 	big := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
-	require.Equal(t, 413, exchange(t, addr, postHead+"Transfer-Encoding: chunked\r\n\r\n"+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big)))
+	require.Equal(t, 413, exchange(t, addr,
+		postHead+"Transfer-Encoding: chunked\r\n\r\n"+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big)))
 }
 
 func TestHeadersOverTheLimit(t *testing.T) {
 	e := newEdge(t)
 	addr := e.serve(nil)
-	require.Equal(t, 431, exchange(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 200_000)+"\r\n\r\n"))
+	require.Equal(t, 431, exchange(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x",
+		200_000)+"\r\n\r\n"))
 	require.Equal(t, 400, exchange(t, addr, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\x00\r\n\r\n"))
 }

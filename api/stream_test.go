@@ -77,7 +77,8 @@ func running(t *testing.T, lines ...string) *edge {
 // live is a run that goes on.
 func live(jobID string) entity.Execution {
 	x := waiting("x", jobID)
-	x.Status, x.NodeID, x.Epoch, x.Token, x.Attempt, x.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
+	x.Status, x.NodeID, x.Epoch, x.Token, x.Attempt, x.Claim = entity.StatusRunning, "node-1", 1, 1, 1,
+		entity.RunningKey("node-1")
 	return x
 }
 
@@ -85,7 +86,8 @@ func live(jobID string) entity.Execution {
 func (e *edge) end(status entity.Status) {
 	e.t.Helper()
 	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
-		refused, err := tx.Executions.Finish(ctx, []repository.Finish{{ID: "x", NodeID: "node-1", Epoch: 1, Token: 1, Status: status, EndTime: now}})
+		refused, err := tx.Executions.Finish(ctx,
+			[]repository.Finish{{ID: "x", NodeID: "node-1", Epoch: 1, Token: 1, Status: status, EndTime: now}})
 		require.Empty(e.t, refused)
 		return err
 	})
@@ -139,11 +141,15 @@ func (s *stream) event() string {
 }
 
 func chunk(from int64, lines ...string) entity.LogChunk {
-	return entity.LogChunk{Type: entity.LogStdout, Attempt: 1, SeqFrom: from, SeqTo: from + int64(len(lines)) - 1, Content: strings.Join(lines, "\n"), CreateTime: now}
+	return entity.LogChunk{
+		Type: entity.LogStdout, Attempt: 1, SeqFrom: from, SeqTo: from + int64(len(lines)) - 1,
+		Content: strings.Join(lines, "\n"), CreateTime: now,
+	}
 }
 
 func data(seq, line string) string {
-	return "id: " + seq + `|event: line|data: {"seq":` + seq + `,"time":"2026-11-20T12:00:00.000Z","stream":"STDOUT","line":"` + line + `","attempt":1}`
+	return "id: " + seq + `|event: line|data: {"seq":` + seq +
+		`,"time":"2026-11-20T12:00:00.000Z","stream":"STDOUT","line":"` + line + `","attempt":1}`
 }
 
 func TestALogIsFollowedToItsEnd(t *testing.T) {
@@ -163,7 +169,8 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 		e.Clock.Advance(100 * time.Millisecond)
 		return len(rest) > 0
 	}, 20*time.Second, time.Millisecond)
-	require.Equal(t, []string{data("3", "three"), `event: end|data: {"status":"SUCCESS"}`, ""}, <-rest, "then the stream is over")
+	require.Equal(t, []string{data("3", "three"), `event: end|data: {"status":"SUCCESS"}`, ""}, <-rest,
+		"then the stream is over")
 
 	s = e.follow(server, path, "Last-Event-ID", "2")
 	require.Equal(t, data("3", "three"), s.event(), "nothing twice")
@@ -212,7 +219,8 @@ func TestOneUserTakesNotAllStreams(t *testing.T) {
 	}
 	status, retryAfter, code := ask()
 	require.Equal(t, []any{429, "5", "too_many_streams"}, []any{status, retryAfter, code})
-	require.Equal(t, data("1", "one"), e.follow(server, path, "Authorization", "Bearer "+operatorToken).event(), "others have places of their own")
+	require.Equal(t, data("1", "one"), e.follow(server, path, "Authorization", "Bearer "+operatorToken).event(),
+		"others have places of their own")
 
 	open[0].close()
 	require.Eventually(t, func() bool {
@@ -224,7 +232,8 @@ func TestOneUserTakesNotAllStreams(t *testing.T) {
 func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 	path := "/api/v1/executions/x/logs/stream"
 	viewer := func(e *edge, role entity.Role, groups map[string]entity.Role) {
-		require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-viewer", role, entity.Rights{Groups: groups}, e.Clock.Now()))
+		require.NoError(e.t, e.Store.SetRole(e.t.Context(), "id-of-viewer", role, entity.Rights{Groups: groups},
+			e.Clock.Now()))
 	}
 	for name, take := range map[string]func(e *edge, auth *awayAuth){
 		"the session is over": func(e *edge, _ *awayAuth) {
@@ -248,7 +257,8 @@ func TestAStreamEndsWithTheRightToIt(t *testing.T) {
 			if strings.HasSuffix(name, "is gone") {
 				// A change of the rights ends the sessions, and no API token.
 				expires := e.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-				with = as(e.call("POST", tokens, `{"name":"CI","expiresAt":"`+expires+`"}`, as(viewerToken)...).want(201).json()["token"].(string))
+				with = as(e.call("POST", tokens, `{"name":"CI","expiresAt":"`+expires+`"}`,
+					as(viewerToken)...).want(201).json()["token"].(string))
 			}
 			s := e.follow(server, path, with...)
 			require.Equal(t, data("1", "one"), s.event())

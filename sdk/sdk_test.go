@@ -211,7 +211,8 @@ func TestTypedHandlersRefuseWhatTheyDoNotKnow(t *testing.T) {
 	})
 	handle := func(data, params string) error {
 		got = input{}
-		return handler.Handle(t.Context(), sdk.NewRun(sdk.RunInfo{JobID: "j", JobData: json.RawMessage(data), Params: json.RawMessage(params)}, nil))
+		return handler.Handle(t.Context(),
+			sdk.NewRun(sdk.RunInfo{JobID: "j", JobData: json.RawMessage(data), Params: json.RawMessage(params)}, nil))
 	}
 	require.NoError(t, handle(`{"table":"a","limit":3}`, `{"limit":9}`))
 	require.Equal(t, input{"a", 9}, got)

@@ -6,13 +6,19 @@ import (
 )
 
 func unfit(row, address, field, code string) Case {
-	return Case{Row: row, Method: http.MethodGet, Path: address, Status: http.StatusUnprocessableEntity, Field: field, Code: code}
+	return Case{
+		Row: row, Method: http.MethodGet, Path: address, Status: http.StatusUnprocessableEntity, Field: field,
+		Code: code,
+	}
 }
 
 func queries() []Case {
 	var out []Case
 	for _, list := range []string{jobs, executions, letters, fires, logs} {
-		for _, limit := range []string{"-1", "0", "201", "1000000000", "9223372036854775808", "1.5", "x", "", "1e1", "%D9%A1", "0x10"} {
+		for _, limit := range []string{
+			"-1", "0", "201", "1000000000", "9223372036854775808", "1.5", "x", "", "1e1", "%D9%A1",
+			"0x10",
+		} {
 			out = append(out, unfit("45 "+limit, list+"?limit="+limit, "limit", "out_of_range"))
 		}
 		out = append(out,
@@ -30,7 +36,10 @@ func queries() []Case {
 	for _, count := range []string{"0", "-1", "1001", "9223372036854775808", "x", ""} {
 		out = append(out, unfit("45 "+count, fireTimes+"?count="+count, "count", "out_of_range"))
 	}
-	for _, address := range []string{jobs + "?name", jobs + "?group", executions + "?jobId", executions + "?nodeId", letters + "?jobId"} {
+	for _, address := range []string{
+		jobs + "?name", jobs + "?group", executions + "?jobId", executions + "?nodeId",
+		letters + "?jobId",
+	} {
 		name := address[strings.Index(address, "?")+1:]
 		out = append(out,
 			unfit("51", address+"=a%00b", name, "invalid_text"),
@@ -40,7 +49,10 @@ func queries() []Case {
 			unfit("50", address+"="+strings.Repeat("x", 513), name, "too_long"))
 	}
 	for _, list := range []string{executions, fires} {
-		for _, at := range []string{"tomorrow", "1795000000", "2026-12-31T23:59:60Z", "2027-01-01T00:00:00+99:99", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
+		for _, at := range []string{
+			"tomorrow", "1795000000", "2026-12-31T23:59:60Z", "2027-01-01T00:00:00+99:99",
+			"0001-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00",
+		} {
 			out = append(out, unfit("34 "+at, list+"?from="+at, "from", "invalid_time"))
 		}
 		out = append(out, unfit("31", list+"?from=2027-01-02T00:00:00Z&to=2027-01-01T00:00:00Z", "to", "out_of_order"))
@@ -56,11 +68,17 @@ func queries() []Case {
 // addresses that nothing has.
 func addresses() []Case {
 	var out []Case
-	for _, id := range []string{"..%2f..%2fetc%2fpasswd", "%2e%2e", "a%00b", "%27%20OR%201=1", strings.Repeat("x", 65), "%3Cscript%3E", "caf%C3%A9", "%F0%9F%9A%80", "x%20", "a%0d%0ab"} {
+	for _, id := range []string{
+		"..%2f..%2fetc%2fpasswd", "%2e%2e", "a%00b", "%27%20OR%201=1", strings.Repeat("x", 65),
+		"%3Cscript%3E", "caf%C3%A9", "%F0%9F%9A%80", "x%20", "a%0d%0ab",
+	} {
 		for _, suffix := range []string{"", "/logs", "/attempts"} {
 			out = append(out, Case{Row: "69 " + id, Method: http.MethodGet, Path: executions + "/" + id + suffix, Status: 404})
 		}
-		for _, path := range []string{jobs + "/" + id + "/trigger", jobs + "/" + id + "/pause", executions + "/" + id + "/cancel", executions + "/" + id + "/retry", letters + "/" + id + "/replay"} {
+		for _, path := range []string{
+			jobs + "/" + id + "/trigger", jobs + "/" + id + "/pause",
+			executions + "/" + id + "/cancel", executions + "/" + id + "/retry", letters + "/" + id + "/replay",
+		} {
 			out = append(out, Case{Row: "69 " + id, Method: http.MethodPost, Path: path, Status: 404})
 		}
 	}
@@ -76,7 +94,10 @@ func addresses() []Case {
 	} {
 		out = append(out, Case{Row: "103", Method: c[0], Path: c[1], Status: 405, Code: "method_not_allowed"})
 	}
-	for _, path := range []string{"/", "/api/v1/nobody", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS", "/debug/pprof/", "/.git/config"} {
+	for _, path := range []string{
+		"/", "/api/v1/nobody", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS",
+		"/debug/pprof/", "/.git/config",
+	} {
 		out = append(out, Case{Row: "69", Method: http.MethodGet, Path: path, Status: 404})
 	}
 	return out
@@ -85,30 +106,51 @@ func addresses() []Case {
 func headers() []Case {
 	var out []Case
 	for _, token := range []string{
-		"", "Bearer", "Bearer ", "Basic YWRtaW46YWRtaW4=", "Bearer " + strings.Repeat("x", 300), "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.",
+		"", "Bearer", "Bearer ", "Basic YWRtaW46YWRtaW4=", "Bearer " + strings.Repeat("x", 300),
+		"Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.",
 		"Bearer ' OR 1=1 -- ", "Bearer caf\xc3\xa9",
 	} {
 		out = append(out,
-			Case{Row: "115 " + token[:min(len(token), 20)], Method: http.MethodGet, Path: jobs, Headers: []string{"Authorization", token}, Status: 401},
-			Case{Row: "114 " + token[:min(len(token), 20)], Method: http.MethodPost, Path: jobs, Body: minimal().String(), Headers: []string{"Authorization", token, "Idempotency-Key", "k"}, Status: 401})
+			Case{
+				Row: "115 " + token[:min(len(token), 20)], Method: http.MethodGet, Path: jobs,
+				Headers: []string{"Authorization", token}, Status: 401,
+			},
+			Case{
+				Row: "114 " + token[:min(len(token), 20)], Method: http.MethodPost, Path: jobs, Body: minimal().String(),
+				Headers: []string{"Authorization", token, "Idempotency-Key", "k"}, Status: 401,
+			})
 	}
 	for _, key := range []string{"a b", "caf\xc3\xa9", strings.Repeat("k", 256), "a\tb"} {
-		for _, path := range []string{jobs, trigger, executions + "/" + RunID + "/retry", letters + "/" + LetterID + "/replay"} {
+		for _, path := range []string{
+			jobs, trigger, executions + "/" + RunID + "/retry",
+			letters + "/" + LetterID + "/replay",
+		} {
 			out = append(out, Case{
-				Row: "121 " + key[:3], Method: http.MethodPost, Path: path, Body: minimal().String(), Headers: []string{"Idempotency-Key", key},
-				Status: 400, Code: "invalid_idempotency_key",
+				Row: "121 " + key[:3], Method: http.MethodPost, Path: path, Body: minimal().String(),
+				Headers: []string{"Idempotency-Key", key},
+				Status:  400, Code: "invalid_idempotency_key",
 			})
 		}
 	}
 	for _, version := range []string{`"x"`, `"0"`, `"-1"`, `"99999999999999999999"`, `"1", "2"`, `W/"`, "' OR 1=1"} {
 		out = append(out,
-			Case{Row: "122 " + version, Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(), Headers: []string{"If-Match", version}, Status: 412, Code: "version_mismatch"},
-			Case{Row: "122 " + version, Method: http.MethodDelete, Path: jobs + "/" + JobID, Headers: []string{"If-Match", version}, Status: 412, Code: "version_mismatch"})
+			Case{
+				Row: "122 " + version, Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(),
+				Headers: []string{"If-Match", version}, Status: 412, Code: "version_mismatch",
+			},
+			Case{
+				Row: "122 " + version, Method: http.MethodDelete, Path: jobs + "/" + JobID,
+				Headers: []string{"If-Match", version}, Status: 412, Code: "version_mismatch",
+			})
 	}
 	for _, version := range []string{"0", "-1", "9223372036854775808", "1.5", `"1"`} {
 		out = append(out, Case{
-			Row: "122 " + version, Method: http.MethodPut, Path: jobs + "/" + JobID, Body: raw("version", version), Status: 422, Field: "version",
+			Row: "122 " + version, Method: http.MethodPut, Path: jobs + "/" + JobID, Body: raw("version", version), Status: 422,
+			Field: "version",
 		})
 	}
-	return append(out, Case{Row: "122 none", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(), Status: 422, Field: "version", Code: "required"})
+	return append(out, Case{
+		Row: "122 none", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(),
+		Status: 422, Field: "version", Code: "required",
+	})
 }

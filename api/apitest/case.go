@@ -126,12 +126,16 @@ func scheduled(field, literal string) string {
 
 // wrong is a body that is understood and refused for a field.
 func wrong(row, path, body, field, code string) Case {
-	return Case{Row: row, Method: http.MethodPost, Path: path, Body: body, Status: http.StatusUnprocessableEntity, Field: field, Code: code}
+	return Case{
+		Row: row, Method: http.MethodPost, Path: path, Body: body, Status: http.StatusUnprocessableEntity,
+		Field: field, Code: code,
+	}
 }
 
 // Edge are the cases that the edge refuses by itself.
 func Edge() []Case {
-	return slices.Concat(expressions(), times(), numbers(), texts(), enumerations(), unknownFields(), syntax(), mediaTypes(),
+	return slices.Concat(expressions(), times(), numbers(), texts(), enumerations(), unknownFields(), syntax(),
+		mediaTypes(),
 		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers())
 }
 

@@ -17,9 +17,18 @@ func definitions() []Case {
 		wrong("105", jobs, `{"name":"n","jobType":"CRON","jobData":{"argv":["rm","-rf","/"]}}`, "jobData.argv", ""),
 		wrong("106", jobs, `{"name":"n","jobType":"COMMAND","jobData":{"command":"$(id)"}}`, "jobData.command", "wrong_type"),
 		wrong("77", jobs, `{"name":"n","jobType":"CUSTOM","jobClass":"sleep","jobData":{"secs":1}}`, "jobData.secs", ""),
-		{Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: raw("version", "2147483647"), Status: 409, Code: "stale_version"},
-		{Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(), Headers: []string{"If-Match", `"77"`}, Status: 412, Code: "version_mismatch"},
-		{Row: "122", Method: http.MethodDelete, Path: jobs + "/" + JobID, Headers: []string{"If-Match", `"77"`}, Status: 412, Code: "version_mismatch"},
+		{
+			Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: raw("version", "2147483647"), Status: 409,
+			Code: "stale_version",
+		},
+		{
+			Row: "122", Method: http.MethodPut, Path: jobs + "/" + JobID, Body: minimal().String(),
+			Headers: []string{"If-Match", `"77"`}, Status: 412, Code: "version_mismatch",
+		},
+		{
+			Row: "122", Method: http.MethodDelete, Path: jobs + "/" + JobID, Headers: []string{"If-Match", `"77"`}, Status: 412,
+			Code: "version_mismatch",
+		},
 	}
 }
 
@@ -37,26 +46,32 @@ func targets() []Case {
 		target("102", `{"url":"http://example.com/","headers":{"X-A":"a\r\nInjected: 1"}}`, "jobData.headers.X-A", "invalid"),
 		target("102 name", `{"url":"http://example.com/","headers":{"X A":"a"}}`, "jobData.headers", "invalid"),
 		target("102 Host", `{"url":"http://example.com/","headers":{"hOST":"other"}}`, "jobData.headers.hOST", "reserved"),
-		target("102 framing", `{"url":"http://example.com/","headers":{"Transfer-Encoding":"chunked"}}`, "jobData.headers.Transfer-Encoding", "reserved"),
+		target("102 framing", `{"url":"http://example.com/","headers":{"Transfer-Encoding":"chunked"}}`,
+			"jobData.headers.Transfer-Encoding", "reserved"),
 		target("104", `{"method":"GET","url":"http://example.com/","body":"x"}`, "jobData.body", "conflict"),
 		target("48", `{"url":"http://example.com/","expectedStatus":"ok"}`, "jobData.expectedStatus", "invalid"),
 	}
 	for _, url := range []string{
-		"file:///etc/passwd", "gopher://example.com/", "ftp://example.com/", "unix:/var/run/x.sock", "javascript:alert(1)", "http://",
-		"http://user:pass@example.com/", "http://good.com@evil.com/", "http://evil.com#good.com", "http://example.com:0/", "http://example.com:65536/",
-		"http://example.com:/", "http://exa\tmple.com/", " http://example.com/", "http://example.com/%zz", "http://[::1", "//example.com/", "/etc/passwd",
+		"file:///etc/passwd", "gopher://example.com/", "ftp://example.com/", "unix:/var/run/x.sock", "javascript:alert(1)",
+		"http://",
+		"http://user:pass@example.com/", "http://good.com@evil.com/", "http://evil.com#good.com", "http://example.com:0/",
+		"http://example.com:65536/",
+		"http://example.com:/", "http://exa\tmple.com/", " http://example.com/", "http://example.com/%zz", "http://[::1",
+		"//example.com/", "/etc/passwd",
 		"http://example.com/\r\nX: 1",
 	} {
 		out = append(out, target("94–101 "+url, fields{"url": url}.String(), "jobData.url", "invalid"))
 	}
 	for _, method := range []string{"CONNECT", "TRACE", "get", "GE T"} {
-		out = append(out, target("103 "+method, fields{"url": "http://example.com/", "method": method}.String(), "jobData.method", "unknown_value"))
+		out = append(out, target("103 "+method, fields{"url": "http://example.com/", "method": method}.String(),
+			"jobData.method", "unknown_value"))
 	}
 	many := fields{}
 	for i := range 1000 {
 		many[fmt.Sprint("X-", i)] = "v"
 	}
-	return append(out, target("102 many", fields{"url": "http://example.com/", "headers": many}.String(), "jobData.headers", "too_many"))
+	return append(out, target("102 many", fields{"url": "http://example.com/", "headers": many}.String(),
+		"jobData.headers", "too_many"))
 }
 
 // cursors that no page ended with.
@@ -68,7 +83,8 @@ func cursors() []Case {
 		}
 	}
 	for _, cursor := range []string{"x", "-1", "9223372036854775808", "1.5", nobody + "0"} {
-		out = append(out, unfit("45 "+cursor, fires+"?cursor="+cursor, "cursor", ""), unfit("45 "+cursor, logs+"?cursor="+cursor, "cursor", "invalid_cursor"))
+		out = append(out, unfit("45 "+cursor, fires+"?cursor="+cursor, "cursor", ""),
+			unfit("45 "+cursor, logs+"?cursor="+cursor, "cursor", "invalid_cursor"))
 	}
 	return out
 }
@@ -99,16 +115,23 @@ func missing() []Case {
 	}
 	return append(out,
 		Case{Row: "69 nobody", Method: http.MethodPut, Path: jobs + "/" + nobody, Body: raw("version", "1"), Status: 404},
-		Case{Row: "118", Method: http.MethodPost, Path: executions + "/" + RunID + "/cancel", Status: 409, Code: "already_final"})
+		Case{
+			Row: "118", Method: http.MethodPost, Path: executions + "/" + RunID + "/cancel", Status: 409,
+			Code: "already_final",
+		})
 }
 
 // people who are not let in. Each is a try that slows the next ones down, so
 // that there are fewer than the free ones of an address.
 func people() []Case {
 	var out []Case
-	for _, name := range []string{"' OR 1=1 -- ", "admin\x00", "ADMIN", "admin ", "\u0430dmin", "🚀", strings.Repeat("admin", 500)} {
+	for _, name := range []string{
+		"' OR 1=1 -- ", "admin\x00", "ADMIN", "admin ", "\u0430dmin", "🚀",
+		strings.Repeat("admin", 500),
+	} {
 		out = append(out, Case{
-			Row: "114 " + name[:min(len(name), 12)], Method: http.MethodPost, Path: login, Body: fields{"username": name, "password": AdminPassword}.String(),
+			Row: "114 " + name[:min(len(name), 12)], Method: http.MethodPost, Path: login,
+			Body:    fields{"username": name, "password": AdminPassword}.String(),
 			Headers: []string{"Authorization", ""}, Status: 401, Code: "wrong_credentials",
 		})
 	}

@@ -44,9 +44,13 @@ func expressions() []Case {
 			wrong(c.row, jobs, minimal().with(fields{"schedule": schedule}).String(), field, ""),
 			wrong(c.row, preview, fields{"schedule": schedule}.String(), field, ""))
 	}
-	for _, zone := range []string{"Mars/Phobos", "Local", "EST5EDT", "UTC+25", "../../etc/passwd", "\x00", strings.Repeat("x", 5000)} {
+	for _, zone := range []string{
+		"Mars/Phobos", "Local", "EST5EDT", "UTC+25", "../../etc/passwd", "\x00",
+		strings.Repeat("x", 5000),
+	} {
 		schedule := fields{"kind": "CRON", "cronExpression": "0 0 0 * * ?", "timeZone": zone}
-		out = append(out, wrong("30 "+zone[:min(len(zone), 12)], jobs, minimal().with(fields{"schedule": schedule}).String(), "schedule.timeZone", ""))
+		out = append(out, wrong("30 "+zone[:min(len(zone), 12)], jobs, minimal().with(fields{"schedule": schedule}).String(),
+			"schedule.timeZone", ""))
 	}
 	return out
 }
@@ -81,8 +85,10 @@ func previews() []Case {
 		wrong("34", preview, daily+`"from":"yesterday"}`, "from", "invalid_time"),
 		wrong("32", preview, daily+`"from":"9999-12-31T23:59:59Z"}`, "schedule.cronExpression", ""),
 		wrong("77", preview, daily+`"jobId":"x"}`, "jobId", "unknown_field"),
-		wrong("37 interval", preview, `{"schedule":{"kind":"FIXED_RATE","intervalMs":9223372036854775807}}`, "schedule.intervalMs", "out_of_range"),
-		wrong("35 interval", preview, `{"schedule":{"kind":"FIXED_RATE","intervalMs":-1}}`, "schedule.intervalMs", "out_of_range"),
+		wrong("37 interval", preview, `{"schedule":{"kind":"FIXED_RATE","intervalMs":9223372036854775807}}`,
+			"schedule.intervalMs", "out_of_range"),
+		wrong("35 interval", preview, `{"schedule":{"kind":"FIXED_RATE","intervalMs":-1}}`, "schedule.intervalMs",
+			"out_of_range"),
 	}
 }
 

@@ -32,7 +32,10 @@ func syntax() []Case {
 		{"76", `{"name":"a","name":"b"}`, 400, "duplicate_field"},
 		{"76 inside", `{"jobData":{"a":{"b":1,"b":2}}}`, 400, "duplicate_field"},
 		{"76 escaped", `{"a":1,"\u0061":2}`, 400, "duplicate_field"},
-		{"76 long", `{"` + strings.Repeat("x", maxName) + `":1,"` + strings.Repeat("x", maxName) + `":1}`, 400, "duplicate_field"},
+		{
+			"76 long", `{"` + strings.Repeat("x", maxName) + `":1,"` + strings.Repeat("x", maxName) + `":1}`, 400,
+			"duplicate_field",
+		},
 		{"50 name", `{"` + strings.Repeat("x", maxName+1) + `":1}`, 422, "invalid"},
 		{"71 values", `{"a":[0` + strings.Repeat(",0", maxValues) + `]}`, 413, "too_many_values"},
 		{"82 word", `{"name":"a"} x`, 400, "invalid_json"},
@@ -62,8 +65,14 @@ func syntax() []Case {
 		}
 	}
 	return append(out,
-		Case{Row: "50", Method: http.MethodPost, Path: jobs, Body: `{"name":"` + strings.Repeat("x", 10<<20) + `"}`, Status: 413, Code: "body_too_large"},
-		Case{Row: "72 nothing", Method: http.MethodPost, Path: jobs, Headers: []string{"Content-Type", "application/json"}, Status: 400, Code: "empty_body"})
+		Case{
+			Row: "50", Method: http.MethodPost, Path: jobs, Body: `{"name":"` + strings.Repeat("x", 10<<20) + `"}`,
+			Status: 413, Code: "body_too_large",
+		},
+		Case{
+			Row: "72 nothing", Method: http.MethodPost, Path: jobs, Headers: []string{"Content-Type", "application/json"},
+			Status: 400, Code: "empty_body",
+		})
 }
 
 func mediaTypes() []Case {
@@ -72,12 +81,16 @@ func mediaTypes() []Case {
 		"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx",
 		"application/json; charset=gbk", "application/json; charset=utf-16", ";;",
 	} {
-		out = append(out, Case{Row: "81 " + kind, Method: http.MethodPost, Path: jobs, Body: minimal().String(), Headers: []string{"Content-Type", kind}, Status: 415})
+		out = append(out, Case{
+			Row: "81 " + kind, Method: http.MethodPost, Path: jobs, Body: minimal().String(),
+			Headers: []string{"Content-Type", kind}, Status: 415,
+		})
 	}
 	for _, encoding := range []string{"gzip", "deflate", "br", "gzip, gzip"} {
 		out = append(out, Case{
-			Row: "80 " + encoding, Method: http.MethodPost, Path: jobs, Body: minimal().String(), Headers: []string{"Content-Encoding", encoding},
-			Status: 415, Code: "unsupported_encoding",
+			Row: "80 " + encoding, Method: http.MethodPost, Path: jobs, Body: minimal().String(),
+			Headers: []string{"Content-Encoding", encoding},
+			Status:  415, Code: "unsupported_encoding",
 		})
 	}
 	return out

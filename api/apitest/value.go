@@ -52,7 +52,8 @@ func numbers() []Case {
 		{"113", `{"backoff":"fixed"}`, "backoff"},
 		{"113", `{"noRetryOn":["BAD_LUCK"]}`, "noRetryOn[0]"},
 	} {
-		out = append(out, wrong(c.row+" "+c.literal[:min(len(c.literal), 30)], jobs, raw("retryPolicy", c.literal), "retryPolicy."+c.field, ""))
+		out = append(out, wrong(c.row+" "+c.literal[:min(len(c.literal), 30)], jobs, raw("retryPolicy", c.literal),
+			"retryPolicy."+c.field, ""))
 	}
 	return out
 }
@@ -106,7 +107,8 @@ func texts() []Case {
 		out = append(out, wrong(c.row, jobs, minimal().with(fields{"labels": c.labels}).String(), c.field, ""),
 			wrong(c.row, jobs, minimal().with(fields{"routing": fields{"labels": c.labels}}).String(), "routing."+c.field, ""))
 	}
-	return append(out, wrong("50 jobData", jobs, minimal().with(fields{"jobData": fields{"a": strings.Repeat("x", 64<<10)}}).String(), "jobData", "too_long"))
+	return append(out, wrong("50 jobData", jobs,
+		minimal().with(fields{"jobData": fields{"a": strings.Repeat("x", 64<<10)}}).String(), "jobData", "too_long"))
 }
 
 func enumerations() []Case { // 113
@@ -145,8 +147,10 @@ func unknownFields() []Case {
 		wrong("77 no name", jobs, minimal().with(fields{"": 1}).String(), "", "invalid"),
 		wrong("77 long name", jobs, minimal().with(fields{long: 1}).String(), "", "invalid"),
 		wrong("77 a crowd", jobs, minimal().with(crowd).String(), "", "invalid"),
-		wrong("77 long label", jobs, minimal().with(fields{"labels": fields{strings.Repeat(long, 100): 1}}).String(), "", "invalid"),
-		wrong("77 a crowd of reasons", jobs, raw("retryPolicy", `{"noRetryOn":[0`+strings.Repeat(",0", 20_000)+`]}`), "", "invalid"),
+		wrong("77 long label", jobs, minimal().with(fields{"labels": fields{strings.Repeat(long, 100): 1}}).String(), "",
+			"invalid"),
+		wrong("77 a crowd of reasons", jobs, raw("retryPolicy", `{"noRetryOn":[0`+strings.Repeat(",0", 20_000)+`]}`), "",
+			"invalid"),
 		wrong("77 schedule", jobs, raw("schedule", `{"kind":"NONE","cron":"x"}`), "schedule.cron", "unknown_field"),
 		wrong("77 retries", jobs, raw("retryPolicy", `{"retries":1}`), "retryPolicy.retries", "unknown_field"),
 		wrong("77 routing", jobs, raw("routing", `{"strategy":"ANY","node":"x"}`), "routing.node", "unknown_field"))

@@ -84,7 +84,8 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 	}
 	e := entity.AuditEntry{
 		UserID: who.User.ID, UserName: who.User.Name, TokenID: who.TokenID, Address: c.ClientIP(), RequestID: RequestIDOf(c),
-		Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), ObjectName: c.GetString(keyName), Status: status, Code: code,
+		Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), ObjectName: c.GetString(keyName), Status: status,
+		Code:    code,
 		Changes: c.GetString(keyChanges), Calls: 1,
 	}
 	if status == http.StatusServiceUnavailable {
@@ -94,7 +95,8 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), keepTimeout)
 	defer cancel()
 	if err := r.auditor.Record(ctx, e); err != nil {
-		r.log.Error("a call is missing from the audit log", "error", err, "action", e.Action, "object", e.Object, "user", e.UserName, "status", status, "requestId", e.RequestID)
+		r.log.Error("a call is missing from the audit log", "error", err, "action", e.Action, "object", e.Object, "user",
+			e.UserName, "status", status, "requestId", e.RequestID)
 	}
 }
 
@@ -112,7 +114,8 @@ func (r recorder) worthKeeping(c *gin.Context, status int) bool {
 	case !permission.Changes(r.permission), c.Request.Method == http.MethodGet, c.Request.Method == http.MethodHead:
 		return false
 	}
-	return done || status == http.StatusConflict || status == http.StatusPreconditionFailed || status >= http.StatusInternalServerError
+	return done || status == http.StatusConflict || status == http.StatusPreconditionFailed ||
+		status >= http.StatusInternalServerError
 }
 
 // SetTarget sets the object of a call where its path does not name it.

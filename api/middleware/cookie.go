@@ -76,7 +76,8 @@ func (k Cookies) Clear(c *gin.Context) { k.set(c, "", -1) }
 func (k Cookies) set(c *gin.Context, token string, maxAge int) {
 	name, secure := k.name(c)
 	http.SetCookie(c.Writer, &http.Cookie{
-		Name: name, Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode,
+		Name: name, Value: token, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: secure,
+		SameSite: http.SameSiteStrictMode,
 	})
 }
 
@@ -84,7 +85,8 @@ func (k Cookies) set(c *gin.Context, token string, maxAge int) {
 // or to a proxy that is believed.
 func (k Cookies) name(c *gin.Context) (name string, secure bool) {
 	forwarded := c.Request.Header.Values("X-Forwarded-Proto")
-	if c.Request.TLS != nil || len(forwarded) == 1 && strings.EqualFold(forwarded[0], "https") && k.believed(c.RemoteIP()) {
+	if c.Request.TLS != nil || len(forwarded) == 1 && strings.EqualFold(forwarded[0], "https") &&
+		k.believed(c.RemoteIP()) {
 		return secureCookie, true
 	}
 	return plainCookie, false
@@ -112,7 +114,8 @@ func (k Cookies) session(c *gin.Context) (string, error) {
 	case 1:
 		return found[0].Value, nil
 	default:
-		return "", apperror.New(apperror.KindUnauthenticated, "duplicate_cookie", "the cookie "+name+" came more than once; delete the cookies of this site and sign in again")
+		return "", apperror.New(apperror.KindUnauthenticated, "duplicate_cookie",
+			"the cookie "+name+" came more than once; delete the cookies of this site and sign in again")
 	}
 }
 
@@ -127,7 +130,8 @@ func (k Cookies) verifyIntent(r *http.Request, session string) error {
 	}
 	given := r.Header.Values(CSRFHeader)
 	if len(given) != 1 || !hmac.Equal([]byte(given[0]), []byte(CSRFToken(session))) {
-		return apperror.New(apperror.KindForbidden, "csrf", "calls with a session's cookie must carry its csrfToken, which GET /api/v1/auth/me shows, in the header "+CSRFHeader)
+		return apperror.New(apperror.KindForbidden, "csrf",
+			"calls with a session's cookie must carry its csrfToken, which GET /api/v1/auth/me shows, in the header "+CSRFHeader)
 	}
 	return nil
 }
@@ -137,7 +141,9 @@ func (k Cookies) SameOrigin(r *http.Request) error {
 	if k.origins.Check(r) == nil {
 		return nil
 	}
-	return apperror.New(apperror.KindForbidden, "csrf", "a page of another origin made this call; behind a proxy that changes the Host, set server.publicUrl to where browsers find this server")
+	return apperror.New(apperror.KindForbidden, "csrf",
+		"a page of another origin made this call; behind a proxy that changes the Host, set server.publicUrl to where "+
+			"browsers find this server")
 }
 
 // CSRFToken derives a token from a session. It does not reveal the session's token, so

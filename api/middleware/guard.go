@@ -47,7 +47,8 @@ func Headers() gin.HandlerFunc {
 func Limits(maxBody int64) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.Request.ContentLength > maxBody {
-			Fail(c, apperror.New(apperror.KindTooLarge, "body_too_large", "the body is over the limit of "+request.Size(maxBody)))
+			Fail(c, apperror.New(apperror.KindTooLarge, "body_too_large",
+				"the body is over the limit of "+request.Size(maxBody)))
 			return
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
@@ -127,7 +128,8 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 		return err
 	}
 	if byCookie && who.TokenID != "" {
-		return apperror.New(apperror.KindUnauthenticated, "unknown_token", "an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
+		return apperror.New(apperror.KindUnauthenticated, "unknown_token",
+			"an API token is sent as Authorization: Bearer TOKEN, never as a cookie")
 	}
 	c.Set(keyUser, who)
 	g.signedIn(c.Request.Context())
@@ -184,7 +186,8 @@ func forbidden(who entity.Principal, p permission.Permission) error {
 
 // errNoToken is for callers who do not say who they are.
 func errNoToken() error {
-	return apperror.New(apperror.KindUnauthenticated, "no_token", "sign in, and send the token as Authorization: Bearer TOKEN")
+	return apperror.New(apperror.KindUnauthenticated, "no_token",
+		"sign in, and send the token as Authorization: Bearer TOKEN")
 }
 
 // Bearer is the token of the one Authorization header.

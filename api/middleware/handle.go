@@ -120,7 +120,8 @@ func MethodNotAllowed(own map[string]string) gin.HandlerFunc {
 		if methods := own[c.Request.URL.Path]; methods != "" {
 			c.Header("Allow", methods)
 		}
-		p := problem.New(405, "method_not_allowed", "this address does not know the method "+method(c.Request.Method)+"; see the Allow header")
+		p := problem.New(405, "method_not_allowed",
+			"this address does not know the method "+method(c.Request.Method)+"; see the Allow header")
 		p.RequestID = RequestIDOf(c)
 		p.Write(c.Writer)
 	}

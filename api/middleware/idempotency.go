@@ -92,9 +92,12 @@ func Idempotency(calls repository.IdempotentCalls, clk clock.Clock, log *slog.Lo
 func repeat(c *gin.Context, existing, call entity.IdempotentCall) {
 	switch {
 	case existing.BodyHash != call.BodyHash:
-		Fail(c, apperror.InvalidField("Idempotency-Key", "key_reused", "was used with another body before; use a new key for a new call"))
+		Fail(c, apperror.InvalidField("Idempotency-Key", "key_reused",
+			"was used with another body before; use a new key for a new call"))
 	case existing.Status == 0 && call.CreateTime.Sub(existing.CreateTime) > staleAfter:
-		Fail(c, apperror.Conflict("outcome_unknown", "the first call with this key ended without an answer, and may have taken effect; look first, and repeat it with a new key"))
+		Fail(c, apperror.Conflict("outcome_unknown",
+			"the first call with this key ended without an answer, and may have taken effect; look first, and repeat it with "+
+				"a new key"))
 	case existing.Status == 0:
 		Fail(c, apperror.Conflict("in_progress", "the first call with this key is still in progress; wait and send it again"))
 	default:
@@ -127,7 +130,10 @@ func keep(c *gin.Context, calls repository.IdempotentCalls, call entity.Idempote
 	defer cancel()
 	switch status := held.Status(); {
 	case status < http.StatusBadRequest:
-		kept, err := json.Marshal(answer{Location: held.Header().Get("Location"), ETag: held.Header().Get("ETag"), Body: held.body.String()})
+		kept, err := json.Marshal(answer{
+			Location: held.Header().Get("Location"), ETag: held.Header().Get("ETag"),
+			Body: held.body.String(),
+		})
 		if err != nil {
 			return err
 		}

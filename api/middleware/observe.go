@@ -96,7 +96,8 @@ func Recover(log *slog.Logger) gin.HandlerFunc {
 			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(v) //nolint:forbidigo // net/http asks for this one to be passed on
 			}
-			log.Error("a request panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()), "requestId", RequestIDOf(c), "route", c.FullPath())
+			log.Error("a request panicked", "panic", fmt.Sprint(v), "stack", string(debug.Stack()), "requestId", RequestIDOf(c),
+				"route", c.FullPath())
 			Fail(c, fmt.Errorf("panic: %v", v))
 		}()
 		c.Next()

@@ -54,7 +54,8 @@ func (s Scope) judge(c *gin.Context, o Object, p permission.Permission) error {
 		return nil
 	}
 	if o == Everything {
-		return apperror.New(apperror.KindForbidden, "forbidden", "this concerns the jobs of every group, and you are bound to some")
+		return apperror.New(apperror.KindForbidden, "forbidden",
+			"this concerns the jobs of every group, and you are bound to some")
 	}
 	if len(c.Params) == 0 { // a list, which its controller narrows
 		return nil
@@ -131,7 +132,8 @@ func Permit(c *gin.Context, p permission.Permission, group string) error {
 }
 
 func forbiddenIn(p permission.Permission, group string) error {
-	return apperror.New(apperror.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+" in the group "+group)
+	return apperror.New(apperror.KindForbidden, "forbidden",
+		"you do not hold the permission "+string(p)+" in the group "+group)
 }
 
 // VisibleGroups are the groups that a list may show to the caller; nil is all,
@@ -153,7 +155,8 @@ func PermitDefinition(c *gin.Context, job *entity.Job) error {
 		return nil
 	}
 	if err := Permit(c, permission.JobCommand, job.Group); err != nil {
-		return apperror.New(apperror.KindForbidden, "commands_forbidden", "to define jobs that run commands you need the permission job:command, which an admin can give you")
+		return apperror.New(apperror.KindForbidden, "commands_forbidden",
+			"to define jobs that run commands you need the permission job:command, which an admin can give you")
 	}
 	return nil
 }

@@ -37,7 +37,10 @@ var problems = map[int]string{
 func complete(doc *openapi2.T, routes []api.Route) error {
 	doc.Responses = map[string]*openapi2.Response{}
 	for status, text := range problems {
-		doc.Responses[responseName(status)] = &openapi2.Response{Description: text, Schema: &openapi2.SchemaRef{Ref: "#/definitions/Problem"}}
+		doc.Responses[responseName(status)] = &openapi2.Response{
+			Description: text,
+			Schema:      &openapi2.SchemaRef{Ref: "#/definitions/Problem"},
+		}
 	}
 	for _, r := range routes {
 		if !openapitest.Documented(r.Path) {
@@ -96,7 +99,8 @@ func completeOperation(op *openapi2.Operation, r api.Route) {
 	if r.Idempotent {
 		op.Parameters = append(op.Parameters, &openapi2.Parameter{
 			In: "header", Name: "Idempotency-Key", Type: &openapi3.Types{"string"}, MinLength: 1, MaxLength: new(uint64(255)),
-			Description: "1 to 255 visible ASCII characters; for 24 hours the same call under it gets the first answer again, marked Idempotent-Replayed: true",
+			Description: "1 to 255 visible ASCII characters; for 24 hours the same call under it gets the first answer again, " +
+				"marked Idempotent-Replayed: true",
 		})
 	}
 	for _, status := range refusals(op, r) {

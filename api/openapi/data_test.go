@@ -29,7 +29,8 @@ import (
 // executor answers a field that it does not know with all that it knows.
 func TestEveryFieldOfJobDataIsDocumented(t *testing.T) {
 	c := clocktest.NewShifted()
-	handlers, calls, commands := custom.New(c), httpcall.New(c, httpcall.Settings{}), command.New(c, nil, command.Settings{})
+	handlers, calls, commands := custom.New(c), httpcall.New(c, httpcall.Settings{}),
+		command.New(c, nil, command.Settings{})
 	known := func(check func(*entity.Job) []apperror.Field, class string) []string {
 		for _, f := range check(&entity.Job{Class: class, Data: `{"0123456789":1}`}) {
 			if _, names, ok := strings.Cut(f.Message, "; there are "); ok {
@@ -68,7 +69,8 @@ func TestEveryFieldOfAJobIsExplained(t *testing.T) {
 		}
 		rows++
 		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), `\|`, ""), "|")
-		require.NotEmpty(t, strings.TrimSpace(cells[len(cells)-2]), "%s: write a comment above the field in api/model/request", line)
+		require.NotEmpty(t, strings.TrimSpace(cells[len(cells)-2]),
+			"%s: write a comment above the field in api/model/request", line)
 	}
 	require.Greater(t, rows, 60)
 }
@@ -89,9 +91,12 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		}
 	}
 	good["a list"] = []any{good[root+"/configs/jobs/once.yaml"]}
-	good["numbers for texts"] = fromYAML(t, "- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+
-		"- {name: b, jobType: COMMAND, jobData: {command: [sleep, 5], env: {DEPTH: 3, DRY: true}}}\n")
-	good["a document"] = fromYAML(t, "version: 1\ngroups: [{name: g, maxConcurrency: 2}]\njobs: [{name: a, jobType: CRON, jobData: {command: [ls]}, enabled: false}]\n")
+	good["numbers for texts"] = fromYAML(t,
+		"- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+
+			"- {name: b, jobType: COMMAND, jobData: {command: [sleep, 5], env: {DEPTH: 3, DRY: true}}}\n")
+	good["a document"] = fromYAML(t,
+		"version: 1\ngroups: [{name: g, maxConcurrency: 2}]\njobs: [{name: a, jobType: CRON, jobData: {command: [ls]}, "+
+			"enabled: false}]\n")
 	for name, text := range map[string]string{
 		"no type":                      "name: a\n",
 		"an unknown type":              "name: a\njobType: HTPP\n",

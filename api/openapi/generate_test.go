@@ -64,7 +64,8 @@ func TestTheDocumentsAreCurrent(t *testing.T) {
 		committed, err := os.ReadFile(name)
 		require.NoError(t, err)
 		if !bytes.Equal(committed, made) {
-			t.Errorf("%s is older than the annotations of the controllers or the table of routes: run make docs", filepath.Base(name))
+			t.Errorf("%s is older than the annotations of the controllers or the table of routes: run make docs",
+				filepath.Base(name))
 		}
 	}
 }
@@ -84,11 +85,14 @@ func annotated(t *testing.T) *openapi2.T {
 	for _, dir := range sources {
 		// A comment does not change the binary of this test: only what the test
 		// itself has looked at keeps go test from repeating an old verdict.
-		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error { return err }))
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error {
+			return err
+		}))
 	}
 	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/go.mod", "swag", "init", "--quiet",
-		"--dir", strings.Join(sources, ","), "--generalInfo", "doc.go", "--requiredByDefault", "--outputTypes", "json", "--output", out)
+		"--dir", strings.Join(sources, ","), "--generalInfo", "doc.go", "--requiredByDefault", "--outputTypes", "json",
+		"--output", out)
 	cmd.Dir = root
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)
@@ -137,7 +141,11 @@ func takeScalars(form *openapi3.SchemaRef) {
 		if s == nil || s.Value == nil || !s.Value.Type.Is("string") {
 			return s
 		}
-		return &openapi3.SchemaRef{Value: &openapi3.Schema{AnyOf: openapi3.SchemaRefs{s, {Value: openapi3.NewFloat64Schema()}, {Value: openapi3.NewBoolSchema()}}}}
+		return &openapi3.SchemaRef{Value: &openapi3.Schema{AnyOf: openapi3.SchemaRefs{
+			s,
+			{Value: openapi3.NewFloat64Schema()},
+			{Value: openapi3.NewBoolSchema()},
+		}}}
 	}
 	for name, p := range form.Value.Properties {
 		if p.Value == nil {
@@ -169,8 +177,10 @@ func convert(doc *openapi2.T) (*openapi3.T, error) {
 	}
 	// Swagger 2.0 knows no such scheme; here clients and the page ask for the
 	// token alone.
-	modern.Components.SecuritySchemes["BearerAuth"] = &openapi3.SecuritySchemeRef{Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
-		WithDescription("The token of a session (POST /api/v1/auth/login), or an API token.")}
+	modern.Components.SecuritySchemes["BearerAuth"] = &openapi3.SecuritySchemeRef{
+		Value: openapi3.NewSecurityScheme().WithType("http").WithScheme("bearer").
+			WithDescription("The token of a session (POST /api/v1/auth/login), or an API token."),
+	}
 	for _, name := range []string{"HTTPDataBody", "CommandDataBody"} {
 		takeScalars(modern.Components.Schemas[name])
 	}
@@ -222,8 +232,10 @@ func indented(t *testing.T, v any) []byte {
 // page is the table of routes for people.
 func page(routes []api.Route) string {
 	var b strings.Builder
-	b.WriteString("# Routes\n\nWritten by `make docs` from the table in `api/routes.go`. The object is what the path names, by whose group\n" +
-		"callers who are bound to groups are judged. ⟳ routes heed `Idempotency-Key`.\n\n| method | path | permission | object | key |\n|---|---|---|---|---|\n")
+	b.WriteString("# Routes\n\nWritten by `make docs` from the table in `api/routes.go`. The object is what the path " +
+		"names, by whose group\n" +
+		"callers who are bound to groups are judged. ⟳ routes heed `Idempotency-Key`.\n\n| method | path | permission | " +
+		"object | key |\n|---|---|---|---|---|\n")
 	for _, r := range routes {
 		key := ""
 		if r.Idempotent {

@@ -35,7 +35,9 @@ func takeForms(doc *openapi2.T) map[string]*openapi2.Schema {
 	forms := doc.Definitions["DataFormsBody"].Value
 	handlers := doc.Definitions["HandlerDataBody"].Value
 	for name := range maps.Keys(doc.Definitions) {
-		built := slices.ContainsFunc(slices.Collect(maps.Values(handlers.Properties)), func(p *openapi2.SchemaRef) bool { return refersTo(p, name) })
+		built := slices.ContainsFunc(slices.Collect(maps.Values(handlers.Properties)), func(p *openapi2.SchemaRef) bool {
+			return refersTo(p, name)
+		})
 		if built || name == "DataFormsBody" || name == "HandlerDataBody" {
 			taken[name] = doc.Definitions[name].Value
 			delete(doc.Definitions, name)
@@ -54,8 +56,9 @@ func takeForms(doc *openapi2.T) map[string]*openapi2.Schema {
 		description := "what the type needs: see HTTPDataBody, CommandDataBody, and for CUSTOM the handler. At most 64 KiB."
 		data.Ref = ""
 		data.Value = &openapi2.Schema{
-			Type: &openapi3.Types{"object"}, Description: "jobData is " + description, AdditionalProperties: openapi3.AdditionalProperties{Has: new(true)},
-			Extensions: map[string]any{"x-nullable": true},
+			Type: &openapi3.Types{"object"}, Description: "jobData is " + description,
+			AdditionalProperties: openapi3.AdditionalProperties{Has: new(true)},
+			Extensions:           map[string]any{"x-nullable": true},
 		}
 	}
 	return taken
@@ -66,7 +69,9 @@ func refersTo(p *openapi2.SchemaRef, name string) bool {
 	if p.Ref == prefix+name {
 		return true
 	}
-	return p.Value != nil && slices.ContainsFunc(p.Value.AllOf, func(part *openapi2.SchemaRef) bool { return part.Ref == prefix+name })
+	return p.Value != nil && slices.ContainsFunc(p.Value.AllOf, func(part *openapi2.SchemaRef) bool {
+		return part.Ref == prefix+name
+	})
 }
 
 // splitJobs says in OpenAPI 3 what jobData holds by the type of the job.
@@ -79,7 +84,10 @@ func splitJobs(doc *openapi3.T) error {
 	}
 	for _, form := range jobForms {
 		whole := schemas[form]
-		union := &openapi3.Schema{Discriminator: &openapi3.Discriminator{PropertyName: "jobType", Mapping: map[string]openapi3.MappingRef{}}}
+		union := &openapi3.Schema{Discriminator: &openapi3.Discriminator{
+			PropertyName: "jobType",
+			Mapping:      map[string]openapi3.MappingRef{},
+		}}
 		for _, v := range variants {
 			name := v.name + form
 			schemas[name] = &openapi3.SchemaRef{Value: v.of(schemas, whole.Value)}

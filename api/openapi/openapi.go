@@ -15,7 +15,8 @@ var files embed.FS
 
 // Policy is the Content-Security-Policy of the page: its own scripts and
 // styles, and calls of this server.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Paths maps the addresses that are served to the names of files.
 func Paths() map[string]string {

@@ -18,10 +18,13 @@ import (
 // jobsHead begins the page of jobs.
 const jobsHead = `# Jobs
 
-Written by ` + "`make docs`" + ` from the types in ` + "`api/model/request`" + ` and the files in ` + "`configs/jobs`" + `. This is what ` + "`POST /api/v1/jobs`" + ` takes as JSON and
-` + "`platform-scheduler job apply`" + ` as YAML. Only ` + "`name`, `jobType`" + ` and what that type needs are required; what is absent or null is at its default. Unknown fields
+Written by ` + "`make docs`" + ` from the types in ` + "`api/model/request`" + ` and the files in ` + "`configs/jobs`" +
+	`. This is what ` + "`POST /api/v1/jobs`" + ` takes as JSON and
+` + "`platform-scheduler job apply`" + ` as YAML. Only ` + "`name`, `jobType`" +
+	` and what that type needs are required; what is absent or null is at its default. Unknown fields
 are refused, and what GET shows may be sent back: READONLY are read and not looked at.
-Where strings of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" + `), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the string 1.10.
+Where strings of jobData look like numbers (` + "`headers`, `env`, `command`, `expectedStatus`" +
+	`), numbers and booleans are taken as they are written: ` + "`1.10`" + ` is the string 1.10.
 
 Editors check and complete such files by [a JSON Schema](job.schema.json): begin one with
 ` + "`# yaml-language-server: $schema=`" + ` and the path or address of ` + "`job.schema.json`" + `.
@@ -80,8 +83,11 @@ func jobsPage(t *testing.T, doc *openapi2.T, forms map[string]*openapi2.Schema) 
 		fmt.Fprintf(&b, "\n## %s\n\n", p.title)
 		writeFields(t, &b, schema, p.path, reflect.TypeOf(p.of))
 	}
-	b.WriteString("\nEither `command`, or `script` with `interpreter`. What a run is given beside `env` is listed under [executors](executors.md#commands).\n")
-	b.WriteString("\n## jobData of CUSTOM\n\nWhat the handler of `jobClass` takes; [handlers](handlers.md) are written in Go. These are built in, to try things out:\n\n| jobClass | field | takes | default | meaning |\n|---|---|---|---|---|\n")
+	b.WriteString("\nEither `command`, or `script` with `interpreter`. What a run is given beside `env` is listed under " +
+		"[executors](executors.md#commands).\n")
+	b.WriteString("\n## jobData of CUSTOM\n\nWhat the handler of `jobClass` takes; [handlers](handlers.md) are written " +
+		"in Go. These are built in, to try things out:\n\n| jobClass | field | takes | default | meaning " +
+		"|\n|---|---|---|---|---|\n")
 	handlers := reflect.TypeOf(request.HandlerData{})
 	for i := range handlers.NumField() {
 		f := handlers.Field(i)
@@ -95,7 +101,8 @@ func jobsPage(t *testing.T, doc *openapi2.T, forms map[string]*openapi2.Schema) 
 			fmt.Fprintf(&b, "| `%s` | %s\n", jsonName(f), row(name, name, schema)[2:])
 		}
 	}
-	b.WriteString("\nIn the texts of `jobData` stand [placeholders](executors.md#placeholders), such as `${scheduledTime-1d:yyyy-MM-dd}`, `${params.day}` and `${secret.NAME}`.\n")
+	b.WriteString("\nIn the texts of `jobData` stand [placeholders](executors.md#placeholders), such as " +
+		"`${scheduledTime-1d:yyyy-MM-dd}`, `${params.day}` and `${secret.NAME}`.\n")
 	return b.String()
 }
 
@@ -111,7 +118,8 @@ func writeFields(t *testing.T, b *strings.Builder, schema *openapi2.Schema, path
 		b.WriteString(row(path+name, name, schema))
 		b.WriteByte('\n')
 		if name == "jobClass" {
-			b.WriteString("| `enabled` | boolean | `true` | On creation, false makes a job without a plan; job apply pauses and resumes by it. |\n")
+			b.WriteString("| `enabled` | boolean | `true` | On creation, false makes a job without a plan; job apply pauses " +
+				"and resumes by it. |\n")
 		}
 	}
 }

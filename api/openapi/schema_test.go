@@ -13,7 +13,10 @@ import (
 // of jobs, or a document. It is draft 7, which every editor knows.
 func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	definitions := map[string]any{}
-	for _, name := range []string{"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody"} {
+	for _, name := range []string{
+		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "HTTPDataBody",
+		"CommandDataBody", "DocumentBody", "DocumentGroupBody",
+	} {
 		if doc.Components.Schemas[name] == nil {
 			return nil, fmt.Errorf("there is no schema %s", name)
 		}
@@ -35,12 +38,14 @@ func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	definitions["Job"] = byType(job)
 	ref := func(name string) map[string]any { return map[string]any{"$ref": "#/definitions/" + name} }
 	return map[string]any{
-		"$schema": "http://json-schema.org/draft-07/schema#", "title": "Jobs of platform-scheduler", "definitions": definitions,
+		"$schema": "http://json-schema.org/draft-07/schema#", "title": "Jobs of platform-scheduler",
+		"definitions": definitions,
 		"description": "What platform-scheduler job apply takes: a job, a list of jobs, or a document with groups and jobs.",
 		"if":          map[string]any{"type": "array"},
 		"then":        map[string]any{"items": ref("Job")},
 		"else": map[string]any{
-			"if": map[string]any{"required": []any{"version"}, "not": map[string]any{"required": []any{"name"}}}, "then": ref("Document"), "else": ref("Job"),
+			"if":   map[string]any{"required": []any{"version"}, "not": map[string]any{"required": []any{"name"}}},
+			"then": ref("Document"), "else": ref("Job"),
 		},
 	}, nil
 }
@@ -63,12 +68,16 @@ func byType(job map[string]any) map[string]any {
 		then := map[string]any{"required": []any{"jobClass"}}
 		if v.data != "" {
 			then = map[string]any{
-				"required":   []any{"jobData"},
-				"properties": map[string]any{"jobData": map[string]any{"$ref": "#/definitions/" + strings.TrimSuffix(v.data, "Body")}},
+				"required": []any{"jobData"},
+				"properties": map[string]any{"jobData": map[string]any{"$ref": "#/definitions/" + strings.TrimSuffix(v.data,
+					"Body")}},
 			}
 		}
 		cases = append(cases, map[string]any{
-			"if":   map[string]any{"required": []any{"jobType"}, "properties": map[string]any{"jobType": map[string]any{"enum": v.types}}},
+			"if": map[string]any{
+				"required":   []any{"jobType"},
+				"properties": map[string]any{"jobType": map[string]any{"enum": v.types}},
+			},
 			"then": then,
 		})
 	}
@@ -87,7 +96,8 @@ func draft7(schema map[string]any) map[string]any {
 		out[name] = inDraft7(value)
 	}
 	if ref, ok := out["$ref"].(string); ok {
-		return map[string]any{"$ref": "#/definitions/" + strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(ref, "#/components/schemas/"), "JobBody", "Job"), "Body")}
+		return map[string]any{"$ref": "#/definitions/" + strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(ref,
+			"#/components/schemas/"), "JobBody", "Job"), "Body")}
 	}
 	nullable, _ := out["nullable"].(bool)
 	delete(out, "nullable")

@@ -50,7 +50,10 @@ func All() []Permission {
 
 // Scopes lists what an API token can be narrowed to.
 func Scopes() []Permission {
-	return []Permission{JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite, NodeWrite, UserAdmin, AuditRead}
+	return []Permission{
+		JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite,
+		NodeWrite, UserAdmin, AuditRead,
+	}
 }
 
 // Of lists what a user holds in the groups that the user sees; an unknown role

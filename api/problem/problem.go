@@ -91,7 +91,8 @@ func From(err error) Problem {
 		}
 		return p
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		p := New(http.StatusServiceUnavailable, "timeout", "the call took too long and was given up; it may or may not have taken effect")
+		p := New(http.StatusServiceUnavailable, "timeout",
+			"the call took too long and was given up; it may or may not have taken effect")
 		p.RetryAfterSec = 1
 		return p
 	default:
@@ -100,12 +101,16 @@ func From(err error) Problem {
 }
 
 func internal() Problem {
-	return New(http.StatusInternalServerError, "internal", "something went wrong on the server; its log holds the cause under the request id")
+	return New(http.StatusInternalServerError, "internal",
+		"something went wrong on the server; its log holds the cause under the request id")
 }
 
 // New builds a problem for a status.
 func New(status int, code, detail string) Problem {
-	return Problem{Type: "urn:platform-scheduler:problem:" + code, Title: http.StatusText(status), Status: status, Detail: detail, Code: code}
+	return Problem{
+		Type: "urn:platform-scheduler:problem:" + code, Title: http.StatusText(status), Status: status,
+		Detail: detail, Code: code,
+	}
 }
 
 // Write sends the problem. The connection's state after a failure to write is

@@ -52,7 +52,10 @@ func TestCausesStayInside(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	p := problem.From(apperror.Invalid([]apperror.Field{{Field: "a", Code: "x", Message: "m"}, {Field: "b.c", Code: "y", Message: "n"}}))
+	p := problem.From(apperror.Invalid([]apperror.Field{
+		{Field: "a", Code: "x", Message: "m"},
+		{Field: "b.c", Code: "y", Message: "n"},
+	}))
 	p.RequestID = "r1"
 	rec := httptest.NewRecorder()
 	p.Write(rec)

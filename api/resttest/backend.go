@@ -62,7 +62,10 @@ func New(t *testing.T, o enginetest.Options) *Backend {
 	registry := custom.New(n.Clock)
 	require.NoError(t, registry.Register(Handler, sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil })))
 	checker := executor.New(
-		map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: httpcall.New(n.Clock, httpcall.Settings{Reports: true})},
+		map[entity.JobType]executor.Executor{
+			entity.JobCustom: registry,
+			entity.JobHTTP:   httpcall.New(n.Clock, httpcall.Settings{Reports: true}),
+		},
 		map[entity.JobType]executor.Checker{entity.JobCommand: command.New(n.Clock, nil, command.Settings{})},
 	)
 	b := &Backend{Desk: servicetest.With(t, n, checker), checker: checker}
@@ -76,12 +79,18 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 	entries := audit.NewAuditService(b.Store, b.Clock)
 	health := monitor.NewMonitorService(b.Store, NoTasks{}, b.Clock)
 	return api.Deps{
-		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions, Backfills: b.Backfills, Secrets: b.Secrets,
-		Auth:  access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
-		Users: access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
-		Monitor: health, Nodes: node.NewNodeService(b.Store), Calls: idempotency.NewCallKeeper(b.Store, b.Clock), Audit: entries,
-		Reports: b.Detached, Checker: b.checker, Clock: b.Clock, Logger: log, TimeZone: "UTC", Overview: b.Overview(health, nil),
-		Loads: monitor.NewLoadService(monitor.LoadDeps{Jobs: b.Store, Schedules: b.Schedules, Clock: b.Time, Machine: b.Clock}),
+		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions, Backfills: b.Backfills,
+		Secrets: b.Secrets,
+		Auth:    access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
+		Users:   access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
+		Monitor: health, Nodes: node.NewNodeService(b.Store), Calls: idempotency.NewCallKeeper(b.Store, b.Clock),
+		Audit:   entries,
+		Reports: b.Detached, Checker: b.checker, Clock: b.Clock, Logger: log, TimeZone: "UTC",
+		Overview: b.Overview(health, nil),
+		Loads: monitor.NewLoadService(monitor.LoadDeps{
+			Jobs: b.Store, Schedules: b.Schedules, Clock: b.Time,
+			Machine: b.Clock,
+		}),
 	}
 }
 

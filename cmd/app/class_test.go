@@ -62,7 +62,9 @@ func TestAClusterOfDifferentHandlers(t *testing.T) {
 	for _, id := range ids {
 		require.Equal(t, entity.WaitHandler, a.row(id).Claim.WaitsFor())
 	}
-	a.await("people are told", func() bool { return strings.Contains(a.unplaced(), `3 runs wait for a node with the handler "bill"`) })
+	a.await("people are told", func() bool {
+		return strings.Contains(a.unplaced(), `3 runs wait for a node with the handler "bill"`)
+	})
 	b.stop()
 	b = startNode(t, cfgs[1], &script{handlers: []string{"bill", "settle"}})
 	defer b.stop()

@@ -196,7 +196,9 @@ func (d *partitionLeases) Claim(ctx context.Context, partitions []int) ([]int, e
 	if err != nil {
 		return nil, fmt.Errorf("claim partitions: %w", err)
 	}
-	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !slices.Contains(granted, lockName(p)) }), nil
+	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool {
+		return !slices.Contains(granted, lockName(p))
+	}), nil
 }
 
 // Release implements partitions.Leases.

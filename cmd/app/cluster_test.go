@@ -23,9 +23,11 @@ func peers(t testing.TB, roles ...string) []config.Config {
 	out := make([]config.Config, len(roles))
 	for i, r := range roles {
 		flags := map[string]string{
-			"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-" + string(rune('a'+i)),
+			"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0",
+			"node.id":               "node-" + string(rune('a'+i)),
 			"engine.scanIntervalMs": "100", "engine.horizonMs": "1000", "engine.beatMs": "300", "engine.leaseMs": "4500",
-			"profile": "cluster", "store.dsn": dsn, "server.roles": r, "redis.addrs": strings.Join(redistest.Config().Addrs, ","),
+			"profile": "cluster", "store.dsn": dsn, "server.roles": r, "redis.addrs": strings.Join(redistest.Config().Addrs,
+				","),
 		}
 		cfg, _, err := config.Load(config.Options{Flags: flags})
 		require.NoError(t, err)
@@ -76,7 +78,9 @@ func TestThreeNodesShareTheWorkAndSurviveOne(t *testing.T) {
 		jobs = append(jobs, nodes[0].create(newJob(string(rune('A'+i)), every(500*time.Millisecond))))
 	}
 	ranOn := func(n *node) int { return len(n.script.runs()) }
-	require.Eventually(t, func() bool { return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20 }, within, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return ranOn(nodes[0]) > 20 && ranOn(nodes[1]) > 20 && ranOn(nodes[2]) > 20
+	}, within, 50*time.Millisecond)
 	nodes[0].stop()
 	before := ranOn(nodes[1]) + ranOn(nodes[2])
 	require.Eventually(t, func() bool { return ranOn(nodes[1])+ranOn(nodes[2]) > before+200 }, within, 50*time.Millisecond)
@@ -114,7 +118,9 @@ func TestNewsReachTheOtherNodesAtOnce(t *testing.T) {
 	edge, worker := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{reply: untilStopped})
 	defer edge.stop()
 	defer worker.stop()
-	require.Eventually(t, func() bool { return len(worker.Member.Partitions()) == entity.Partitions }, within, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return len(worker.Member.Partitions()) == entity.Partitions
+	}, within, 10*time.Millisecond)
 
 	// The worker would not look for half a minute, and a busy machine takes its time.
 	const soon = 30 * time.Second
@@ -145,5 +151,7 @@ func TestTheClusterWorksWithoutRedis(t *testing.T) {
 	for i := range 8 {
 		a.create(newJob(string(rune('A'+i)), every(300*time.Millisecond)))
 	}
-	require.Eventually(t, func() bool { return len(a.script.runs()) > 5 && len(b.script.runs()) > 5 }, within, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return len(a.script.runs()) > 5 && len(b.script.runs()) > 5
+	}, within, 20*time.Millisecond)
 }

@@ -29,7 +29,8 @@ func TestWithoutAPlaceForFoldersANodeRunsNoCommandsAndSaysSo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, "work"), nil, 0o600))
 	}
 	var log bytes.Buffer
-	e, err := executors.New(cfg, executors.Options{Clock: clock.NewSystem(), Logger: slog.New(slog.NewTextHandler(&log, nil)), Commands: true})
+	e, err := executors.New(cfg,
+		executors.Options{Clock: clock.NewSystem(), Logger: slog.New(slog.NewTextHandler(&log, nil)), Commands: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	require.Contains(t, e.Off(), "commands are off on this node")
@@ -37,7 +38,8 @@ func TestWithoutAPlaceForFoldersANodeRunsNoCommandsAndSaysSo(t *testing.T) {
 	_, on := e.Isolation()
 	require.False(t, on)
 	require.Zero(t, e.CommandSlots())
-	require.Empty(t, e.Check(&entity.Job{Type: entity.JobCommand, Data: `{"command":["true"]}`}), "another node may run it")
+	require.Empty(t, e.Check(&entity.Job{Type: entity.JobCommand, Data: `{"command":["true"]}`}),
+		"another node may run it")
 	engine := &Engine{processes: e}
 	reason, blocks := engine.commandTrouble()
 	require.Equal(t, e.Off(), reason)

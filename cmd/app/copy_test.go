@@ -47,7 +47,8 @@ func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
 	n.await("five more runs", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= before+5 })
 	rows := n.rows(j.ID)
 	for i, row := range rows[1:] {
-		require.Equal(t, interval, row.ScheduledTime.Sub(rows[i].ScheduledTime), "run %d of %d, %d of them copied", i+1, len(rows), before)
+		require.Equal(t, interval, row.ScheduledTime.Sub(rows[i].ScheduledTime), "run %d of %d, %d of them copied", i+1,
+			len(rows), before)
 	}
 	for _, run := range n.script.runs() {
 		for _, row := range rows[:before] {
@@ -58,7 +59,8 @@ func TestAServerGoesOnWhereTheCopiedStandaloneStopped(t *testing.T) {
 
 func rowsOf(t *testing.T, cfg config.Config, jobID string) []*entity.Execution {
 	t.Helper()
-	s, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: cfg.Store.Driver, DSN: cfg.Store.DSN}})
+	s, err := persistence.Open(t.Context(),
+		persistence.Config{Config: sqldb.Config{Driver: cfg.Store.Driver, DSN: cfg.Store.DSN}})
 	require.NoError(t, err)
 	rows, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{JobID: jobID}, repository.Page{Limit: 200})
 	require.NoError(t, err)

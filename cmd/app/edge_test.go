@@ -37,7 +37,8 @@ func startEdge(t testing.TB, cfg config.Config) *edge {
 	e.Engine = e.server.Engine
 	require.NoError(t, e.server.Start())
 	var login struct{ Token string }
-	e.call(http.MethodPost, "/api/v1/auth/login", map[string]string{"username": "admin", "password": cfg.Auth.InitialAdminPassword}, &login)
+	e.call(http.MethodPost, "/api/v1/auth/login",
+		map[string]string{"username": "admin", "password": cfg.Auth.InitialAdminPassword}, &login)
 	e.token = login.Token
 	return e
 }

@@ -178,7 +178,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		o.Startup = &StartupStatus{}
 	}
 	e = &Engine{
-		startup: o.Startup, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor, Metrics: metrics.New(), Bus: mq.NewBus(),
+		startup: o.Startup, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor,
+		Metrics: metrics.New(), Bus: mq.NewBus(),
 		lost: make(chan error, 1),
 	}
 	defer func() {
@@ -255,23 +256,28 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	secrets := redact.New(o.Executor, e.Secrets)
 	e.Commits = admission.NewCommits()
 	e.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
-		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Admitter: admitter, Commits: e.Commits, StoreClock: e.Clock, Metrics: e.Metrics,
+		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Admitter: admitter, Commits: e.Commits,
+		StoreClock: e.Clock, Metrics: e.Metrics,
 	})
 	e.Runner = running.New(running.Deps{
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Jobs: jobs, Admitter: admitter,
-		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock, StoreClock: e.Clock, Metrics: e.Metrics,
+		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock,
+		StoreClock: e.Clock, Metrics: e.Metrics,
 		Observer: o.Observer, Commits: e.Commits, Scheduled: e.Repairs, Lease: lease, Random: rand.Float64, Logger: o.Logger,
 	}, running.Config{
-		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots, CommandSlots: node.CommandSlots,
-		Completers: parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
+		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots,
+		CommandSlots: node.CommandSlots,
+		Completers:   parallel, Linger: lingerForEnds, BatchSize: cfg.Engine.BatchSize, Idle: !node.Has(entity.RoleExecutor),
 	})
 	e.Detached = detached.New(detached.Deps{
-		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner.Ends, Sealer: e.keys,
-		Clock: e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
+		Store: e.Store, Tokens: e.Store, Executions: e.Store.Executions, Claims: e.Store, Jobs: jobs, Runner: e.Runner.Ends,
+		Sealer: e.keys,
+		Clock:  e.Clock, LogLimit: entity.LogLimit, Logger: o.Logger,
 	})
 	closer := &maintenance.Closer{Store: e.Store, Admitter: admitter, Jobs: jobs, Clock: e.Clock}
 	e.dispatch = dispatch.New(dispatch.Deps{
-		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Admitter: admitter, Closer: closer, Commits: e.Commits,
+		Store: e.Store, Claims: e.Store, Registry: e.Store, Jobs: jobs, Admitter: admitter, Closer: closer,
+		Commits: e.Commits,
 		Metrics: e.Metrics, Clock: o.Clock, StoreClock: e.Clock,
 	})
 	// Two workers everywhere: while one batch is being written, the next is
@@ -281,8 +287,10 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		workers = cfg.Engine.FireWorkers
 	}
 	e.Planner = firing.New(firing.Deps{
-		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Admitter: admitter, Definitions: jobs, Schedules: compiler,
-		Clock: o.Clock, StoreClock: e.Clock, Slots: e.Runner, Runner: e.Runner, Commits: e.Commits, Owner: view, Lease: lease, Metrics: e.Metrics, Logger: o.Logger,
+		Store: e.Store, Plans: e.Store, Groups: e.Store, Executions: e.Store.Executions, Admitter: admitter,
+		Definitions: jobs, Schedules: compiler,
+		Clock: o.Clock, StoreClock: e.Clock, Slots: e.Runner, Runner: e.Runner, Commits: e.Commits, Owner: view, Lease: lease,
+		Metrics: e.Metrics, Logger: o.Logger,
 	}, firing.Config{
 		Horizon:   time.Duration(cfg.Engine.HorizonMs) * time.Millisecond,
 		BatchSize: cfg.Engine.BatchSize, Workers: workers,
@@ -290,7 +298,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	e.Member = e.member(node, lease, view, tasks.Watch("heartbeat", e.timing().Beat))
 	e.cluster.answer(e)
 	e.retention = maintenance.NewRetention(maintenance.RetentionDeps{
-		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions, Days: maintenance.RetentionDays{
+		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions,
+		Days: maintenance.RetentionDays{
 			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
 			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
 		},
@@ -305,29 +314,38 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 ) {
 	events := engineEvents{e}
 	e.Jobs = job.NewJobService(job.JobDeps{
-		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Admitter: admitter, Schedules: compiler, Checker: checker,
-		Engine: events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets, Latest: jobs.Latest,
+		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Admitter: admitter, Schedules: compiler,
+		Checker: checker,
+		Engine:  events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets,
+		Latest: jobs.Latest,
 	})
 	e.Groups = group.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
-		Store: e.Store, Backfills: e.Store, Admitter: admitter, Schedules: compiler, Commits: e.Commits, Clock: e.machine, StoreClock: e.Clock,
+		Store: e.Store, Backfills: e.Store, Admitter: admitter, Schedules: compiler, Commits: e.Commits, Clock: e.machine,
+		StoreClock: e.Clock,
 	})
 	e.Backfills = execution.NewBackfillService(execution.BackfillDeps{
-		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler, Starter: e.backfills, Clock: e.Clock, Logger: e.logger,
+		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler, Starter: e.backfills,
+		Clock: e.Clock, Logger: e.logger,
 	})
 	e.Definitions = definition.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
 	e.Executions = execution.NewExecutionService(execution.ExecutionDeps{
-		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Firer: e.Jobs, Schedules: compiler,
-		Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
+		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Firer: e.Jobs,
+		Schedules: compiler,
+		Closer:    closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
 	e.Nodes = node.NewNodeService(e.Store)
 	e.Calls = idempotency.NewCallKeeper(e.Store, e.StoreTime())
 	e.Audit = audit.NewAuditService(e.Store, e.StoreTime())
 	e.Monitor = monitor.NewMonitorService(e.Store, tasks, e.machine, e.parts()...)
 	e.Overview = monitor.NewOverviewService(monitor.OverviewDeps{
-		Counts: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock, Machine: e.machine,
+		Counts: e.Store, Nodes: e.Store, Leader: e.leader, Monitor: e.Monitor, Lateness: e.Metrics, Clock: e.Clock,
+		Machine: e.machine,
 	})
-	e.Loads = monitor.NewLoadService(monitor.LoadDeps{Jobs: e.Store, Schedules: compiler, Clock: e.Clock, Machine: e.machine})
+	e.Loads = monitor.NewLoadService(monitor.LoadDeps{
+		Jobs: e.Store, Schedules: compiler, Clock: e.Clock,
+		Machine: e.machine,
+	})
 	e.Metrics.WatchRetention(e.retention)
 	e.Metrics.Watch(e.Store, e.Runner, e.Planner, tasks, e.Clock, e.degraded)
 }

@@ -129,7 +129,8 @@ func TestRetriesEndInADeadLetterThatCanBeReplayed(t *testing.T) {
 	}
 	require.IsIncreasing(t, tokens)
 
-	letters, _, err := n.Executions.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: j.ID}, repository.Page{Limit: 10})
+	letters, _, err := n.Executions.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: j.ID},
+		repository.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, letters, 1)
 	good.Store(true)
@@ -208,7 +209,9 @@ func TestTheWallClockMayJump(t *testing.T) {
 	}))
 	n.await("a run", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= 1 })
 	n.clock.Jump(time.Hour)
-	n.await("the hour is one skipped range", func() bool { return count(n.rows(j.ID), entity.StatusSkipped, entity.ReasonMisfire) == 1 })
+	n.await("the hour is one skipped range", func() bool {
+		return count(n.rows(j.ID), entity.StatusSkipped, entity.ReasonMisfire) == 1
+	})
 	n.await("fires go on after the jump", func() bool {
 		rows := n.rows(j.ID)
 		return rows[len(rows)-1].Status == entity.StatusSuccess
@@ -230,7 +233,9 @@ func TestTheWallClockMayJump(t *testing.T) {
 func TestFixedDelayIsArmedAgainAfterItsRun(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{})
 	defer n.stop()
-	j := n.create(newJob("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 100 }))
+	j := n.create(newJob("delay", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 100
+	}))
 	n.await("four runs", func() bool { return count(n.rows(j.ID), entity.StatusSuccess, "") >= 4 })
 	rows := n.rows(j.ID)
 	for i := 1; i < 4; i++ {

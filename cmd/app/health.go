@@ -52,13 +52,15 @@ func (c *cluster) trouble() (reason string, blocks bool) {
 	if why, _ := c.guard.Away(); why == "" {
 		return "", false
 	}
-	return "Redis does not serve: hints and partition leases are off, and work of other nodes is found by the sweeps, up to a second later", false
+	return "Redis does not serve: hints and partition leases are off, and work of other nodes is found by the sweeps, " +
+		"up to a second later", false
 }
 
 // lockedJobs reports that due jobs do not fire; the log names them.
 func (e *Engine) lockedJobs() (reason string, blocks bool) {
 	if _, count := e.Planner.LockedLong(); count > 0 {
-		reason = fmt.Sprintf("%d due jobs do not fire, because another client of the store has locked their rows; the log names them", count)
+		reason = fmt.Sprintf("%d due jobs do not fire, because another client of the store has locked their rows; the log "+
+			"names them", count)
 	}
 	return reason, false
 }
@@ -77,7 +79,8 @@ func (e *Engine) unreadableRows() (reason string, blocks bool) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		parts = append(parts, fmt.Sprintf("%s: %d", kind, kinds[kind]))
 	}
-	return "the node skips rows of the store that it cannot read (" + strings.Join(parts, ", ") + "); the log names them", false
+	return "the node skips rows of the store that it cannot read (" + strings.Join(parts, ", ") + "); the log names them",
+		false
 }
 
 func (e *Engine) skew() (reason string, blocks bool) {

@@ -101,7 +101,8 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			second.await("every failure is told", func() bool {
 				rows := second.rows(job.ID)
 				live := slices.ContainsFunc(rows, func(r *entity.Execution) bool { return !r.Status.Final() })
-				return !live && len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(one.seen(), two.seen()))))) >= len(rows)
+				return !live && len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(one.seen(), two.seen()))))) >= len(
+					rows)
 			})
 		})
 	}
@@ -178,14 +179,17 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 		return count
 	}
 	nodes[0].await("one leads, and both plan", func() bool {
-		return leaders() == 1 && len(nodes[0].Member.Partitions()) < entity.Partitions && len(nodes[1].Member.Partitions()) > 0
+		return leaders() == 1 && len(nodes[0].Member.Partitions()) < entity.Partitions &&
+			len(nodes[1].Member.Partitions()) > 0
 	})
 	for _, w := range ways {
 		w.set(true)
 	}
 	nodes[0].await("nobody leads", func() bool { return leaders() == 0 })
 	cut := nodes[0].clock.Monotonic()
-	nodes[0].await("each duty could fail more than once", func() bool { return nodes[0].clock.Monotonic()-cut > 6*time.Second })
+	nodes[0].await("each duty could fail more than once", func() bool {
+		return nodes[0].clock.Monotonic()-cut > 6*time.Second
+	})
 	for _, w := range ways {
 		w.set(false)
 	}
@@ -216,6 +220,8 @@ func TestWhoStandsForElection(t *testing.T) {
 	require.Empty(t, worker.shown(), "given back at once")
 	require.Empty(t, dutiesOf(worker))
 	worker.await("that nobody leads is told", func() bool {
-		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t monitor.Trouble) bool { return t.Part == "leader" && !t.Blocks })
+		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t monitor.Trouble) bool {
+			return t.Part == "leader" && !t.Blocks
+		})
 	})
 }

@@ -57,7 +57,8 @@ func (e *Engine) showIsolation(p Processes) {
 		return
 	}
 	e.Metrics.Commands(i)
-	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy", i.Processes)
+	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy",
+		i.Processes)
 }
 
 // firstLook bounds how long a start waits for the registry.

@@ -17,9 +17,12 @@ import (
 )
 
 // member makes this node a member of the cluster.
-func (e *Engine) member(node entity.Node, lease *membership.Lease, view *membership.View, onBeat func(error)) *membership.Member {
+func (e *Engine) member(node entity.Node, lease *membership.Lease, view *membership.View,
+	onBeat func(error),
+) *membership.Member {
 	d := membership.Deps{
-		Registry: e.beats, Worker: e.Runner, Planner: e.Planner, View: view, Load: loadReporter{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
+		Registry: e.beats, Worker: e.Runner, Planner: e.Planner, View: view,
+		Load: loadReporter{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
 		Clock: e.machine, Logger: e.logger, OnChange: e.dispatch.Wake, OnBeat: onBeat, OnLost: e.end,
 	}
 	e.cluster.join(e, &d, node)
@@ -88,7 +91,8 @@ func (e *Engine) acquireNodeID(ctx context.Context, id string) error {
 		return err
 	}
 	if !after.LastHeartbeat.Equal(before.LastHeartbeat) {
-		return apperror.Conflict("node_id_taken", "another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
+		return apperror.Conflict("node_id_taken",
+			"another process works as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", id)
 	}
 	if conflict {
 		e.logger.Warn("another process is connected under this node's id but does not beat; this process takes over",

@@ -32,7 +32,8 @@ func TestWhetherAnIDIsTakenIsToldByTheBeats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := peers(t, allRoles)
-			store := dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: cfgs[0].Store.Driver, DSN: cfgs[0].Store.DSN}, AutoMigrate: true})
+			store := dbtest.Open(t,
+				persistence.Config{Config: sqldb.Config{Driver: cfgs[0].Store.Driver, DSN: cfgs[0].Store.DSN}, AutoMigrate: true})
 			now, err := store.StoreTime(t.Context())
 			require.NoError(t, err)
 			former := entity.Node{ID: cfgs[0].Node.ID, Roles: []string{entity.RoleExecutor}, LastHeartbeat: now.Add(-c.last)}

@@ -21,7 +21,10 @@ func started(t *testing.T, cfg config.Config, texts ...string) []string {
 // somebody has chosen.
 func TestTheStartTellsOfSharedSecrets(t *testing.T) {
 	cfg := newConfig(t)
-	shared := []string{"level=INFO", "all secrets are for the jobs of every group", "secrets=2", "PUT /api/v1/secrets/NAME"}
+	shared := []string{
+		"level=INFO", "all secrets are for the jobs of every group", "secrets=2",
+		"PUT /api/v1/secrets/NAME",
+	}
 	require.Empty(t, started(t, cfg, shared[1]), "there are none")
 	n := startNode(t, cfg, &script{})
 	for _, name := range []string{"one", "two"} {
@@ -44,7 +47,8 @@ func TestTheStartNamesKeysThatDoNothing(t *testing.T) {
 	const idle = "does nothing yet"
 	require.Empty(t, started(t, newConfig(t), idle))
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
-		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-1", "kafka.brokers": "k:9092",
+		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-1",
+		"kafka.brokers": "k:9092",
 	}})
 	require.NoError(t, err)
 	require.Len(t, started(t, cfg, "level=WARN", "kafka.brokers: set, and "+idle), 1)

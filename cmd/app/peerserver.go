@@ -64,7 +64,10 @@ func (c *cluster) answer(e *Engine) {
 	if c.peerServer == nil {
 		return
 	}
-	c.peerServer.http = &http.Server{Handler: c.peers, ReadHeaderTimeout: peerServerTimeout, ReadTimeout: peerServerTimeout, WriteTimeout: peerServerTimeout, IdleTimeout: 2 * time.Minute}
+	c.peerServer.http = &http.Server{
+		Handler: c.peers, ReadHeaderTimeout: peerServerTimeout,
+		ReadTimeout: peerServerTimeout, WriteTimeout: peerServerTimeout, IdleTimeout: 2 * time.Minute,
+	}
 	e.peerServers.Go(func() {
 		if err := c.peerServer.serve(e.cfg.Server.TLS); !errors.Is(err, http.ErrServerClosed) {
 			e.end(fmt.Errorf("the server for questions of other nodes has failed: %w", err))

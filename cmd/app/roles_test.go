@@ -141,16 +141,21 @@ func TestAnEditOnOneNodeIsTrueOnTheOthers(t *testing.T) {
 					cfgs[i].Redis = redistest.Gone(t)
 				}
 			}
-			edge, scheduler, executor := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{}), startNode(t, cfgs[2], &script{})
+			edge, scheduler, executor := startNode(t, cfgs[0], &script{}), startNode(t, cfgs[1], &script{}),
+				startNode(t, cfgs[2], &script{})
 			defer edge.stop()
 			defer scheduler.stop()
 			defer executor.stop()
-			edge.await("the scheduler has its partitions", func() bool { return len(scheduler.Member.Partitions()) == entity.Partitions })
+			edge.await("the scheduler has its partitions", func() bool {
+				return len(scheduler.Member.Partitions()) == entity.Partitions
+			})
 			// The nodes' clocks agree to within this.
 			const apart = time.Second
 			// since are the runs that were due after a moment.
 			since := func(moment time.Time) []entity.Run {
-				return slices.DeleteFunc(executor.script.runs(), func(r entity.Run) bool { return !r.Execution.DueTime.After(moment) })
+				return slices.DeleteFunc(executor.script.runs(), func(r entity.Run) bool {
+					return !r.Execution.DueTime.After(moment)
+				})
 			}
 			soon := func(what string, happened func() bool) {
 				t.Helper()

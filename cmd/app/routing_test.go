@@ -56,7 +56,10 @@ func TestThreeNodesRouteTheirRuns(t *testing.T) {
 		job  *entity.Job
 		want []string
 	}{
-		{round, []string{"node-a", "node-b", "node-c"}}, {last, []string{"node-c"}}, {gpu, []string{"node-b"}}, {all, []string{"node-a", "node-b", "node-c"}},
+		{round, []string{"node-a", "node-b", "node-c"}},
+		{last, []string{"node-c"}},
+		{gpu, []string{"node-b"}},
+		{all, []string{"node-a", "node-b", "node-c"}},
 	} {
 		a.await(c.job.Name, func() bool { return len(a.since(c.job.ID, begun)) >= 9 })
 		at := a.since(c.job.ID, begun)
@@ -69,7 +72,9 @@ func TestThreeNodesRouteTheirRuns(t *testing.T) {
 	require.Equal(t, entity.NodeDraining, drained.Status)
 	require.NotEmpty(t, drained.Partitions, "it plans on")
 	quiet := a.Clock.Now().Add(time.Second) // some beats later everybody knows
-	a.await("runs go elsewhere", func() bool { return len(a.since(last.ID, quiet)) >= 5 && len(a.since(round.ID, quiet)) >= 5 })
+	a.await("runs go elsewhere", func() bool {
+		return len(a.since(last.ID, quiet)) >= 5 && len(a.since(round.ID, quiet)) >= 5
+	})
 	require.NotContains(t, slices.Concat(a.since(last.ID, quiet), a.since(round.ID, quiet)), "node-c")
 	_, err = a.Nodes.Resume(t.Context(), "node-c")
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ func (e *Engine) openSecrets(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	if count.Secrets > 0 && count.Bound == 0 {
-		e.logger.Info("all secrets are for the jobs of every group; bind one to groups with PUT /api/v1/secrets/NAME {groups, version}", "secrets", count.Secrets)
+		e.logger.Info("all secrets are for the jobs of every group; bind one to groups with PUT /api/v1/secrets/NAME "+
+			"{groups, version}", "secrets", count.Secrets)
 	}
 	if moved > 0 {
 		e.logger.Info("secrets were put under the current key", "count", moved, "key", ring.Current())

@@ -17,11 +17,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
-func storeConfig(cfg config.Config, folder *datafolder.Folder, o Options, m *metrics.MetricsCollector) persistence.Config {
+func storeConfig(cfg config.Config, folder *datafolder.Folder, o Options,
+	m *metrics.MetricsCollector,
+) persistence.Config {
 	return persistence.Config{
 		Config: sqldb.Config{
-			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.File(datafolder.DatabaseFile), Synchronous: cfg.Store.Synchronous,
-			Clock: o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
+			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.File(datafolder.DatabaseFile),
+			Synchronous: cfg.Store.Synchronous,
+			Clock:       o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
 		},
 		AutoMigrate: cfg.Store.AutoMigrate,
 	}
@@ -39,7 +42,8 @@ func maxConns(cfg config.Config) int {
 func (e *Engine) nodeOf(cfg config.Config, x Executor) (entity.Node, error) {
 	handlers := x.Handlers()
 	if n := len(strings.Join(handlers, "\n")); n > entity.MaxHandlers {
-		return entity.Node{}, fmt.Errorf("the names of the %d handlers have %d bytes in all; at most %d are allowed: use shorter names, or divide the handlers among several programs", len(handlers), n, entity.MaxHandlers)
+		return entity.Node{}, fmt.Errorf("the names of the %d handlers have %d bytes in all; at most %d are allowed: use "+
+			"shorter names, or divide the handlers among several programs", len(handlers), n, entity.MaxHandlers)
 	}
 	_, port, _ := net.SplitHostPort(cfg.Server.Addr) // checked by the configuration
 	number, _ := strconv.Atoi(port)

@@ -20,16 +20,23 @@ func TestABuildKnowsWhatItIs(t *testing.T) {
 		given vo.Version
 		want  vo.Version
 	}{
-		"nothing":      {nil, vo.Version{}, vo.Version{Version: "devel"}},
-		"a repository": {vcs, vo.Version{}, vo.Version{Version: noted[:12], Commit: noted, BuildTime: "2026-01-01T00:00:00Z", GoVersion: "go1.26"}},
-		"a module":     {module, vo.Version{}, vo.Version{Version: "v1.2.3", GoVersion: "go1.26"}},
+		"nothing": {nil, vo.Version{}, vo.Version{Version: "devel"}},
+		"a repository": {vcs, vo.Version{}, vo.Version{
+			Version: noted[:12], Commit: noted, BuildTime: "2026-01-01T00:00:00Z",
+			GoVersion: "go1.26",
+		}},
+		"a module": {module, vo.Version{}, vo.Version{Version: "v1.2.3", GoVersion: "go1.26"}},
 		"an image": {
 			&debug.BuildInfo{GoVersion: "go1.26"},
 			vo.Version{Version: "1.2.3", Commit: "abc", BuildTime: "now"},
 			vo.Version{Version: "1.2.3", Commit: "abc", BuildTime: "now", GoVersion: "go1.26"},
 		},
 		"a commit alone": {nil, vo.Version{Commit: noted}, vo.Version{Version: noted[:12], Commit: noted}},
-		"given wins":     {vcs, vo.Version{Version: "1", Commit: "2", BuildTime: "3"}, vo.Version{Version: "1", Commit: "2", BuildTime: "3", GoVersion: "go1.26"}},
+		"given wins": {
+			vcs,
+			vo.Version{Version: "1", Commit: "2", BuildTime: "3"},
+			vo.Version{Version: "1", Commit: "2", BuildTime: "3", GoVersion: "go1.26"},
+		},
 	} {
 		require.Equal(t, c.want, buildOf(c.info, c.given), name)
 	}

@@ -21,7 +21,8 @@ func TestAStepOfTheWallClockTouchesNoSessionAndNoKey(t *testing.T) {
 	j := e.create(newJob("by hand", func(*entity.Job) {}))
 	trigger := func() string {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.server.URL()+"/api/v1/jobs/"+j.ID+"/trigger", bytes.NewReader([]byte("{}")))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.server.URL()+"/api/v1/jobs/"+j.ID+"/trigger",
+			bytes.NewReader([]byte("{}")))
 		require.NoError(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+e.token)

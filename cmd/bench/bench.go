@@ -64,7 +64,10 @@ type Options struct {
 
 // Names lists the benches.
 func Names() []string {
-	return []string{"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "failover", "rolling", "restart-store"}
+	return []string{
+		"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "failover", "rolling",
+		"restart-store",
+	}
 }
 
 // defaults fills the options that are not set.
@@ -89,7 +92,10 @@ const maxNodes = 32
 
 // check refuses what cannot be measured.
 func (o *Options) check() error {
-	several := slices.Contains([]string{"throughput", "lateness", "stampede", "idle", "failover", "rolling", "restart-store"}, o.Name)
+	several := slices.Contains([]string{
+		"throughput", "lateness", "stampede", "idle", "failover", "rolling",
+		"restart-store",
+	}, o.Name)
 	switch {
 	case !slices.Contains(Names(), o.Name):
 		return fmt.Errorf("there is no bench %q; choose one of %v", o.Name, Names())
@@ -118,7 +124,8 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r report.Result, er
 		return r, err
 	}
 	b, err := rig.New(ctx, cfg, rig.Settings{
-		Name: o.Name, Nodes: o.Nodes, Processes: Clustered(o.Name, o.Nodes), Duration: o.Duration, Profile: o.Profile, Progress: o.Progress,
+		Name: o.Name, Nodes: o.Nodes, Processes: Clustered(o.Name, o.Nodes), Duration: o.Duration, Profile: o.Profile,
+		Progress: o.Progress,
 	})
 	if err != nil {
 		return r, err

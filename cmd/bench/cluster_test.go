@@ -23,7 +23,8 @@ func shared(t *testing.T) config.Config {
 	dbtest.NeedMySQL(t)
 	redistest.NeedRedis(t)
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
-		"dataDir": t.TempDir(), "profile": "cluster", "store.dsn": dbtest.MySQL(t).DSN, "redis.addrs": strings.Join(redistest.Config().Addrs, ","),
+		"dataDir": t.TempDir(), "profile": "cluster", "store.dsn": dbtest.MySQL(t).DSN,
+		"redis.addrs":    strings.Join(redistest.Config().Addrs, ","),
 		"executor.slots": "256", "engine.beatMs": "300", "engine.leaseMs": "1800",
 	}})
 	require.NoError(t, err)

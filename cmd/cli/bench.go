@@ -88,8 +88,11 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, as --output json does")
 	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, tail 30s)")
-	f.IntVar(&o.Jobs, "jobs", 0, "number of jobs of stampede (10000), idle (0) and lateness, where those beyond the rate are never due")
-	f.IntVar(&o.Rate, "rate", 0, "fires a second of lateness (1000) and of failover, rolling and restart-store (300), calls a second of api (200), lines a second of each of tail's runs (10)")
+	f.IntVar(&o.Jobs, "jobs", 0,
+		"number of jobs of stampede (10000), idle (0) and lateness, where those beyond the rate are never due")
+	f.IntVar(&o.Rate, "rate", 0,
+		"fires a second of lateness (1000) and of failover, rolling and restart-store (300), calls a second of api (200), "+
+			"lines a second of each of tail's runs (10)")
 	f.IntVar(&o.Fires, "fires", 200, "fires a second beside the calls of api")
 	f.IntVar(&o.Tails, "tails", 500, "logs that tail follows at once")
 	f.IntVar(&o.Nodes, "nodes", 0, "processes on one store (1; failover, rolling and restart-store 3)")

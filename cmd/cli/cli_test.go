@@ -29,7 +29,8 @@ func TestExitCodesAndMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a-file")
 	require.NoError(t, os.WriteFile(file, []byte("not a folder"), 0o600))
 	corrupt := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(corrupt, "platform-scheduler.db"), bytes.Repeat([]byte("garbage "), 1000), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(corrupt, "platform-scheduler.db"),
+		bytes.Repeat([]byte("garbage "), 1000), 0o600))
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { _ = busy.Close() }()
@@ -50,13 +51,35 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"a good configuration", nil, []string{"config", "check"}, 0, "good"},
 		{"a wrong value names its key", []string{"PS_LOG_LEVEL=loud"}, []string{"config", "check"}, 1, "log.level"},
 		{"a missing file", nil, []string{"config", "check", "--config", "/nowhere.yaml"}, 1, "/nowhere.yaml"},
-		{"a default password is refused", []string{"PS_AUTH_INITIAL_ADMIN_PASSWORD=admin"}, []string{"config", "check"}, 1, "auth.initialAdminPassword"},
+		{
+			"a default password is refused",
+			[]string{"PS_AUTH_INITIAL_ADMIN_PASSWORD=admin"},
+			[]string{"config", "check"},
+			1,
+			"auth.initialAdminPassword",
+		},
 		{"a busy port", []string{"PS_SERVER_ADDR=" + busy.Addr().String()}, []string{"server"}, 1, "server.addr"},
-		{"a data folder that cannot be", []string{"PS_DATA_DIR=" + file + "/data", "PS_SERVER_ADDR=127.0.0.1:0"}, []string{"server"}, 1, "dataDir"},
-		{"an unreadable database", []string{"PS_DATA_DIR=" + corrupt, "PS_SERVER_ADDR=127.0.0.1:0"}, []string{"server"}, 1, "not a usable SQLite database"},
+		{
+			"a data folder that cannot be",
+			[]string{"PS_DATA_DIR=" + file + "/data", "PS_SERVER_ADDR=127.0.0.1:0"},
+			[]string{"server"},
+			1, "dataDir",
+		},
+		{
+			"an unreadable database",
+			[]string{"PS_DATA_DIR=" + corrupt, "PS_SERVER_ADDR=127.0.0.1:0"},
+			[]string{"server"},
+			1,
+			"not a usable SQLite database",
+		},
 		{"the schema is made", nil, []string{"migrate", "up"}, 0, "applied"},
 		{"a copy needs a target", nil, []string{"migrate", "copy"}, 2, "--to-dsn"},
-		{"a copy goes to MySQL", nil, []string{"migrate", "copy", "--to-driver", "sqlite", "--to-dsn", "x"}, 2, "--to-driver"},
+		{
+			"a copy goes to MySQL", nil,
+			[]string{"migrate", "copy", "--to-driver", "sqlite", "--to-dsn", "x"},
+			2,
+			"--to-driver",
+		},
 		{"a copy of nothing", nil, []string{"migrate", "copy", "--to-dsn", "u:p@tcp(127.0.0.1:1)/d"}, 1, "no store to copy"},
 		{"the migrations are listed", nil, []string{"migrate", "status"}, 0, "pending"},
 	} {
@@ -69,14 +92,26 @@ func TestExitCodesAndMessages(t *testing.T) {
 }
 
 func TestConfigShowMasksSecrets(t *testing.T) {
-	code, out, _ := run(t, []string{"PS_AUTH_INITIAL_ADMIN_PASSWORD=canary-7f3a91", "PS_STORE_DRIVER=mysql", "PS_STORE_DSN=u:canary-7f3a91@tcp(h:1)/d"}, "config", "show")
+	code, out, _ := run(t, []string{
+		"PS_AUTH_INITIAL_ADMIN_PASSWORD=canary-7f3a91", "PS_STORE_DRIVER=mysql",
+		"PS_STORE_DSN=u:canary-7f3a91@tcp(h:1)/d",
+	}, "config", "show")
 	require.Zero(t, code)
 	require.NotContains(t, out, "canary")
 	require.Contains(t, out, "******")
 }
 
 func TestEveryCommandHelpsWithAnExample(t *testing.T) {
-	for _, args := range [][]string{{"server"}, {"migrate"}, {"migrate", "up"}, {"migrate", "copy"}, {"config"}, {"config", "show"}, {"bench"}, {"version"}} {
+	for _, args := range [][]string{
+		{"server"},
+		{"migrate"},
+		{"migrate", "up"},
+		{"migrate", "copy"},
+		{"config"},
+		{"config", "show"},
+		{"bench"},
+		{"version"},
+	} {
 		code, out, _ := run(t, nil, append(args, "--help")...)
 		require.Zero(t, code)
 		require.Contains(t, out, "Examples:", args)

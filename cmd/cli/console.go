@@ -77,7 +77,8 @@ func runLine(job *entity.Job, row *entity.Execution) string {
 	if row.Status == entity.StatusWaiting {
 		status = "RETRY"
 	}
-	line := fmt.Sprintf("%s  %-9s %-34s attempt %d", row.UpdateTime.Local().Format("15:04:05.000"), status, name, row.Attempt)
+	line := fmt.Sprintf("%s  %-9s %-34s attempt %d", row.UpdateTime.Local().Format("15:04:05.000"), status, name,
+		row.Attempt)
 	if row.Attempt == 1 && !row.StartTime.IsZero() {
 		line += fmt.Sprintf("  late %s", round(row.Lateness()))
 	}
@@ -130,14 +131,17 @@ func said(message string, pairs ...any) string {
 
 // runJSON is one run as a line of JSON.
 func runJSON(job *entity.Job, row *entity.Execution) string {
-	return said("a run has ended", "time", clock.Text(row.UpdateTime), "execution", row.ID, "job", job.Name, "jobId", row.JobID, "status", string(row.Status),
-		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs", row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
+	return said("a run has ended", "time", clock.Text(row.UpdateTime), "execution", row.ID, "job", job.Name, "jobId",
+		row.JobID, "status", string(row.Status),
+		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs",
+		row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
 }
 
 // Welcome prints where to go from here.
 func (c *console) Welcome(url, passwordFile string, applied int) {
 	if c.json {
-		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "user", "admin", "passwordFile", passwordFile, "jobsCreated", applied))
+		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "user", "admin", "passwordFile",
+			passwordFile, "jobsCreated", applied))
 		return
 	}
 	_, _ = fmt.Fprintf(c.out, "\n  platform-scheduler is ready at %s\n", url)

@@ -23,8 +23,9 @@ func (s *session) migrateCopy() *cobra.Command {
 empty MySQL or MariaDB database: every table, compared afterwards row by row.
 The SQLite file is not changed. A copy that was interrupted is started over
 when the command is run again.`,
-		Example: "  platform-scheduler migrate copy --to-driver mysql --to-dsn 'user:password@tcp(db:3306)/scheduler'\n  platform-scheduler migrate copy --config scheduler.yaml --to-dsn-file /run/secrets/dsn",
-		Args:    usage.Args(cobra.NoArgs),
+		Example: "  platform-scheduler migrate copy --to-driver mysql --to-dsn 'user:password@tcp(db:3306)/scheduler'\n  " +
+			"platform-scheduler migrate copy --config scheduler.yaml --to-dsn-file /run/secrets/dsn",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if driver != config.DriverMySQL {
 				return usage.Errorf("--to-driver is %q; it must be mysql", driver)
@@ -92,12 +93,15 @@ func (s *session) adviseCopied(cfg config.Config, r storecopy.Result) error {
 	if !s.ForPeople() {
 		return s.Value(copied{r.Rows, r.Secrets, append([]string{}, r.Nodes...)})
 	}
-	err := s.Line("%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on the old store again.", r.Rows)
+	err := s.Line("%d rows were copied and compared. Start the server with store.driver mysql and this DSN, and not on "+
+		"the old store again.", r.Rows)
 	if r.Secrets > 0 {
-		err = errors.Join(err, s.Line("%d secrets are sealed by a key that is not in the store: %s.", r.Secrets, offline.KeyAdvice(cfg)))
+		err = errors.Join(err, s.Line("%d secrets are sealed by a key that is not in the store: %s.", r.Secrets,
+			offline.KeyAdvice(cfg)))
 	}
 	if len(r.Nodes) > 0 {
-		err = errors.Join(err, s.Line("The server was cut off while it ran jobs: start it first as the same node, with node.id %s, so that these runs are recovered.", strings.Join(r.Nodes, ", ")))
+		err = errors.Join(err, s.Line("The server was cut off while it ran jobs: start it first as the same node, with "+
+			"node.id %s, so that these runs are recovered.", strings.Join(r.Nodes, ", ")))
 	}
 	return err
 }

@@ -66,7 +66,8 @@ func checkShown(t *testing.T, root *cobra.Command, page, piece string) (found []
 	}
 	top, _, err := root.Find(words[:1])
 	if err != nil || top == root || !named && !top.HasSubCommands() {
-		require.False(t, named && regexp.MustCompile(`^[a-z-]+$`).MatchString(words[0]) && strings.HasPrefix(piece, "platform-scheduler "), "%s: %s", page, piece)
+		require.False(t, named && regexp.MustCompile(`^[a-z-]+$`).MatchString(words[0]) &&
+			strings.HasPrefix(piece, "platform-scheduler "), "%s: %s", page, piece)
 		return nil
 	}
 	commands := []*cobra.Command{top}
@@ -86,7 +87,8 @@ func checkShown(t *testing.T, root *cobra.Command, page, piece string) (found []
 		known := false
 		for _, c := range commands {
 			c.InheritedFlags() // adds those of its parents
-			known = known || c.Flags().Lookup(m[1]) != nil || len(m[1]) == 1 && c.Flags().ShorthandLookup(m[1]) != nil || m[1] == "help"
+			known = known || c.Flags().Lookup(m[1]) != nil || len(m[1]) == 1 && c.Flags().ShorthandLookup(m[1]) != nil ||
+				m[1] == "help"
 		}
 		require.True(t, known, "%s: %s: there is no flag %s", page, piece, m[1])
 	}

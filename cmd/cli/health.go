@@ -63,7 +63,10 @@ func askReady(ctx context.Context, cfg config.Config) (answer json.RawMessage, e
 	}
 	// The certificate is made for another name than that of this machine; what is
 	// asked here is no secret.
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}} //nolint:gosec // see above
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true,
+		MinVersion:         tls.VersionTLS12,
+	}, DisableKeepAlives: true}} //nolint:gosec // see above
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("the server does not answer: %w", err)

@@ -26,11 +26,17 @@ func TestConfigCheckTriesKeysAndUsers(t *testing.T) {
 		environ []string
 		says    string
 	}{
-		"a key that is none":           {[]string{"PS_SECRETS_KEY=abc"}, "secrets.key"},
-		"former keys alone":            {[]string{"PS_SECRETS_FORMER_KEYS=abc"}, "secrets.formerKeys needs secrets.key"},
-		"a user that is not there":     {[]string{"PS_EXECUTOR_COMMAND_USER=no-such-user"}, "executor.command.user: "},
-		"a certificate that is none":   {[]string{"PS_SERVER_TLS_CERT_FILE=" + file, "PS_SERVER_TLS_KEY_FILE=" + file}, "server.tls: "},
-		"SQLite and a DSN":             {[]string{"PS_STORE_DRIVER=sqlite", "PS_STORE_DSN=u:longpassword@tcp(h:1)/d"}, "store.dsn: names a MySQL or MariaDB"},
+		"a key that is none":       {[]string{"PS_SECRETS_KEY=abc"}, "secrets.key"},
+		"former keys alone":        {[]string{"PS_SECRETS_FORMER_KEYS=abc"}, "secrets.formerKeys needs secrets.key"},
+		"a user that is not there": {[]string{"PS_EXECUTOR_COMMAND_USER=no-such-user"}, "executor.command.user: "},
+		"a certificate that is none": {
+			[]string{"PS_SERVER_TLS_CERT_FILE=" + file, "PS_SERVER_TLS_KEY_FILE=" + file},
+			"server.tls: ",
+		},
+		"SQLite and a DSN": {
+			[]string{"PS_STORE_DRIVER=sqlite", "PS_STORE_DSN=u:longpassword@tcp(h:1)/d"},
+			"store.dsn: names a MySQL or MariaDB",
+		},
 		"a variable that is not known": {[]string{"PS_SERVR_ADDR=x"}, "did you mean PS_SERVER_ADDR?"},
 	} {
 		code, out, errOut := run(t, c.environ, "config", "check", "--strict")
@@ -38,7 +44,8 @@ func TestConfigCheckTriesKeysAndUsers(t *testing.T) {
 		require.Contains(t, errOut, c.says, name)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	code, out, errOut := run(t, []string{"PS_DATA_DIR=" + data, "PS_SERVR_ADDR=x", "PS_KAFKA_BROKERS=k:9092"}, "config", "check")
+	code, out, errOut := run(t, []string{"PS_DATA_DIR=" + data, "PS_SERVR_ADDR=x", "PS_KAFKA_BROKERS=k:9092"}, "config",
+		"check")
 	require.Zero(t, code, errOut)
 	require.Equal(t, "the configuration is good\n", out)
 	require.Contains(t, errOut, "warning: the variable PS_SERVR_ADDR is not a key")
@@ -68,14 +75,18 @@ func TestTheStartTellsOfPasswordsInClear(t *testing.T) {
 		environ []string
 		clear   bool
 	}{
-		"this machine alone":       {[]string{"PS_SERVER_ADDR=127.0.0.1:" + port}, false},
-		"everybody":                {[]string{"PS_SERVER_ADDR=:" + port}, true},
-		"a proxy that asks by TLS": {[]string{"PS_SERVER_ADDR=:" + port, "PS_SERVER_PUBLIC_URL=https://jobs.example.com"}, false},
+		"this machine alone": {[]string{"PS_SERVER_ADDR=127.0.0.1:" + port}, false},
+		"everybody":          {[]string{"PS_SERVER_ADDR=:" + port}, true},
+		"a proxy that asks by TLS": {
+			[]string{"PS_SERVER_ADDR=:" + port, "PS_SERVER_PUBLIC_URL=https://jobs.example.com"},
+			false,
+		},
 	} {
 		code, _, errOut := run(t, append(c.environ, "PS_LOG_FORMAT=text"), "server")
 		require.Equal(t, 1, code, "%s: %s", name, errOut)
 		require.Contains(t, errOut, "server.addr", name)
-		said := strings.Contains(errOut, "passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile")
+		said := strings.Contains(errOut,
+			"passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile")
 		require.Equal(t, c.clear, said, "%s: %s", name, errOut)
 	}
 }

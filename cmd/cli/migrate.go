@@ -83,7 +83,8 @@ func (s *session) migrating(ctx context.Context, do func(ctx context.Context, m 
 func (s *session) migrateDown() *cobra.Command {
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "down", Short: "Undo the latest migration, and delete the data in its tables and columns", Args: usage.Args(cobra.NoArgs),
+		Use: "down", Short: "Undo the latest migration, and delete the data in its tables and columns",
+		Args: usage.Args(cobra.NoArgs),
 		Long: `Undo the latest migration: the tables and columns that it made go, with what is
 in them. It asks before; without a terminal it wants --yes. Stop every server
 first, and keep a backup: a server of this version does the migration again when
@@ -179,7 +180,8 @@ type plan struct {
 
 func (s *session) migratePlan() *cobra.Command {
 	return &cobra.Command{
-		Use: "plan", Short: "Show what this version would do to the schema, and whether it can be undone", Args: usage.Args(cobra.NoArgs),
+		Use: "plan", Short: "Show what this version would do to the schema, and whether it can be undone",
+		Args: usage.Args(cobra.NoArgs),
 		Long: `Say which migrations a start of this version, or migrate up, would apply, and
 whether the version before works with the schema afterwards. Nothing is changed,
 and servers may run. Ask it with the new program before an upgrade.`,
@@ -190,7 +192,10 @@ and servers may run. Ask it with the new program before an upgrade.`,
 				return err
 			}
 			if !s.ForPeople() {
-				return s.Value(plan{schema.Current, schema.Target, migrationsOf(schema.Pending()), schema.ServesThen, schema.WayBack()})
+				return s.Value(plan{
+					schema.Current, schema.Target, migrationsOf(schema.Pending()), schema.ServesThen,
+					schema.WayBack(),
+				})
 			}
 			return s.Line("%s", strings.Join(planned(schema), "\n"))
 		},
@@ -199,13 +204,15 @@ and servers may run. Ask it with the new program before an upgrade.`,
 
 // planned says a plan in words.
 func planned(schema migrate.Schema) []string {
-	lines := []string{fmt.Sprintf("the store's schema is version %d; this program knows version %d", schema.Current, schema.Target)}
+	lines := []string{fmt.Sprintf("the store's schema is version %d; this program knows version %d", schema.Current,
+		schema.Target)}
 	pending := schema.Pending()
 	switch {
 	case schema.Current > schema.Target && schema.Serves <= schema.Target:
 		return append(lines, "it is newer than this program and serves it: nothing would be changed")
 	case schema.Current > schema.Target:
-		return append(lines, fmt.Sprintf("it is newer than this program and serves programs from version %d on alone: this program refuses it", schema.Serves))
+		return append(lines, fmt.Sprintf("it is newer than this program and serves programs from version %d on alone: this "+
+			"program refuses it", schema.Serves))
 	case len(pending) == 0:
 		return append(lines, "nothing would be changed")
 	}
@@ -215,9 +222,11 @@ func planned(schema migrate.Schema) []string {
 	switch {
 	case schema.Current == 0:
 	case schema.WayBack():
-		lines = append(lines, fmt.Sprintf("way back: yes; programs from version %d on work with the schema afterwards, so that nodes can be upgraded, and set back, one by one", schema.ServesThen))
+		lines = append(lines, fmt.Sprintf("way back: yes; programs from version %d on work with the schema afterwards, so "+
+			"that nodes can be upgraded, and set back, one by one", schema.ServesThen))
 	default:
-		lines = append(lines, fmt.Sprintf("way back: NO; only programs from version %d on work with the schema afterwards. Stop every node first, and keep a backup of the store", schema.ServesThen))
+		lines = append(lines, fmt.Sprintf("way back: NO; only programs from version %d on work with the schema afterwards. "+
+			"Stop every node first, and keep a backup of the store", schema.ServesThen))
 	}
 	return lines
 }

@@ -75,7 +75,8 @@ func person(t *testing.T, contexts string) (environ []string, password string) {
 func TestAPasswordGoesToItsContextAlone(t *testing.T) {
 	var names, others []string
 	dev, other := newFakeAPI(t, signIns(&names)), newFakeAPI(t, signIns(&others))
-	contexts := fmt.Sprintf("current: other\ncontexts:\n  dev: {server: '%s', token: t, user: ann}\n  other: {server: '%s', token: t, user: bob}\n", dev.URL, other.URL)
+	contexts := fmt.Sprintf("current: other\ncontexts:\n  dev: {server: '%s', token: t, user: ann}\n  other: {server: "+
+		"'%s', token: t, user: bob}\n", dev.URL, other.URL)
 	environ, password := person(t, contexts)
 	code, _, errOut := run(t, environ, "token", "list", "--context", "dev", "--password-file", password)
 	require.Zero(t, code, errOut)
@@ -86,9 +87,13 @@ func TestAPasswordGoesToItsContextAlone(t *testing.T) {
 	for name, c := range map[string]struct{ environ, args []string }{
 		"another server by a flag":     {nil, []string{"--context", "dev", "--server", other.URL}},
 		"another server by a variable": {[]string{"PLATFORM_SCHEDULER_SERVER=" + other.URL}, []string{"--context", "dev"}},
-		"the environment's context":    {[]string{"PLATFORM_SCHEDULER_SERVER=" + dev.URL, "PLATFORM_SCHEDULER_TOKEN=t"}, []string{"--server", other.URL}},
+		"the environment's context": {
+			[]string{"PLATFORM_SCHEDULER_SERVER=" + dev.URL, "PLATFORM_SCHEDULER_TOKEN=t"},
+			[]string{"--server", other.URL},
+		},
 	} {
-		code, _, errOut = run(t, append(c.environ, environ...), append([]string{"token", "list", "--password-file", password}, c.args...)...)
+		code, _, errOut = run(t, append(c.environ, environ...), append([]string{"token", "list", "--password-file", password},
+			c.args...)...)
 		require.Equal(t, 1, code, name)
 		require.Contains(t, errOut, "the context is for "+dev.URL+", and its password is sent nowhere else", name)
 		require.Empty(t, other.seen(), name)
@@ -99,10 +104,12 @@ func TestAPasswordGoesToItsContextAlone(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Equal(t, "signed in to "+dev.URL+" as ann\n", out)
 	require.Empty(t, other.seen())
-	code, out, errOut = run(t, environ, "login", "--server", strings.TrimPrefix(other.URL, "http://"), "--password-file", password, "-o", "json")
+	code, out, errOut = run(t, environ, "login", "--server", strings.TrimPrefix(other.URL, "http://"), "--password-file",
+		password, "-o", "json")
 	require.Zero(t, code, errOut)
 	require.Equal(t, []string{"admin"}, others, "the user of another server's context is not this one's")
-	require.JSONEq(t, fmt.Sprintf(`{"name":%q,"server":%q,"user":"admin","current":true}`, other.URL, other.URL), out, "without a scheme it is http on this machine")
+	require.JSONEq(t, fmt.Sprintf(`{"name":%q,"server":%q,"user":"admin","current":true}`, other.URL, other.URL), out,
+		"without a scheme it is http on this machine")
 }
 
 // A redirect would take a password, or a token, to where nobody meant it.
@@ -133,7 +140,8 @@ func TestAddressesAreCompletedAndChecked(t *testing.T) {
 		require.NotZero(t, code, typed)
 		require.Contains(t, errOut, says, typed)
 	}
-	code, _, errOut := run(t, environ, "login", "--server", "127.0.0.1:1", "--password-file", password, "--ca-file", password)
+	code, _, errOut := run(t, environ, "login", "--server", "127.0.0.1:1", "--password-file", password, "--ca-file",
+		password)
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "holds no certificate in PEM")
 }
@@ -159,7 +167,9 @@ func TestACertificateOfOnesOwnIsTrusted(t *testing.T) {
 // run is followed to its end all the same.
 func TestALogIsFollowedOverARestart(t *testing.T) {
 	line := func(seq, attempt int, stream, text string) string {
-		return fmt.Sprintf("id: %d\nevent: line\ndata: {\"seq\":%d,\"time\":\"2026-11-22T00:00:0%d.000Z\",\"stream\":%q,\"line\":%q,\"attempt\":%d}\n\n", seq, seq, seq, stream, text, attempt)
+		return fmt.Sprintf("id: %d\nevent: line\n"+
+			`data: {"seq":%d,"time":"2026-11-22T00:00:0%d.000Z","stream":%q,"line":%q,"attempt":%d}`+"\n\n",
+			seq, seq, seq, stream, text, attempt)
 	}
 	var from []string
 	answers := []func(w http.ResponseWriter){
@@ -168,7 +178,8 @@ func TestALogIsFollowedOverARestart(t *testing.T) {
 		func(w http.ResponseWriter) { panic(http.ErrAbortHandler) },
 		func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
 		func(w http.ResponseWriter) {
-			_, _ = w.Write([]byte(line(2, 2, "STDERR", "again") + line(3, 2, "STDOUT", "two") + "event: end\ndata: {\"status\":\"DEAD\"}\n\n"))
+			_, _ = w.Write([]byte(line(2, 2, "STDERR", "again") + line(3, 2, "STDOUT",
+				"two") + "event: end\ndata: {\"status\":\"DEAD\"}\n\n"))
 		},
 	}
 	n, gets := 0, 0
@@ -178,7 +189,8 @@ func TestALogIsFollowedOverARestart(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
 			}
-			_, _ = w.Write([]byte(`{"id":"x","status":"DEAD","reason":"EXIT_CODE","errorMessage":"ended with exit code 3","attempt":2}`))
+			_, _ = w.Write([]byte(
+				`{"id":"x","status":"DEAD","reason":"EXIT_CODE","errorMessage":"ended with exit code 3","attempt":2}`))
 			return
 		}
 		from = append(from, r.Header.Get("Last-Event-ID"))
@@ -191,7 +203,8 @@ func TestALogIsFollowedOverARestart(t *testing.T) {
 	require.Equal(t, "2026-11-22 08:00:01+08:00 one\n2026-11-22 08:00:03+08:00 two\n", out)
 	require.Contains(t, errOut, "--- attempt 2 ---\n2026-11-22 08:00:02+08:00 again\n")
 	require.Contains(t, errOut, "trying again until the run has ended")
-	require.True(t, strings.HasSuffix(errOut, "error: the run ended as DEAD (EXIT_CODE): ended with exit code 3\n"), errOut)
+	require.True(t, strings.HasSuffix(errOut, "error: the run ended as DEAD (EXIT_CODE): ended with exit code 3\n"),
+		errOut)
 	api.Close() // all answers are given
 	require.Equal(t, []string{"", "", "1", "1", "1"}, from, "it goes on after the last line")
 }
@@ -201,7 +214,8 @@ func TestWhatWaitingDoesNotMendEndsFollowing(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"status":404,"detail":"there is no such execution"}`))
 	})
-	code, _, errOut := run(t, []string{"PLATFORM_SCHEDULER_SERVER=" + api.URL, "PLATFORM_SCHEDULER_TOKEN=t"}, "execution", "logs", "-f", "x")
+	code, _, errOut := run(t, []string{"PLATFORM_SCHEDULER_SERVER=" + api.URL, "PLATFORM_SCHEDULER_TOKEN=t"}, "execution",
+		"logs", "-f", "x")
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "there is no such execution")
 	require.Len(t, api.seen(), 1)

@@ -70,7 +70,8 @@ func Execute(args []string, out, errOut io.Writer, environ []string) int {
 	case errors.Is(err, usage.ErrDifferent):
 		return exitFailed
 	case errors.Is(err, usage.ErrWrong):
-		_, _ = fmt.Fprintf(errOut, "error: %s\nSee platform-scheduler --help.\n", strings.TrimPrefix(err.Error(), usage.ErrWrong.Error()+": "))
+		_, _ = fmt.Fprintf(errOut, "error: %s\nSee platform-scheduler --help.\n",
+			strings.TrimPrefix(err.Error(), usage.ErrWrong.Error()+": "))
 		return exitUsage
 	default:
 		_, _ = fmt.Fprintf(errOut, "error: %v\n", err)
@@ -89,12 +90,18 @@ func (s *session) rootCommand() *cobra.Command {
 	root.SetVersionTemplate("platform-scheduler {{.Version}}\n")
 	root.PersistentFlags().StringVar(&s.file, "config", "", "YAML configuration `FILE` (PS_CONFIG)")
 	root.AddCommand(s.serverCommand(), s.benchNodeCommand())
-	for _, c := range []*cobra.Command{s.benchCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(), s.versionCommand()} {
+	for _, c := range []*cobra.Command{
+		s.benchCommand(), s.healthCommand(), s.migrateCommand(), s.configCommand(),
+		s.versionCommand(),
+	} {
 		s.Flag(c)
 		root.AddCommand(c)
 	}
 	r := remote.New(s.Out, s.err, s.environ, clock.NewSystem())
-	for _, commands := range [][]*cobra.Command{jobs.Commands(r), groups.Commands(r), schedules.Commands(r), runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r)} {
+	for _, commands := range [][]*cobra.Command{
+		jobs.Commands(r), groups.Commands(r), schedules.Commands(r),
+		runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r),
+	} {
 		for _, c := range commands {
 			root.AddCommand(r.Flags(c))
 		}

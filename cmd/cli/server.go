@@ -31,8 +31,9 @@ func (s *session) serverCommand() *cobra.Command {
 		Long: `Run a node in the foreground. Without any configuration it is a standalone
 server on 127.0.0.1:8080 with an SQLite file in ./data. The first signal stops
 it gracefully, the second one at once.`,
-		Example: "  platform-scheduler server\n  PS_SERVER_ADDR=127.0.0.1:9090 platform-scheduler server --config scheduler.yaml",
-		Args:    usage.Args(cobra.NoArgs),
+		Example: "  platform-scheduler server\n  PS_SERVER_ADDR=127.0.0.1:9090 platform-scheduler server --config " +
+			"scheduler.yaml",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if addr != "" {
 				s.flags["server.addr"] = addr
@@ -48,7 +49,8 @@ it gracefully, the second one at once.`,
 			return s.serve(c.Context(), cfg, warnings, examples)
 		},
 	}
-	c.Flags().StringVar(&examples, "apply", "", "create the jobs of the YAML files in `DIR` at the first start, and show every run that ends")
+	c.Flags().StringVar(&examples, "apply", "",
+		"create the jobs of the YAML files in `DIR` at the first start, and show every run that ends")
 	c.Flags().StringVar(&addr, "addr", "", "listen on `HOST:PORT` (server.addr)")
 	c.Flags().StringVar(&dataDir, "data-dir", "", "keep data in `DIR` (dataDir)")
 	return c
@@ -73,22 +75,29 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 	defer signal.Stop(signals)
 
 	if cfg.InClear() {
-		logger.Warn("passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile, or put a proxy with TLS before the server and its https address into server.publicUrl",
+		logger.Warn("passwords and tokens come over the network in clear: set server.tls.certFile and server.tls.keyFile, "+
+			"or put a proxy with TLS before the server and its https address into server.publicUrl",
 			"address", cfg.Server.Addr)
 	}
 	machine := failpoint.Clock(clock.NewSystem())
-	executor, err := executors.New(cfg, executors.Options{Clock: machine, Logger: logger, Handlers: failpoint.Handlers(), Served: true, Commands: true})
+	executor, err := executors.New(cfg, executors.Options{
+		Clock: machine, Logger: logger, Handlers: failpoint.Handlers(),
+		Served: true, Commands: true,
+	})
 	if err != nil {
 		return err
 	}
 	options := app.Options{Clock: machine, Executor: executor, Processes: executor, Logger: logger}
 	// Who is shown examples is a person, unless JSON was asked for.
-	show := newConsole(s.Out, logging.IsJSON(s.err, cfg.Log.Format) && (examples == "" || cfg.Log.Format == logging.FormatJSON))
+	show := newConsole(s.Out, logging.IsJSON(s.err, cfg.Log.Format) &&
+		(examples == "" || cfg.Log.Format == logging.FormatJSON))
 	if examples != "" {
 		options.Observer = show.Observe
 		defer show.Close()
 	}
-	server, err := startable(ctx, signals, func(ctx context.Context) (*server.Server, error) { return server.New(ctx, cfg, options) })
+	server, err := startable(ctx, signals, func(ctx context.Context) (*server.Server, error) {
+		return server.New(ctx, cfg, options)
+	})
 	if err != nil || server == nil {
 		return err
 	}
@@ -108,7 +117,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 
 	select {
 	case sig := <-signals:
-		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "graceSec", cfg.Server.ShutdownGraceSec)
+		logger.Info("stopping; a second signal stops at once", "signal", sig.String(), "graceSec",
+			cfg.Server.ShutdownGraceSec)
 	case err = <-server.Failed():
 		err = fmt.Errorf("serving ended: %w", err)
 	case err = <-server.Lost():
@@ -116,7 +126,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 	case <-ctx.Done():
 	}
 	s.notifyManager(ctx, initproc.Stopping, logger)
-	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx),
+		time.Duration(cfg.Server.ShutdownGraceSec)*time.Second+giveUp)
 	defer cancel()
 	go stopAtOnce(stopCtx, machine, signals, cancel)
 	if stopErr := server.Stop(stopCtx); stopErr != nil && err == nil {
@@ -128,7 +139,9 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 
 // startable makes a server, which may wait for its services. A signal ends that
 // wait: then there is neither server nor error.
-func startable(ctx context.Context, signals chan os.Signal, open func(ctx context.Context) (*server.Server, error)) (*server.Server, error) {
+func startable(ctx context.Context, signals chan os.Signal,
+	open func(ctx context.Context) (*server.Server, error),
+) (*server.Server, error) {
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over, heard := make(chan struct{}), make(chan os.Signal, 1)

@@ -71,7 +71,8 @@ func Transient(err error) bool {
 	}
 	var untrusted *tls.CertificateVerificationError
 	var cut net.Error
-	return !errors.As(err, &untrusted) && (errors.As(err, &cut) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	return !errors.As(err, &untrusted) && (errors.As(err, &cut) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // IsStatus reports whether err is a Problem with that status.
@@ -139,7 +140,9 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return c.do(request)
 }
 
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, body io.Reader) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path string, query url.Values,
+	body io.Reader,
+) (*http.Request, error) {
 	address := strings.TrimRight(c.Server, "/") + "/api/v1" + path
 	if len(query) > 0 {
 		address += "?" + query.Encode()
@@ -178,7 +181,8 @@ func (c *Client) do(request *http.Request) (*http.Response, error) {
 	}
 	defer response.Body.Close()
 	if to := response.Header.Get("Location"); response.StatusCode < http.StatusBadRequest {
-		return nil, fmt.Errorf("%s answers with a redirect to %q, which is not followed; name the server by its own address", c.Server, to)
+		return nil, fmt.Errorf("%s answers with a redirect to %q, which is not followed; name the server by its own address",
+			c.Server, to)
 	}
 	p := &Problem{}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))

@@ -25,7 +25,8 @@ func TestCallsCarryTheTokenAndProblemsTheirFields(t *testing.T) {
 		case "/api/v1/bad":
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = w.Write([]byte(`{"status":422,"detail":"some fields are invalid","errors":[{"field":"name","message":"is required"}]}`))
+			_, _ = w.Write([]byte(
+				`{"status":422,"detail":"some fields are invalid","errors":[{"field":"name","message":"is required"}]}`))
 		default:
 			w.WriteHeader(http.StatusBadGateway)
 			_, _ = w.Write([]byte("<html>"))

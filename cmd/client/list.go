@@ -23,7 +23,9 @@ type page struct {
 // Pages reads a list from where query's cursor stands, page by page, at most
 // limit items; 0 is all. answer is what one call with that limit would answer:
 // the very bytes where one call sufficed.
-func (c *Client) Pages(ctx context.Context, path string, query url.Values, limit int) (answer json.RawMessage, items []json.RawMessage, err error) {
+func (c *Client) Pages(ctx context.Context, path string, query url.Values,
+	limit int,
+) (answer json.RawMessage, items []json.RawMessage, err error) {
 	q := maps.Clone(query)
 	if q == nil {
 		q = url.Values{}

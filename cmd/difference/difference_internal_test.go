@@ -42,13 +42,18 @@ func TestWhatIsNotOfLinesStandsOnOne(t *testing.T) {
 	require.Equal(t, "    labels: {\"team\":\"a\"} → {\"team\":\"b\"}\n", shown(map[string][2]any{
 		"labels": {map[string]any{"team": "a"}, map[string]any{"team": "b"}},
 	}), "names of labels are the user's, and stand together")
-	require.Equal(t, "    name: \"a\" → \"b b\"\n", shown(map[string][2]any{"name": {"a", "b\u202eb"}}), "nothing turns the line around")
-	require.Equal(t, "    description:\n      - one (no line end)\n      + one\n      + two (no line end)\n", shown(map[string][2]any{"description": {"one", "one\ntwo"}}))
+	require.Equal(t, "    name: \"a\" → \"b b\"\n", shown(map[string][2]any{"name": {"a", "b\u202eb"}}),
+		"nothing turns the line around")
+	require.Equal(t, "    description:\n      - one (no line end)\n      + one\n      + two (no line end)\n",
+		shown(map[string][2]any{"description": {"one", "one\ntwo"}}))
 }
 
 func TestColoursMarkTheLines(t *testing.T) {
 	var out bytes.Buffer
-	Printer{Out: &out, Colour: true}.Changes(map[string][2]any{"jobData": {map[string]any{"script": "a\n"}, map[string]any{"script": "b\n"}}})
+	Printer{Out: &out, Colour: true}.Changes(map[string][2]any{"jobData": {
+		map[string]any{"script": "a\n"},
+		map[string]any{"script": "b\n"},
+	}})
 	require.Contains(t, out.String(), Red+"- a"+plain)
 	require.Contains(t, out.String(), Green+"+ b"+plain)
 }

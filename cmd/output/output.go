@@ -36,7 +36,8 @@ type Printer struct {
 func (p *Printer) Flag(c *cobra.Command) {
 	c.PersistentFlags().StringVarP(&p.Format, "output", "o", Table, "`FORMAT`: table, json or yaml")
 	// It fails only for flags that are not there.
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{Table, JSON, YAML}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{Table, JSON, YAML},
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Check refuses a form that is not known.

@@ -23,7 +23,8 @@ func TestAnswersAreHandedThrough(t *testing.T) {
 	const answer = `{"z":1.10,"a":12345678901234567890,"text":"<a> \u00e9 🙂","none":null,"list":[],"yes":"yes"}`
 	raw := func(p *output.Printer) error { return p.Raw(json.RawMessage(answer)) }
 	require.Equal(t, answer+"\n", printed(t, output.JSON, raw))
-	require.Equal(t, "z: 1.10\na: 12345678901234567890\ntext: \"<a> é \\U0001F642\"\nnone: null\nlist: []\n\"yes\": \"yes\"\n",
+	require.Equal(t, "z: 1.10\na: 12345678901234567890\ntext: \"<a> é \\U0001F642\"\nnone: null\nlist: []\n\"yes\": "+
+		"\"yes\"\n",
 		strings.ReplaceAll(printed(t, output.YAML, raw), "\nyes:", "\n\"yes\":"))
 	require.Equal(t, "{\n  \"z\": 1.10,\n", printed(t, output.Table, raw)[:15])
 	for _, format := range []string{output.Table, output.JSON, output.YAML} {
@@ -32,7 +33,9 @@ func TestAnswersAreHandedThrough(t *testing.T) {
 	none := func(p *output.Printer) error { return output.Items[string](p, nil) }
 	require.Equal(t, `{"items":[],"nextCursor":null}`+"\n", printed(t, output.JSON, none))
 	require.Equal(t, "items: []\nnextCursor: null\n", printed(t, output.YAML, none))
-	require.Equal(t, "---\na: 1\n", printed(t, output.YAML, func(p *output.Printer) error { return p.Event(json.RawMessage(`{"a":1}`)) }))
+	require.Equal(t, "---\na: 1\n", printed(t, output.YAML, func(p *output.Printer) error {
+		return p.Event(json.RawMessage(`{"a":1}`))
+	}))
 	require.Empty(t, printed(t, output.JSON, func(p *output.Printer) error { return p.Line("for people") }))
 }
 
@@ -40,7 +43,12 @@ func TestAnswersAreHandedThrough(t *testing.T) {
 // terminal is steered.
 func TestTablesKeepTheirLines(t *testing.T) {
 	out := printed(t, output.Table, func(p *output.Printer) error {
-		return p.Rows([]string{"NAME", "MESSAGE"}, [][]string{{"a\tb", "one\ntwo"}, {"\x1b[2Jx", "a\u202eb"}, {"", strings.Repeat("é", 500)}, {strings.Repeat("n", 150), "\n"}})
+		return p.Rows([]string{"NAME", "MESSAGE"}, [][]string{
+			{"a\tb", "one\ntwo"},
+			{"\x1b[2Jx", "a\u202eb"},
+			{"", strings.Repeat("é", 500)},
+			{strings.Repeat("n", 150), "\n"},
+		})
 	})
 	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
 	require.Len(t, lines, 5)

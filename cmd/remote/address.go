@@ -27,9 +27,11 @@ func Address(typed string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "http" && u.Scheme != "https":
-		return "", usage.Errorf("%q is not the address of a server; write it like https://scheduler.example.com or 127.0.0.1:8080", typed)
+		return "", usage.Errorf("%q is not the address of a server; write it like https://scheduler.example.com or "+
+			"127.0.0.1:8080", typed)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", usage.Errorf("the address of a server has neither a user nor a query; write it like https://scheduler.example.com")
+		return "", usage.Errorf("the address of a server has neither a user nor a query; write it like " +
+			"https://scheduler.example.com")
 	}
 	return strings.TrimRight(u.Scheme+"://"+strings.ToLower(u.Host)+u.Path, "/"), nil
 }
@@ -77,7 +79,8 @@ func (s *Session) Target(username string) (Target, error) {
 	}
 	other, err := Address(asked)
 	if err == nil && other != t.Server {
-		err = fmt.Errorf("the context is for %s, and its password is sent nowhere else: choose a context of %s with --context, or run platform-scheduler login --server %s", t.Server, other, other)
+		err = fmt.Errorf("the context is for %s, and its password is sent nowhere else: choose a context of %s with "+
+			"--context, or run platform-scheduler login --server %s", t.Server, other, other)
 	}
 	return t, err
 }

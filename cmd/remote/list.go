@@ -55,7 +55,9 @@ func List[T any](s *Session, c *cobra.Command, path string, query url.Values, p 
 }
 
 // ListOf is List with a client that is there already.
-func ListOf[T any](s *Session, c *cobra.Command, api *client.Client, path string, query url.Values, p Pages, columns ...Column[T]) error {
+func ListOf[T any](s *Session, c *cobra.Command, api *client.Client, path string, query url.Values, p Pages,
+	columns ...Column[T],
+) error {
 	if query == nil {
 		query = url.Values{}
 	}
@@ -114,7 +116,9 @@ func Get[T any](s *Session, c *cobra.Command, path string, query url.Values, sho
 
 // Send makes a call and prints its answer; show, which may be nil, does so for
 // people.
-func Send[T any](s *Session, c *cobra.Command, method, path string, query url.Values, body any, show func(T) error) error {
+func Send[T any](s *Session, c *cobra.Command, method, path string, query url.Values, body any,
+	show func(T) error,
+) error {
 	api, err := s.Client()
 	if err != nil {
 		return err
@@ -123,7 +127,9 @@ func Send[T any](s *Session, c *cobra.Command, method, path string, query url.Va
 }
 
 // SendBy is Send with a client that is there already.
-func SendBy[T any](s *Session, c *cobra.Command, api *client.Client, method, path string, query url.Values, body any, show func(T) error) error {
+func SendBy[T any](s *Session, c *cobra.Command, api *client.Client, method, path string, query url.Values, body any,
+	show func(T) error,
+) error {
 	var answer json.RawMessage
 	if err := api.Call(c.Context(), method, path, query, body, &answer); err != nil {
 		return err

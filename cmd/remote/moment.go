@@ -105,7 +105,8 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 	if zoneName != "" {
 		var err error
 		if zone, err = time.LoadLocation(zoneName); err != nil {
-			return time.Time{}, usage.Errorf("%s has no zone, and that of the job, %q, is not known here: write it with one, such as 2026-11-14T00:00:00Z", in.Flag, zoneName)
+			return time.Time{}, usage.Errorf("%s has no zone, and that of the job, %q, is not known here: write it with one, "+
+				"such as 2026-11-14T00:00:00Z", in.Flag, zoneName)
 		}
 	}
 	for _, l := range layouts {
@@ -120,7 +121,8 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 		s.Notef("%s is taken in the zone %s: %s", in.Flag, zone, t.Format(time.RFC3339))
 		return t, nil
 	}
-	return time.Time{}, usage.Errorf("%s must be a time such as 2026-11-14T00:00:00Z, 2026-11-14, \"2026-11-14 09:30\" or 09:30, not %q", in.Flag, in.Text)
+	return time.Time{}, usage.Errorf("%s must be a time such as 2026-11-14T00:00:00Z, 2026-11-14, \"2026-11-14 09:30\" "+
+		"or 09:30, not %q", in.Flag, in.Text)
 }
 
 // Span is a range of time that somebody typed.
@@ -129,7 +131,9 @@ type Span struct{ from, to string }
 // Flags adds --from and --to to a command; whose tells in which zone times
 // without one are taken.
 func (p *Span) Flags(c *cobra.Command, whose string) {
-	c.Flags().StringVar(&p.from, "from", "", "first time, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+whose)
+	c.Flags().StringVar(&p.from, "from", "",
+		"first time, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+
+			whose)
 	c.Flags().StringVar(&p.to, "to", "", "end, exclusive, as `TIME`")
 }
 

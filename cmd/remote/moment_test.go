@@ -17,7 +17,8 @@ import (
 func session(t *testing.T, args ...string) (*remote.Session, *bytes.Buffer) {
 	t.Helper()
 	var errOut bytes.Buffer
-	s := remote.New(&bytes.Buffer{}, &errOut, []string{"TZ=America/New_York"}, clocktest.NewManual(time.Date(2026, 11, 14, 20, 0, 0, 0, time.UTC)))
+	s := remote.New(&bytes.Buffer{}, &errOut, []string{"TZ=America/New_York"},
+		clocktest.NewManual(time.Date(2026, 11, 14, 20, 0, 0, 0, time.UTC)))
 	c := s.Flags(&cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return nil }})
 	c.SetArgs(args)
 	require.NoError(t, c.Execute())

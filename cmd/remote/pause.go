@@ -39,7 +39,9 @@ type PauseFlags struct{ reason, until string }
 // Add adds the flags to a command; whose zone holds for a time without one.
 func (p *PauseFlags) Add(c *cobra.Command, whose string) {
 	c.Flags().StringVar(&p.reason, "reason", "", "why, for people; it is shown with what is paused and in the ledger")
-	c.Flags().StringVar(&p.until, "until", "", "end the pause at this `TIME`, such as 2026-11-16T06:00:00Z or \"2026-11-16 06:00\"; without a zone it is taken in that of "+whose)
+	c.Flags().StringVar(&p.until, "until", "",
+		"end the pause at this `TIME`, such as 2026-11-16T06:00:00Z or \"2026-11-16 06:00\"; without a zone it is taken in "+
+			"that of "+whose)
 }
 
 // Body is the body of the call; it is empty where no flag is given.

@@ -107,7 +107,8 @@ func (s *Session) Client() (*client.Client, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, errors.New("not signed in: run platform-scheduler login, or set " + serverVariable + " and " + tokenVariable)
+		return nil, errors.New("not signed in: run platform-scheduler login, or set " + serverVariable + " and " +
+			tokenVariable)
 	}
 	server, err := Address(known.Server)
 	if err != nil {
@@ -119,7 +120,8 @@ func (s *Session) Client() (*client.Client, error) {
 			return nil, err
 		}
 		if asked != server && known.name != "" {
-			return nil, fmt.Errorf("the token of the context is for %s; run platform-scheduler login --server %s first", server, asked)
+			return nil, fmt.Errorf("the token of the context is for %s; run platform-scheduler login --server %s first", server,
+				asked)
 		}
 		server = asked
 	}

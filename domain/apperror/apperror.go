@@ -100,7 +100,10 @@ func Conflict(code, format string, args ...any) error {
 // Unavailable reports that the store cannot be reached; the cause is kept for
 // the log and never shown to the client.
 func Unavailable(cause error) error {
-	return &Error{Kind: KindUnavailable, Code: "store_unavailable", Message: "the store is unavailable, try again", RetryAfterSec: 5, cause: cause}
+	return &Error{
+		Kind: KindUnavailable, Code: "store_unavailable", Message: "the store is unavailable, try again",
+		RetryAfterSec: 5, cause: cause,
+	}
 }
 
 // New builds an Error of any other kind.

@@ -17,13 +17,18 @@ func TestReadyKeysOrderByPriorityThenFairTime(t *testing.T) {
 	t.Parallel()
 	var inOrder []entity.ClaimKey
 	for priority := 10; priority >= 1; priority-- {
-		for _, fair := range []time.Time{{}, time.UnixMilli(1), start, start.Add(time.Millisecond), start.AddDate(500, 0, 0)} {
+		for _, fair := range []time.Time{
+			{},
+			time.UnixMilli(1), start, start.Add(time.Millisecond),
+			start.AddDate(500, 0, 0),
+		} {
 			inOrder = append(inOrder, entity.CommonQueue.Key(priority, fair))
 		}
 	}
 	require.True(t, slices.IsSorted(inOrder), "%v", inOrder)
 	require.Len(t, slices.Compact(inOrder), 50)
-	require.Equal(t, entity.CommonQueue.Key(10, start), entity.CommonQueue.Key(99, start), "what is out of range counts as the bound")
+	require.Equal(t, entity.CommonQueue.Key(10, start), entity.CommonQueue.Key(99, start),
+		"what is out of range counts as the bound")
 	require.Equal(t, entity.CommonQueue.Key(1, start), entity.CommonQueue.Key(-3, start))
 }
 
@@ -92,15 +97,17 @@ func TestAKeyTellsWhatTheRunWaitsFor(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for key, want := range map[entity.ClaimKey]entity.Wait{
-		"": "", entity.RunningKey("n1"): "", entity.CommonQueue.Key(5, at): entity.WaitSlot, entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at): entity.WaitSlot,
+		"": "", entity.RunningKey("n1"): "", entity.CommonQueue.Key(5, at): entity.WaitSlot,
+		entity.NodeQueue("n1", entity.SlotGeneral).Key(5, at):                                      entity.WaitSlot,
 		entity.UnroutableQueue(entity.NodeClass{}, entity.WaitNode).Key(5, at):                     entity.WaitNode,
 		entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand).Key(5, at):     entity.WaitCommand,
 		entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler).Key(5, at): entity.WaitHandler,
 		entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitNode).Key(5, at):    entity.WaitNode,
 		entity.ClassQueue(entity.NodeClass{Handler: "settle"}).Key(5, at):                          entity.WaitSlot,
 		entity.NodeQueue("n1", entity.SlotCommand).Key(5, at):                                      entity.WaitSlot,
-		entity.DetachedKey(at): "", entity.DetachedKey(time.Time{}): "", entity.ScheduledKey(at): entity.WaitTime, entity.ScheduledLimitedKey(at): entity.WaitTime,
-		entity.QueuedKey("j", 1): entity.WaitJob, entity.GroupQueue("g").Key(5, at): entity.WaitGroup,
+		entity.DetachedKey(at): "", entity.DetachedKey(time.Time{}): "", entity.ScheduledKey(at): entity.WaitTime,
+		entity.ScheduledLimitedKey(at): entity.WaitTime,
+		entity.QueuedKey("j", 1):       entity.WaitJob, entity.GroupQueue("g").Key(5, at): entity.WaitGroup,
 	} {
 		require.Equal(t, want, key.WaitsFor(), key)
 	}
@@ -133,9 +140,13 @@ func TestEveryLetterIsCountedOnce(t *testing.T) {
 
 func TestDetachedRunsEndInOrder(t *testing.T) {
 	t.Parallel()
-	early, late, never := entity.DetachedKey(start), entity.DetachedKey(start.Add(time.Millisecond)), entity.DetachedKey(time.Time{})
+	early, late, never := entity.DetachedKey(start), entity.DetachedKey(start.Add(time.Millisecond)),
+		entity.DetachedKey(time.Time{})
 	require.True(t, slices.IsSorted([]entity.ClaimKey{early, late, never}))
-	for key, want := range map[entity.ClaimKey]bool{early: true, late: true, never: true, entity.RunningKey("n"): false, "": false} {
+	for key, want := range map[entity.ClaimKey]bool{
+		early: true, late: true, never: true, entity.RunningKey("n"): false,
+		"": false,
+	} {
 		require.Equal(t, want, key.Detached(), key)
 	}
 	until, ok := early.DetachedUntil()
@@ -150,7 +161,10 @@ func TestAKeyTellsOnWhomTheRunWaits(t *testing.T) {
 	for _, kind := range entity.SlotKinds() {
 		require.Equal(t, "n-1", entity.NodeQueue("n-1", kind).Key(5, start).WaitsOn())
 	}
-	for _, key := range []entity.ClaimKey{"", entity.CommonQueue.Key(5, start), entity.RunningKey("n"), entity.ScheduledKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start)} {
+	for _, key := range []entity.ClaimKey{
+		"", entity.CommonQueue.Key(5, start), entity.RunningKey("n"),
+		entity.ScheduledKey(start), entity.ClassQueue(entity.NodeClass{Command: true}).Key(5, start),
+	} {
 		require.Empty(t, key.WaitsOn(), key)
 	}
 }

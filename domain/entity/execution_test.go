@@ -31,7 +31,12 @@ func TestFencingTokenGrowsWithEveryClaimAndEveryFire(t *testing.T) {
 func TestFencingTokenOfPlainJobsIsTheRowsOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fence, token, want int64 }{
-		{0, 1, 1}, {0, 1 << 40, 1 << 40}, {1, 0, 1 << 16}, {1, 1, 1<<16 + 1}, {3, 0xffff, 3<<16 + 0xffff}, {3, 1 << 20, 3<<16 + 0xffff},
+		{0, 1, 1},
+		{0, 1 << 40, 1 << 40},
+		{1, 0, 1 << 16},
+		{1, 1, 1<<16 + 1},
+		{3, 0xffff, 3<<16 + 0xffff},
+		{3, 1 << 20, 3<<16 + 0xffff},
 	} {
 		run := entity.Execution{JobFence: c.fence, Token: c.token}
 		require.Equal(t, c.want, run.FencingToken(), "%+v", c)
@@ -55,7 +60,8 @@ func TestLatenessCountsFromTheDueTime(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, entity.Outcome{Status: entity.StatusSuccess, Result: "r", Progress: 100}, entity.Succeeded("r"))
-	require.Equal(t, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "m"}, entity.Failed(entity.ReasonExitCode, "m"))
+	require.Equal(t, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "m"},
+		entity.Failed(entity.ReasonExitCode, "m"))
 }
 
 // A write counts only under the node, epoch and token that the writer has read.

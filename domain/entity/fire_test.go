@@ -59,7 +59,10 @@ func TestOneShardCanBeRepeated(t *testing.T) {
 	fire.OnlyShard, fire.ShardTotal, fire.RetryOf, fire.RootID = 2, 5, "former", "root"
 	rows := entity.NewExecutions(&entity.Job{ID: "j", ShardCount: 3}, fire, noon)
 	require.Len(t, rows, 1)
-	require.Equal(t, []any{2, 5, "former", "root"}, []any{rows[0].ShardIndex, rows[0].ShardTotal, rows[0].RetryOf, rows[0].RootID})
+	require.Equal(t, []any{2, 5, "former", "root"}, []any{
+		rows[0].ShardIndex, rows[0].ShardTotal, rows[0].RetryOf,
+		rows[0].RootID,
+	})
 }
 
 // A fire that does not run is one row, whatever its shards; it bears the id
@@ -70,7 +73,8 @@ func TestASkippedFireTakesTheIdOfItsRun(t *testing.T) {
 	rows := entity.NewExecutions(job, plannedAt(noon), noon)
 	skipped := entity.NewSkipped(job, plannedAt(noon), noon, entity.ReasonOverlap)
 	require.Equal(t, rows[0].ID, skipped.ID)
-	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonOverlap, noon}, []any{skipped.Status, skipped.Reason, skipped.EndTime})
+	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonOverlap, noon},
+		[]any{skipped.Status, skipped.Reason, skipped.EndTime})
 }
 
 // What a run says when it ends without running is of that end, and not what it
@@ -79,7 +83,10 @@ func TestARunThatIsClosedSaysNothingOfBefore(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for attempt, want := range map[int]string{0: "", 1: "the retry did not start before its start deadline"} {
-		row := &entity.Execution{Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free", Result: "half", Claim: entity.ScheduledKey(now)}
+		row := &entity.Execution{
+			Status: entity.StatusWaiting, Attempt: attempt, ErrorMessage: "no place is free",
+			Result: "half", Claim: entity.ScheduledKey(now),
+		}
 		require.NoError(t, row.Skip(entity.ReasonDeadline, now))
 		require.Equal(t, want, row.ErrorMessage)
 		require.Empty(t, row.Result)
@@ -95,6 +102,7 @@ func TestARangeStandsForManyFires(t *testing.T) {
 	}, noon.Add(2*time.Hour))
 	require.Equal(t, identity.RangeKey(noon), row.FireKey)
 	require.NotEqual(t, identity.ExecutionID(noon, "j", identity.FireKey(noon), 0), row.ID)
-	require.Equal(t, []any{noon, noon.Add(time.Hour), 3600, true}, []any{row.SkipFrom, row.SkipTo, row.SkipCount, row.SkipAtLeast})
+	require.Equal(t, []any{noon, noon.Add(time.Hour), 3600, true},
+		[]any{row.SkipFrom, row.SkipTo, row.SkipCount, row.SkipAtLeast})
 	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonMisfire, 2}, []any{row.Status, row.Reason, row.JobVersion})
 }

@@ -13,7 +13,8 @@ import (
 
 func TestCoordinationOfJobs(t *testing.T) {
 	t.Parallel()
-	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard, entity.OverlapReplace
+	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard,
+		entity.OverlapReplace
 	delay := schedule.Spec{Kind: schedule.FixedDelay}
 	for _, c := range []struct {
 		name        string

@@ -44,7 +44,10 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		require.Equal(t, start, fair)
 		require.Equal(t, entity.CommonQueue.Key(7, start), key.In(entity.CommonQueue), "the place is kept")
 	}
-	for _, k := range []entity.ClaimKey{"", "W", "W*", entity.ScheduledKey(start), entity.QueuedKey("job", 1), entity.RunningKey("node-1-that-is-long-enough")} {
+	for _, k := range []entity.ClaimKey{
+		"", "W", "W*", entity.ScheduledKey(start), entity.QueuedKey("job", 1),
+		entity.RunningKey("node-1-that-is-long-enough"),
+	} {
 		require.Empty(t, k.Queue(), k)
 		require.Empty(t, k.SortKey(), k)
 		_, ok := k.FairTime()
@@ -70,7 +73,8 @@ func TestQueuesStandInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := id.Draw(t, "a"), id.Draw(t, "b")
 		set, handler := labels.Draw(t, "labels"), "x"+rapid.String().Draw(t, "handler")
-		ofHandler, ofCommands := entity.ClassQueue(entity.NodeClass{Labels: set, Handler: handler}), entity.ClassQueue(entity.NodeClass{Labels: set, Command: true})
+		ofHandler, ofCommands := entity.ClassQueue(entity.NodeClass{Labels: set, Handler: handler}),
+			entity.ClassQueue(entity.NodeClass{Labels: set, Command: true})
 		nobody := entity.UnroutableQueue(entity.NodeClass{Labels: set}, entity.WaitNode)
 		general, commands := entity.NodeQueue(a, entity.SlotGeneral), entity.NodeQueue(a, entity.SlotCommand)
 		require.True(t, slices.IsSorted([]entity.Queue{entity.CommonQueue, general, commands, ofCommands, ofHandler, nobody}))
@@ -80,8 +84,10 @@ func TestQueuesStandInOrder(t *testing.T) {
 		of := entity.NodeQueueSpan(a)
 		require.True(t, of.Of(general.Key(1, start)) && of.Of(commands.Key(10, start)))
 		all := []entity.Queue{
-			entity.CommonQueue, general, commands, entity.NodeQueue(b, entity.SlotGeneral), entity.NodeQueue(b, entity.SlotCommand),
-			entity.LabelQueue(set), ofCommands, ofHandler, nobody, entity.UnroutableQueue(entity.NodeClass{Labels: set, Command: true}, entity.WaitCommand),
+			entity.CommonQueue, general, commands, entity.NodeQueue(b, entity.SlotGeneral),
+			entity.NodeQueue(b, entity.SlotCommand),
+			entity.LabelQueue(set), ofCommands, ofHandler, nobody,
+			entity.UnroutableQueue(entity.NodeClass{Labels: set, Command: true}, entity.WaitCommand),
 		}
 		for i, q := range all {
 			lo, hi := q.Range()
@@ -132,7 +138,11 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 		{entity.Job{Type: entity.JobCustom, Class: "noop"}, entity.NodeClass{}, entity.SlotGeneral},
 		{entity.Job{Type: entity.JobCustom, Class: "settle"}, entity.NodeClass{Handler: "settle"}, entity.SlotGeneral},
 		{entity.Job{Type: entity.JobCommand, Class: "settle"}, entity.NodeClass{Command: true}, entity.SlotCommand},
-		{entity.Job{Type: entity.JobCommand, Routing: entity.Routing{Labels: zone}}, entity.NodeClass{Labels: zone, Command: true}, entity.SlotCommand},
+		{
+			entity.Job{Type: entity.JobCommand, Routing: entity.Routing{Labels: zone}},
+			entity.NodeClass{Labels: zone, Command: true},
+			entity.SlotCommand,
+		},
 	} {
 		require.Equal(t, c.want, entity.NodeClassOf(&c.job))
 		require.Equal(t, c.kind, c.want.Kind())
@@ -142,12 +152,24 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 
 func TestALabelQueueIsThatOfItsLabels(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, entity.LabelQueue(map[string]string{"a": "1", "b": "2"}), entity.LabelQueue(map[string]string{"b": "2", "a": "1"}))
-	sets := []map[string]string{{}, {"a": "1"}, {"a": "2"}, {"b": "1"}, {"a": "1", "b": "2"}, {"a": ""}, {"a1": ""}, {"a": "1:b"}, {"a:1": "b"}}
+	require.Equal(t, entity.LabelQueue(map[string]string{"a": "1", "b": "2"}),
+		entity.LabelQueue(map[string]string{"b": "2", "a": "1"}))
+	sets := []map[string]string{
+		{},
+		{"a": "1"},
+		{"a": "2"},
+		{"b": "1"},
+		{"a": "1", "b": "2"},
+		{"a": ""},
+		{"a1": ""},
+		{"a": "1:b"},
+		{"a:1": "b"},
+	}
 	seen := map[entity.Queue]bool{}
 	for _, set := range sets {
 		seen[entity.LabelQueue(set)] = true
 	}
 	require.Len(t, seen, len(sets))
-	require.Equal(t, entity.Queue("W~84ff584996ba31fd!"), entity.LabelQueue(map[string]string{"zone": "a"}), "frozen: nodes of all releases must agree")
+	require.Equal(t, entity.Queue("W~84ff584996ba31fd!"), entity.LabelQueue(map[string]string{"zone": "a"}),
+		"frozen: nodes of all releases must agree")
 }

@@ -53,7 +53,8 @@ func (e *Execution) LatestAttempt() (a Attempt, ok bool) {
 		return a, false
 	}
 	a = Attempt{
-		ExecutionID: e.ID, Attempt: e.Attempt, Status: e.Status, Reason: e.Reason, NodeID: e.NodeID, StartTime: e.StartTime, EndTime: e.EndTime,
+		ExecutionID: e.ID, Attempt: e.Attempt, Status: e.Status, Reason: e.Reason, NodeID: e.NodeID, StartTime: e.StartTime,
+		EndTime:      e.EndTime,
 		ErrorMessage: e.ErrorMessage, Result: e.Result, Progress: e.Progress, ExitCode: e.ExitCode,
 	}
 	if a.Status == StatusDead { // of the run: the attempt itself failed, or ran out of time

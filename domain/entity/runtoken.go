@@ -42,7 +42,10 @@ func NewRunToken(x *Execution, secrets []string, now time.Time) (token string, k
 		return "", kept, fmt.Errorf("make a run token: %w", err)
 	}
 	token = base64.RawURLEncoding.EncodeToString(raw)
-	return token, RunToken{ExecutionID: x.ID, Attempt: x.Attempt, Hash: RunTokenHash(token), Secrets: secrets, CreateTime: now}, nil
+	return token, RunToken{
+		ExecutionID: x.ID, Attempt: x.Attempt, Hash: RunTokenHash(token), Secrets: secrets,
+		CreateTime: now,
+	}, nil
 }
 
 // RunTokenHash is what is kept of a token.

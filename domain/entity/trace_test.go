@@ -26,7 +26,10 @@ func TestTheTraceOfARunIsItsID(t *testing.T) {
 func TestAnyIDHasATrace(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, id := range []string{"", "execution-1", "00000000-0000-0000-0000-000000000000", "zz9aa7c2-1b2c-8d3e-9f40-5a6b7c8d9e0f"} {
+	for _, id := range []string{
+		"", "execution-1", "00000000-0000-0000-0000-000000000000",
+		"zz9aa7c2-1b2c-8d3e-9f40-5a6b7c8d9e0f",
+	} {
 		trace := (&entity.Execution{ID: id}).TraceParent()
 		require.Regexp(t, w3c, trace)
 		require.NotContains(t, trace, "00000000000000000000000000000000")

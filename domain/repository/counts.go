@@ -14,7 +14,8 @@ type Counts interface {
 	// CountJobs counts by status. It reads every job: keep what it returns.
 	CountJobs(ctx context.Context, groups []string) (map[entity.JobStatus]int, error)
 	// CountRuns counts the newest runs whose id names a moment from since on.
-	CountRuns(ctx context.Context, since time.Time, groups []string, limit int) (counts map[entity.Status]int, cut bool, err error)
+	CountRuns(ctx context.Context, since time.Time, groups []string,
+		limit int) (counts map[entity.Status]int, cut bool, err error)
 	// CountClaims counts rows of the claim index, lo ≤ key < hi.
 	CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, limit int) (n int, cut bool, err error)
 	// CountLetters counts those of the newest dead letters that wait for a person.

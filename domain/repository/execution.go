@@ -76,7 +76,8 @@ type ExecutionWriter interface {
 	// are no more.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
 	// Finish applies each end whose row is still RUNNING under this node, epoch and token.
-	// It returns the positions of the others, in ascending order. It takes rows and not ids: after a node's lapse several attempts of one run may end in one batch, of which one
+	// It returns the positions of the others, in ascending order. It takes rows and not ids:
+	// after a node's lapse several attempts of one run may end in one batch, and one of them
 	// holds.
 	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
 	// UpdateProgress stores progress and checkpoint of rows that are RUNNING under this
@@ -94,7 +95,8 @@ type ExecutionWriter interface {
 	// are wanted, in id order. When they are more than limit, it says so and returns
 	// none. It looks at everything that is live, and judges by job, fire and claim
 	// key alone before it locks.
-	LiveOf(ctx context.Context, jobID string, limit int, wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error)
+	LiveOf(ctx context.Context, jobID string, limit int,
+		wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error)
 	// Requeue writes the claim keys and update times of locked rows that wait,
 	// many in one statement.
 	Requeue(ctx context.Context, rows []*entity.Execution) error

@@ -170,7 +170,8 @@ type JobPlanReader interface {
 	Unarmed(ctx context.Context, after string, limit int) ([]string, error)
 	// InFlightFires returns in-flight fires that began before a moment, by job and key
 	// from after on.
-	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error)
+	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time,
+		limit int) ([]entity.InFlightFire, error)
 	// CountExecutionsOf counts the executions that are not final of one in-flight fire.
 	CountExecutionsOf(ctx context.Context, f entity.InFlightFire) (int, error)
 	// CountFires counts the in-flight fires of the jobs; those without any may be left

@@ -73,22 +73,28 @@ const (
 func CheckLock(holder string, ttl time.Duration, names ...string) error {
 	fields := checkNames(names)
 	if !goodHolder(holder) {
-		fields = append(fields, apperror.Field{Field: "holder", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d printable ASCII characters without spaces", MaxLockHolder)})
+		fields = append(fields, apperror.Field{
+			Field: "holder", Code: "invalid",
+			Message: fmt.Sprintf("must be 1 to %d printable ASCII characters without spaces", MaxLockHolder),
+		})
 	}
 	if ttl < MinLockTTL || ttl > MaxLockTTL {
-		fields = append(fields, apperror.Field{Field: "ttl", Code: "invalid", Message: fmt.Sprintf("must be %v to %v", MinLockTTL, MaxLockTTL)})
+		fields = append(fields,
+			apperror.Field{Field: "ttl", Code: "invalid", Message: fmt.Sprintf("must be %v to %v", MinLockTTL, MaxLockTTL)})
 	}
 	return apperror.Invalid(fields)
 }
 
 func checkNames(names []string) []apperror.Field {
 	if len(names) > MaxLockNames {
-		return []apperror.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must be at most %d names", MaxLockNames)}}
+		return []apperror.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must be at most %d names",
+			MaxLockNames)}}
 	}
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if len(name) == 0 || len(name) > MaxLockName {
-			return []apperror.Field{{Field: "name", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d bytes long", MaxLockName)}}
+			return []apperror.Field{{Field: "name", Code: "invalid", Message: fmt.Sprintf("must be 1 to %d bytes long",
+				MaxLockName)}}
 		}
 		if seen[name] {
 			return []apperror.Field{{Field: "names", Code: "invalid", Message: fmt.Sprintf("must hold %q only once", name)}}

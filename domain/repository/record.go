@@ -98,7 +98,8 @@ type Sessions interface {
 type IdempotentCalls interface {
 	// Begin records the call as in progress, or returns the one that is there
 	// (ok false). Calls older than ttl are forgotten first.
-	Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (existing entity.IdempotentCall, ok bool, err error)
+	Begin(ctx context.Context, c entity.IdempotentCall,
+		ttl time.Duration) (existing entity.IdempotentCall, ok bool, err error)
 	// Complete keeps the answer of this call, told from others under its key by
 	// its time of creation.
 	Complete(ctx context.Context, c entity.IdempotentCall) error

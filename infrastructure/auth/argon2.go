@@ -45,7 +45,10 @@ type Argon2 struct {
 
 // NewArgon2 bounds the concurrent computations; less than one means one.
 func NewArgon2(parallel int) *Argon2 {
-	return &Argon2{places: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength), salt: make([]byte, saltLength)}
+	return &Argon2{
+		places: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength),
+		salt: make([]byte, saltLength),
+	}
 }
 
 // Hash returns a salted argon2id string of the password. It fails only when the queue is full,
@@ -82,7 +85,9 @@ func (a *Argon2) Burn(ctx context.Context, password string) error {
 	return err
 }
 
-func (a *Argon2) derive(ctx context.Context, password string, salt []byte, t, m uint32, p uint8, n uint32) ([]byte, error) {
+func (a *Argon2) derive(ctx context.Context, password string, salt []byte, t, m uint32, p uint8,
+	n uint32,
+) ([]byte, error) {
 	if err := a.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -104,7 +109,8 @@ func (a *Argon2) enter(ctx context.Context) error {
 	case a.waiting <- struct{}{}:
 		defer func() { <-a.waiting }()
 	default:
-		f := apperror.New(apperror.KindTooMany, "too_many_logins", "the server checks as many passwords as it can; wait and try again")
+		f := apperror.New(apperror.KindTooMany, "too_many_logins",
+			"the server checks as many passwords as it can; wait and try again")
 		f.RetryAfterSec = 1
 		return f
 	}
@@ -142,7 +148,8 @@ func parse(encoded string) (stored, error) {
 	if h.sum, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
 		return stored{}, ErrFormat
 	}
-	if h.passes < 1 || h.passes > maxPasses || h.memory < 8 || h.memory > maxMemoryKiB || h.lanes < 1 || len(h.salt) < 8 || len(h.sum) < 16 {
+	if h.passes < 1 || h.passes > maxPasses || h.memory < 8 || h.memory > maxMemoryKiB || h.lanes < 1 || len(h.salt) < 8 ||
+		len(h.sum) < 16 {
 		return stored{}, ErrFormat
 	}
 	return h, nil

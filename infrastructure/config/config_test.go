@@ -54,7 +54,10 @@ func TestDefaultsNeedNoConfiguration(t *testing.T) {
 	require.True(t, c.Executor.HTTP.AllowPrivate)
 	require.Equal(t, 512, c.Executor.Slots)
 	require.Equal(t, min(16, 2*runtime.GOMAXPROCS(0)), c.Executor.Command.Slots)
-	require.Equal(t, config.Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, JobVersions: 100}, c.Retention)
+	require.Equal(t, config.Retention{
+		ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7,
+		JobVersions: 100,
+	}, c.Retention)
 	require.Equal(t, "scheduler", c.Kafka.TopicPrefix)
 	require.True(t, strings.HasSuffix(c.Node.ID, "-8080"), c.Node.ID)
 	require.Equal(t, "127.0.0.1", c.Node.IP)
@@ -98,7 +101,8 @@ func TestFileMayBeNamedByTheEnvironment(t *testing.T) {
 func TestEnvironmentSpelling(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"PS_AUTH_INITIALADMINPASSWORD", "PS_AUTH_INITIAL_ADMIN_PASSWORD", "PS_auth_initialAdminPassword", "ps_Auth_Initial_admin_password",
+		"PS_AUTH_INITIALADMINPASSWORD", "PS_AUTH_INITIAL_ADMIN_PASSWORD", "PS_auth_initialAdminPassword",
+		"ps_Auth_Initial_admin_password",
 	} {
 		c := load(t, config.Options{Environ: []string{name + "=correct horse battery"}})
 		require.Equal(t, "correct horse battery", c.Auth.InitialAdminPassword, name)
@@ -126,7 +130,10 @@ func TestConflictingSpellingsRefuse(t *testing.T) {
 
 func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
 	t.Parallel()
-	_, warnings, err := config.Load(config.Options{Environ: []string{"PS_SERVR_ADDR=secretish", "PS_TEST_MYSQL_DSN=x", "PS_FAILPOINT=a", "PS_FAILPOINTS=b"}})
+	_, warnings, err := config.Load(config.Options{Environ: []string{
+		"PS_SERVR_ADDR=secretish", "PS_TEST_MYSQL_DSN=x",
+		"PS_FAILPOINT=a", "PS_FAILPOINTS=b",
+	}})
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)
 	require.Contains(t, warnings[0], "PS_SERVR_ADDR")
@@ -171,7 +178,8 @@ func TestKnownDefaultSecretsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, weak := range []string{"admin", "123456", "default_token", "Password", "changeme", " admin "} {
 		for key, value := range map[string]string{
-			"auth.initialAdminPassword": weak, "redis.password": weak, "kafka.sasl.password": weak, "store.dsn": "u:" + weak + "@tcp(h:1)/s",
+			"auth.initialAdminPassword": weak, "redis.password": weak, "kafka.sasl.password": weak,
+			"store.dsn": "u:" + weak + "@tcp(h:1)/s",
 		} {
 			p := problemsOf(t, config.Options{Flags: map[string]string{key: value}})
 			require.Contains(t, p[key], "well-known", "%s=%q", key, weak)
@@ -179,26 +187,39 @@ func TestKnownDefaultSecretsRefuse(t *testing.T) {
 	}
 	p := problemsOf(t, config.Options{Flags: map[string]string{"auth.initialAdminPassword": "short7!"}})
 	require.Contains(t, p["auth.initialAdminPassword"], "8 to 256")
-	for _, token := range []string{"fifteen-letters", "sixteen letters!", strings.Repeat("x", 513), "ünsafe-metrics-token", "a-token\nof-two-lines"} {
-		require.Contains(t, problemsOf(t, config.Options{Flags: map[string]string{"server.metricsToken": token}})["server.metricsToken"], "16 to 512", token)
+	for _, token := range []string{
+		"fifteen-letters", "sixteen letters!", strings.Repeat("x", 513), "ünsafe-metrics-token",
+		"a-token\nof-two-lines",
+	} {
+		require.Contains(t, problemsOf(t,
+			config.Options{Flags: map[string]string{"server.metricsToken": token}})["server.metricsToken"], "16 to 512", token)
 	}
-	require.Equal(t, "sixteen-letters-", load(t, config.Options{Flags: map[string]string{"server.metricsToken": "sixteen-letters-"}}).Server.MetricsToken)
+	require.Equal(t, "sixteen-letters-",
+		load(t, config.Options{Flags: map[string]string{"server.metricsToken": "sixteen-letters-"}}).Server.MetricsToken)
 }
 
 func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 	t.Parallel()
 	_, _, err := config.Load(config.Options{Flags: map[string]string{
-		"server.addr": "nonsense", "server.roles": "api,boss", "server.timeZone": "Mars/Phobos", "log.level": "loud", "node.weight": "0",
-		"server.trustedProxies": "10.0.0.0/99", "store.driver": "mysql", "redis.addrs": "nohost", "kafka.sasl.mechanism": "PLAIN",
-		"server.publicUrl": "ftp://x", "executor.slots": "many", "store.autoMigrate": "perhaps", "node.ip": "here", "node.id": "a b",
-		"engine.scanIntervalMs": "5000", "retention.logsDays": "99999", "executor.http.allowCIDRs": "x", "kafka.topicPrefix": "a/b",
-		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0", "redis.password": "admin", "engine.leaseMs": "2999", "engine.beatMs": "500", "store.maxConns": "11", "node.port": "65536",
+		"server.addr": "nonsense", "server.roles": "api,boss", "server.timeZone": "Mars/Phobos", "log.level": "loud",
+		"node.weight":           "0",
+		"server.trustedProxies": "10.0.0.0/99", "store.driver": "mysql", "redis.addrs": "nohost",
+		"kafka.sasl.mechanism": "PLAIN",
+		"server.publicUrl":     "ftp://x", "executor.slots": "many", "store.autoMigrate": "perhaps", "node.ip": "here",
+		"node.id":               "a b",
+		"engine.scanIntervalMs": "5000", "retention.logsDays": "99999", "executor.http.allowCIDRs": "x",
+		"kafka.topicPrefix":        "a/b",
+		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0",
+		"redis.password": "admin", "engine.leaseMs": "2999", "engine.beatMs": "500", "store.maxConns": "11",
+		"node.port": "65536",
 	}})
 	var p config.Problems
 	require.True(t, errors.As(err, &p))
 	for _, key := range []string{
-		"server.addr", "server.roles", "server.timeZone", "log.level", "node.weight", "server.trustedProxies", "store.dsn", "redis.addrs",
-		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id", "engine.horizonMs", "engine.leaseMs", "store.maxConns", "node.port",
+		"server.addr", "server.roles", "server.timeZone", "log.level", "node.weight", "server.trustedProxies", "store.dsn",
+		"redis.addrs",
+		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id",
+		"engine.horizonMs", "engine.leaseMs", "store.maxConns", "node.port",
 		"retention.logsDays", "executor.http.allowCIDRs", "kafka.topicPrefix", "redis.password",
 		"executor.http.maxPerHost", "executor.http.breakAfter", "executor.http.breakSec",
 	} {
@@ -210,20 +231,33 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
 	t.Parallel()
 	require.False(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080"}}).Executor.Command.Enabled)
-	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": "[::1]:8080"}}).Executor.Command.Enabled)
-	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": ":8080", "executor.command.enabled": "true"}}).Executor.Command.Enabled)
+	require.True(t, load(t, config.Options{Flags: map[string]string{"server.addr": "[::1]:8080"}}).
+		Executor.Command.Enabled)
+	require.True(t, load(t, config.Options{Flags: map[string]string{
+		"server.addr":              ":8080",
+		"executor.command.enabled": "true",
+	}}).Executor.Command.Enabled)
 	// Calls of private networks follow the same rule.
-	for addr, allowed := range map[string]bool{":8080": false, "0.0.0.0:8080": false, "10.0.0.1:8080": false, "127.0.0.1:8080": true, "[::1]:8080": true, "localhost:80": true} {
-		require.Equal(t, allowed, load(t, config.Options{Flags: map[string]string{"server.addr": addr}}).Executor.HTTP.AllowPrivate, addr)
+	for addr, allowed := range map[string]bool{
+		":8080": false, "0.0.0.0:8080": false, "10.0.0.1:8080": false,
+		"127.0.0.1:8080": true, "[::1]:8080": true, "localhost:80": true,
+	} {
+		require.Equal(t, allowed,
+			load(t, config.Options{Flags: map[string]string{"server.addr": addr}}).Executor.HTTP.AllowPrivate, addr)
 	}
-	require.True(t, load(t, config.Options{Environ: []string{"PS_SERVER_ADDR=:8080", "PS_EXECUTOR_HTTP_ALLOW_PRIVATE=true"}}).Executor.HTTP.AllowPrivate)
-	require.False(t, load(t, config.Options{Environ: []string{"PS_EXECUTOR_HTTP_ALLOW_PRIVATE=false"}}).Executor.HTTP.AllowPrivate)
+	require.True(t, load(t, config.Options{Environ: []string{
+		"PS_SERVER_ADDR=:8080",
+		"PS_EXECUTOR_HTTP_ALLOW_PRIVATE=true",
+	}}).Executor.HTTP.AllowPrivate)
+	require.False(t, load(t, config.Options{Environ: []string{"PS_EXECUTOR_HTTP_ALLOW_PRIVATE=false"}}).
+		Executor.HTTP.AllowPrivate)
 }
 
 func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Options{Flags: map[string]string{
-		"store.dsn": "u:canary-1@x@tcp(db:3306)/s", "redis.password": "canary-2", "kafka.sasl.password": "canary-3", "auth.initialAdminPassword": "canary-4-long", "server.metricsToken": "canary-5-for-figures",
+		"store.dsn": "u:canary-1@x@tcp(db:3306)/s", "redis.password": "canary-2", "kafka.sasl.password": "canary-3",
+		"auth.initialAdminPassword": "canary-4-long", "server.metricsToken": "canary-5-for-figures",
 	}})
 	shown, err := c.MaskedYAML()
 	require.NoError(t, err)
@@ -250,7 +284,9 @@ func TestBadFiles(t *testing.T) {
 	require.Contains(t, problemsOf(t, config.Options{File: "/nonexistent/c.yaml"})["--config"], "does not exist")
 	require.Contains(t, problemsOf(t, config.Options{File: fileWith(t, "a: [")}), "--config")
 	require.Contains(t, problemsOf(t, config.Options{File: fileWith(t, "log: {level: info, level: warn}")}), "--config")
-	require.Contains(t, problemsOf(t, config.Options{File: fileWith(t, "node: {labels: [1]}\nserver: {roles: {a: b}}\nlog: {level: [x]}\n")}), "node.labels")
+	require.Contains(t, problemsOf(t,
+		config.Options{File: fileWith(t, "node: {labels: [1]}\nserver: {roles: {a: b}}\nlog: {level: [x]}\n")}),
+		"node.labels")
 	load(t, config.Options{File: fileWith(t, "")})
 	load(t, config.Options{File: fileWith(t, "server:\nlog:\n  level: ~\n")})
 }

@@ -28,7 +28,10 @@ func Defaults(profile string) Config {
 			Command: Command{FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
 			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
 		},
-		Retention: Retention{ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, JobVersions: 100},
+		Retention: Retention{
+			ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7,
+			JobVersions: 100,
+		},
 	}
 	if profile == ProfileCluster {
 		c.Server.Addr = ":8080"
@@ -44,7 +47,8 @@ func Defaults(profile string) Config {
 // That is so when it listens for other machines, has no certificate, and knows of no proxy that
 // has one.
 func (c *Config) InClear() bool {
-	return !loopback(c.Server.Addr) && c.Server.TLS.CertFile == "" && !strings.HasPrefix(strings.ToLower(c.Server.PublicURL), "https:")
+	return !loopback(c.Server.Addr) && c.Server.TLS.CertFile == "" &&
+		!strings.HasPrefix(strings.ToLower(c.Server.PublicURL), "https:")
 }
 
 // loopback reports whether only this machine can reach the address.

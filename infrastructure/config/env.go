@@ -37,7 +37,8 @@ func readEnviron(environ []string, problems *Problems) (values map[string]any, w
 		}
 		if key == "" {
 			if !foreign(rest) {
-				warnings = append(warnings, fmt.Sprintf("the variable %s is not a key of the configuration and is ignored%s", name, meantVariable(rest)))
+				warnings = append(warnings, fmt.Sprintf("the variable %s is not a key of the configuration and is ignored%s", name,
+					meantVariable(rest)))
 			}
 			continue
 		}

@@ -70,7 +70,9 @@ func keys() []key {
 		number("server.shutdownGraceSec", 0, 3600, func(c *Config) *int { return &c.Server.ShutdownGraceSec }),
 		number("server.requestTimeoutSec", 1, 30, func(c *Config) *int { return &c.Server.RequestTimeoutSec }),
 		number("server.maxConnections", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnections }),
-		number("server.maxConnectionsPerAddress", 0, 1_000_000, func(c *Config) *int { return &c.Server.MaxConnectionsPerAddress }),
+		number("server.maxConnectionsPerAddress", 0, 1_000_000, func(c *Config) *int {
+			return &c.Server.MaxConnectionsPerAddress
+		}),
 		secret("server.metricsToken", func(c *Config) *string { return &c.Server.MetricsToken }),
 		number("server.startWaitSec", 0, 86_400, func(c *Config) *int { return &c.Server.StartWaitSec }),
 		text("server.timeZone", func(c *Config) *string { return &c.Server.TimeZone }),
@@ -97,7 +99,9 @@ func keys() []key {
 		list("kafka.brokers", func(c *Config) *[]string { return &c.Kafka.Brokers }),
 		text("kafka.topicPrefix", func(c *Config) *string { return &c.Kafka.TopicPrefix }),
 		flag("kafka.tls", func(c *Config) *bool { return &c.Kafka.TLS }),
-		choice("kafka.sasl.mechanism", func(c *Config) *string { return &c.Kafka.SASL.Mechanism }, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
+		choice("kafka.sasl.mechanism", func(c *Config) *string {
+			return &c.Kafka.SASL.Mechanism
+		}, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"),
 		text("kafka.sasl.username", func(c *Config) *string { return &c.Kafka.SASL.Username }),
 		secret("kafka.sasl.password", func(c *Config) *string { return &c.Kafka.SASL.Password }),
 		number("engine.scanIntervalMs", 50, 60_000, func(c *Config) *int { return &c.Engine.ScanIntervalMs }),

@@ -21,7 +21,10 @@ func TestNodeIDsFit(t *testing.T) {
 		require.Equal(t, want, id)
 		require.LessOrEqual(t, len(id), nodeIDLimit)
 	}
-	for id, ok := range map[string]bool{strings.Repeat("n", 49): true, strings.Repeat("n", 50): false, "a~b": false, "a!b": false, "*": false} {
+	for id, ok := range map[string]bool{
+		strings.Repeat("n", 49): true, strings.Repeat("n", 50): false, "a~b": false,
+		"a!b": false, "*": false,
+	} {
 		_, _, err := Load(Options{Flags: map[string]string{"node.id": id}})
 		require.Equal(t, ok, err == nil, "%s: %v", id, err)
 	}

@@ -18,8 +18,10 @@ const mask = "******"
 func knownDefaults() []string {
 	return []string{
 		"admin", "admin123", "administrator", "password", "password1", "password123", "passw0rd", "p@ssw0rd",
-		"123456", "12345678", "123456789", "1234567890", "000000", "111111", "qwerty", "letmein", "changeme", "change-me", "change_me",
-		"default", "default_token", "secret", "root", "root123", "guest", "test", "toor", "redis", "foobared", "mysql", "kafka",
+		"123456", "12345678", "123456789", "1234567890", "000000", "111111", "qwerty", "letmein", "changeme", "change-me",
+		"change_me",
+		"default", "default_token", "secret", "root", "root123", "guest", "test", "toor", "redis", "foobared", "mysql",
+		"kafka",
 		"scheduler", "platform-scheduler", "xxl-job", "xxl_job", "powerjob", "powerjob123", "nacos", "root.2020", mask,
 	}
 }
@@ -41,7 +43,8 @@ func (c *Config) checkSecrets(p *Problems) {
 			p.add(k.name, "is a well-known default password; choose another")
 		}
 	}
-	if s := c.Server.MetricsToken; s != "" && !isKnownDefault(s) && (len(s) < 16 || len(s) > 512 || strings.Trim(s, bearerChars) != "") {
+	if s := c.Server.MetricsToken; s != "" && !isKnownDefault(s) &&
+		(len(s) < 16 || len(s) > 512 || strings.Trim(s, bearerChars) != "") {
 		p.add("server.metricsToken", "must have 16 to 512 letters, digits and -._~+/=, such as openssl rand -hex 32 prints")
 	}
 	// A first start requires more (access.MinPassword); later starts ignore the password.

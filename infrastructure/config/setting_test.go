@@ -25,11 +25,15 @@ func page() string {
 	var b strings.Builder
 	b.WriteString(`# Settings
 
-Written by ` + "`make docs`" + ` from the table in ` + "`infrastructure/config`" + `. A file (` + "`--config FILE`, `PS_CONFIG`" + `) holds them as YAML; variables of the
-environment stand over the file, and flags over both. In the names of variables case and ` + "`_`" + ` do not matter. A secret may also be read from
-the file that the variable with ` + "`_FILE`" + ` names, such as ` + "`PS_STORE_DSN_FILE`" + `. Keys that do not exist refuse the start.
+Written by ` + "`make docs`" + ` from the table in ` + "`infrastructure/config`" + `. A file (` +
+		"`--config FILE`, `PS_CONFIG`" + `) holds them as YAML; variables of the
+environment stand over the file, and flags over both. In the names of variables case and ` + "`_`" +
+		` do not matter. A secret may also be read from
+the file that the variable with ` + "`_FILE`" + ` names, such as ` + "`PS_STORE_DSN_FILE`" +
+		`. Keys that do not exist refuse the start.
 
-` + "`platform-scheduler config example`" + ` prints [a file with all of them](../configs/platform-scheduler.yaml), ` + "`config check`" + ` says what is wrong with one,
+` + "`platform-scheduler config example`" + ` prints [a file with all of them](../configs/platform-scheduler.yaml), ` +
+		"`config check`" + ` says what is wrong with one,
 and ` + "`config show`" + ` what is in force. Where one default stands, it is that of both profiles.
 
 | key | variable | takes | default | meaning |
@@ -108,15 +112,19 @@ func TestADSNMeansMySQL(t *testing.T) {
 	t.Parallel()
 	const dsn = "PS_STORE_DSN=u:longpassword@tcp(db:3306)/s"
 	require.Equal(t, config.DriverMySQL, load(t, config.Options{Environ: []string{dsn}}).Store.Driver)
-	require.Equal(t, config.DriverMySQL, load(t, config.Options{Environ: []string{dsn, "PS_STORE_DRIVER=mysql"}}).Store.Driver)
-	require.Equal(t, config.DriverMySQL, load(t, config.Options{File: fileWith(t, "store: {dsn: 'u:longpassword@tcp(db:3306)/s'}")}).Store.Driver)
-	require.Contains(t, problemsOf(t, config.Options{Environ: []string{dsn, "PS_STORE_DRIVER=sqlite"}})["store.dsn"], "store.driver is sqlite")
+	require.Equal(t, config.DriverMySQL,
+		load(t, config.Options{Environ: []string{dsn, "PS_STORE_DRIVER=mysql"}}).Store.Driver)
+	require.Equal(t, config.DriverMySQL,
+		load(t, config.Options{File: fileWith(t, "store: {dsn: 'u:longpassword@tcp(db:3306)/s'}")}).Store.Driver)
+	require.Contains(t, problemsOf(t, config.Options{Environ: []string{dsn, "PS_STORE_DRIVER=sqlite"}})["store.dsn"],
+		"store.driver is sqlite")
 	require.Equal(t, config.DriverSQLite, load(t, config.Options{Environ: []string{"PS_STORE_DSN="}}).Store.Driver)
 }
 
 func TestWhatIsMisspeltIsAnsweredWithWhatWasMeant(t *testing.T) {
 	t.Parallel()
-	p := problemsOf(t, config.Options{File: fileWith(t, "server: {adr: x}\nexecuter: {slots: 1}\nstore: {driverr: mysql}\nzzz: 1\n")})
+	p := problemsOf(t, config.Options{File: fileWith(t,
+		"server: {adr: x}\nexecuter: {slots: 1}\nstore: {driverr: mysql}\nzzz: 1\n")})
 	require.Contains(t, p["server.adr"], "did you mean server.addr?")
 	require.Contains(t, p["executer"], "did you mean executor?")
 	require.Contains(t, p["store.driverr"], "did you mean store.driver?")

@@ -93,7 +93,8 @@ func (c *Config) checkServer(p *Problems) {
 		p.add("dataDir", "must name a directory")
 	}
 	// "Local" would make schedules depend on the machine.
-	if _, err := time.LoadLocation(c.Server.TimeZone); err != nil || c.Server.TimeZone == "" || c.Server.TimeZone == "Local" {
+	if _, err := time.LoadLocation(c.Server.TimeZone); err != nil || c.Server.TimeZone == "" ||
+		c.Server.TimeZone == "Local" {
 		p.add("server.timeZone", "must be an IANA time zone such as Asia/Shanghai or UTC")
 	}
 }
@@ -116,7 +117,8 @@ func (c *Config) checkStore(p *Problems) {
 	if c.Kafka.SASL.Mechanism != "" && (c.Kafka.SASL.Username == "" || c.Kafka.SASL.Password == "") {
 		p.add("kafka.sasl.mechanism", "needs kafka.sasl.username and kafka.sasl.password")
 	}
-	if strings.Trim(c.Kafka.TopicPrefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || c.Kafka.TopicPrefix == "" || len(c.Kafka.TopicPrefix) > 100 {
+	if strings.Trim(c.Kafka.TopicPrefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" ||
+		c.Kafka.TopicPrefix == "" || len(c.Kafka.TopicPrefix) > 100 {
 		p.add("kafka.topicPrefix", "must be 1 to 100 letters, digits, dots, dashes and underscores")
 	}
 }

@@ -156,14 +156,19 @@ func TestAnAddressHasABoundOfItsOwn(t *testing.T) {
 	require.True(t, held[8].get("/in"))
 	require.False(t, s.dial(one).get("/"))
 	require.NoError(t, held[8].Close())
-	require.Eventually(t, func() bool { return s.dial(one).get("/") }, 10*time.Second, 10*time.Millisecond, "a place is free again")
+	require.Eventually(t, func() bool {
+		return s.dial(one).get("/")
+	}, 10*time.Second, 10*time.Millisecond, "a place is free again")
 }
 
 func TestPeersAndProxiesAreCountedApart(t *testing.T) {
 	is := func(address string) func(netip.Addr) bool {
 		return func(a netip.Addr) bool { return a == netip.MustParseAddr(address) }
 	}
-	s := open(t, connlimit.Limits{Total: 5, PerAddress: 1, Peers: 2, StrangerIdle: time.Hour, Peer: is(two), Shared: is(three)})
+	s := open(t, connlimit.Limits{
+		Total: 5, PerAddress: 1, Peers: 2, StrangerIdle: time.Hour, Peer: is(two),
+		Shared: is(three),
+	})
 	for range 4 {
 		require.True(t, s.dial(three).get("/in"), "many people come from a proxy")
 	}

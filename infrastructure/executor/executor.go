@@ -69,7 +69,8 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	case outcome.Status == entity.StatusSuccess, outcome.Status == entity.StatusWaiting, outcome.Detached():
 		return outcome
 	case !ends(outcome.Status):
-		return entity.Failed(entity.ReasonError, fmt.Sprintf("the executor reported the state %q, which is no end of an attempt", outcome.Status))
+		return entity.Failed(entity.ReasonError,
+			fmt.Sprintf("the executor reported the state %q, which is no end of an attempt", outcome.Status))
 	case outcome.Status == entity.StatusFailed && outcome.Reason == entity.ReasonNone:
 		outcome.Reason = entity.ReasonError
 	}
@@ -111,7 +112,8 @@ func known(t entity.JobType) bool {
 
 func refusal(t entity.JobType) string {
 	if t == entity.JobCommand {
-		return "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
+		return "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and " +
+			"where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
 	}
 	return fmt.Sprintf("jobs of type %.40q are not enabled on this server", t)
 }

@@ -25,7 +25,8 @@ type scripted struct {
 }
 
 // commandsOff says what is missing, and which keys put it right.
-const commandsOff = "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
+const commandsOff = "commands are not enabled on this server; set executor.command.enabled " +
+	"(PS_EXECUTOR_COMMAND_ENABLED), and where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
 
 func (s scripted) Run(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
 	return s.run(ctx)
@@ -33,7 +34,9 @@ func (s scripted) Run(ctx context.Context, _ entity.Run, _ entity.Reporter) enti
 
 func (s scripted) Check(*entity.Job) []apperror.Field { return s.wrong }
 
-func runScript(ctx context.Context, script func(ctx context.Context) entity.Outcome) (entity.Outcome, *executortest.Recorder) {
+func runScript(ctx context.Context,
+	script func(ctx context.Context) entity.Outcome,
+) (entity.Outcome, *executortest.Recorder) {
 	rep := &executortest.Recorder{}
 	d := executor.New(map[entity.JobType]executor.Executor{entity.JobCustom: scripted{run: script}}, nil)
 	return d.Run(ctx, executortest.NewRun(entity.JobCustom, "x", ""), rep), rep
@@ -124,7 +127,10 @@ func TestRunMapsTheCauseOfTheCancellation(t *testing.T) {
 	}{
 		{"timeout", entity.ErrStopTimeout, entity.StatusTimeout, entity.ReasonTimeout, "the attempt ran out of time"},
 		{"deadline", context.DeadlineExceeded, entity.StatusTimeout, entity.ReasonTimeout, "the attempt ran out of time"},
-		{"cancel", fmt.Errorf("by ann: %w", entity.ErrStopCancel), entity.StatusCancelled, entity.ReasonNone, "by ann: the run was cancelled"},
+		{
+			"cancel", fmt.Errorf("by ann: %w", entity.ErrStopCancel), entity.StatusCancelled, entity.ReasonNone,
+			"by ann: the run was cancelled",
+		},
 		{"shutdown", entity.ErrStopShutdown, entity.StatusFailed, entity.ReasonShutdown, "the node is shutting down"},
 		{"lost", entity.ErrStopLost, entity.StatusFailed, entity.ReasonNodeLost, "the node lost the attempt"},
 		{"no cause", nil, entity.StatusFailed, entity.ReasonShutdown, "the node is shutting down"},
@@ -143,7 +149,8 @@ func TestRunMapsTheCauseOfTheCancellation(t *testing.T) {
 				return outcome
 			}
 			want := entity.Outcome{
-				Status: c.status, Reason: c.reason, Message: c.text + ": gave up", NoRetry: true, RetryAfter: time.Minute, Result: "half",
+				Status: c.status, Reason: c.reason, Message: c.text + ": gave up", NoRetry: true, RetryAfter: time.Minute,
+				Result: "half",
 			}
 			require.Equal(t, want, giveUp("gave up"))
 			require.Equal(t, c.text, giveUp("").Message)

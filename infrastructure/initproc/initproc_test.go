@@ -148,7 +148,10 @@ func TestOnlyTheFirstProcessNeedsIt(t *testing.T) {
 func TestTheServiceManagerIsTold(t *testing.T) {
 	require.NoError(t, initproc.Notify(t.Context(), "", initproc.Ready))
 	for _, name := range []string{filepath.Join(t.TempDir(), "n"), "@ps-test-" + strconv.Itoa(os.Getpid())} {
-		listener, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: strings.Replace(name, "@", "\x00", 1), Net: "unixgram"})
+		listener, err := net.ListenUnixgram("unixgram", &net.UnixAddr{
+			Name: strings.Replace(name, "@", "\x00", 1),
+			Net:  "unixgram",
+		})
 		require.NoError(t, err)
 		require.NoError(t, initproc.Notify(t.Context(), name, initproc.Ready))
 		buf := make([]byte, 64)

@@ -48,10 +48,13 @@ type Elector struct {
 // lock's server, because no two clocks run at the same speed.
 func NewElector(l repository.Locker, c clock.Clock, log *slog.Logger, name, holder string, ttl time.Duration) *Elector {
 	log = log.With("lead", name)
-	return &Elector{locker: l, clock: c, log: log, name: name, holder: holder, ttl: ttl, answers: faillog.New(c, log, faillog.Texts{
-		Fails: "the locks do not answer: no new leader is elected, and the present leader leads until its lease ends",
-		Works: "the locks answer again",
-	})}
+	return &Elector{
+		locker: l, clock: c, log: log, name: name, holder: holder, ttl: ttl,
+		answers: faillog.New(c, log, faillog.Texts{
+			Fails: "the locks do not answer: no new leader is elected, and the present leader leads until its lease ends",
+			Works: "the locks answer again",
+		}),
+	}
 }
 
 // IsLeader implements gocron's Elector: nil when this node leads. It answers from memory

@@ -195,7 +195,8 @@ func TestALeaderKnowsSinceWhenItLeads(t *testing.T) {
 func TestAnOutageOfTheLocksIsToldOnce(t *testing.T) {
 	election(t, func(t *testing.T, c *clocktest.Manual, a, _ *poll) {
 		lines := make(chan string, 100)
-		a.Elector = lock.NewElector(a.locks, c, slog.New(slog.NewTextHandler(lineWriter(lines), nil)), "retention", "a#1", term)
+		a.Elector = lock.NewElector(a.locks, c, slog.New(slog.NewTextHandler(lineWriter(lines), nil)), "retention", "a#1",
+			term)
 		a.locks.fail(errAway)
 		a.run()
 		for range 9 {

@@ -54,14 +54,19 @@ const maxShut = 4 * repository.MaxLockNames
 
 // NewFallback puts the gate in Redis before the store's locks.
 func NewFallback(gate, store repository.Locker, c clock.Clock, log *slog.Logger) *Fallback {
-	return &Fallback{gate: gate, store: store, clock: c, shut: map[string]time.Duration{}, redis: faillog.New(c, log, faillog.Texts{
-		Fails: "Redis does not answer, locks are in the store alone",
-		Works: "Redis answers again, locks ask it first",
-	})}
+	return &Fallback{
+		gate: gate, store: store, clock: c, shut: map[string]time.Duration{},
+		redis: faillog.New(c, log, faillog.Texts{
+			Fails: "Redis does not answer, locks are in the store alone",
+			Works: "Redis answers again, locks ask it first",
+		}),
+	}
 }
 
 // TryLock implements repository.Locker.
-func (f *Fallback) TryLock(ctx context.Context, name, holder string, ttl time.Duration) (repository.Lease, bool, error) {
+func (f *Fallback) TryLock(ctx context.Context, name, holder string,
+	ttl time.Duration,
+) (repository.Lease, bool, error) {
 	names := []string{name}
 	if len(f.passGate(ctx, names, holder, ttl)) == 0 {
 		return repository.Lease{}, false, nil
@@ -95,7 +100,9 @@ func (f *Fallback) Unlock(ctx context.Context, l repository.Lease) (bool, error)
 func (f *Fallback) ClaimMany(ctx context.Context, names []string, holder string, ttl time.Duration) ([]string, error) {
 	passed := f.passGate(ctx, names, holder, ttl)
 	granted, err := f.store.ClaimMany(ctx, passed, holder, ttl)
-	f.leaveGate(ctx, slices.DeleteFunc(slices.Clone(passed), func(name string) bool { return slices.Contains(granted, name) }), holder)
+	f.leaveGate(ctx, slices.DeleteFunc(slices.Clone(passed), func(name string) bool {
+		return slices.Contains(granted, name)
+	}), holder)
 	return granted, err
 }
 

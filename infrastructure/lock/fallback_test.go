@@ -116,7 +116,8 @@ func TestAGateThatStaysShutIsPassed(t *testing.T) {
 		}
 		manual.Advance(500 * time.Millisecond)
 	}
-	require.Equal(t, []time.Duration{4 * time.Second, 8 * time.Second, 12 * time.Second}, asked, "the holder's lease ends at 10 s")
+	require.Equal(t, []time.Duration{4 * time.Second, 8 * time.Second, 12 * time.Second}, asked,
+		"the holder's lease ends at 10 s")
 }
 
 // The store used up the caller's time: that says nothing of Redis.

@@ -42,7 +42,9 @@ func (c *counted) seen() (calls []string) {
 	return calls
 }
 
-func (c *counted) TryLock(ctx context.Context, name, holder string, ttl time.Duration) (l repository.Lease, ok bool, err error) {
+func (c *counted) TryLock(ctx context.Context, name, holder string,
+	ttl time.Duration,
+) (l repository.Lease, ok bool, err error) {
 	if err := c.note("lock"); err != nil {
 		return l, false, err
 	}

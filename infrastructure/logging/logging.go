@@ -32,7 +32,10 @@ func New(w io.Writer, format, level string) (*slog.Logger, *slog.LevelVar, error
 	var inner slog.Handler
 	switch chosen(w, format) {
 	case FormatText:
-		inner = tint.NewTextHandler(w, &tint.Options{Level: &l, TimeFormat: "2006-01-02T15:04:05.000Z07:00", NoColor: !terminal})
+		inner = tint.NewTextHandler(w, &tint.Options{
+			Level: &l, TimeFormat: "2006-01-02T15:04:05.000Z07:00",
+			NoColor: !terminal,
+		})
 	case FormatJSON:
 		inner = slog.NewJSONHandler(w, &slog.HandlerOptions{Level: &l})
 	default:

@@ -33,9 +33,11 @@ func TestSecretsNeverReachTheLog(t *testing.T) {
 		log, _, out := loggerTo(t, format)
 		log = log.With("apiKey", "canary").With(slog.Group("redis", "password", "canary", "addr", "visible"))
 		log.WithGroup("g").Info("signed in with Bearer canary",
-			"password", "canary", "session_token", "canary", "Authorization", "canary", "Set-Cookie", "canary", "clientSecret", []string{"canary"},
+			"password", "canary", "session_token", "canary", "Authorization", "canary", "Set-Cookie", "canary", "clientSecret",
+			[]string{"canary"},
 			"dsn", "canary", "account", account{"ann", "canary"},
-			"error", errors.New("dial u:canary@tcp(db:3306)/s: refused; redis://u:canary@r:6379; http://:ca@nary@h; Basic canary"))
+			"error", errors.New("dial u:canary@tcp(db:3306)/s: refused; redis://u:canary@r:6379; http://:ca@nary@h; "+
+				"Basic canary"))
 		require.NotContains(t, out.String(), "canary", format)
 		require.NotContains(t, out.String(), "nary", format)
 		require.Contains(t, out.String(), "visible")
@@ -54,7 +56,8 @@ func TestNobodyForgesALine(t *testing.T) {
 	evil := "a\r\n2026-01-01 INFO forged\x1b]0;owned\x07\u2028b\u202ec\x00d\xff\u0085e"
 	for _, format := range []string{logging.FormatText, logging.FormatJSON} {
 		log, _, out := loggerTo(t, format)
-		log.Info(evil, "name", evil, evil, "key", "list", []string{evil}, "bytes", []byte(evil), "other", struct{ S string }{evil}, "err", errors.New(evil))
+		log.Info(evil, "name", evil, evil, "key", "list", []string{evil}, "bytes", []byte(evil), "other",
+			struct{ S string }{evil}, "err", errors.New(evil))
 		log.WithGroup(evil).Info("x", "k", 1)
 		text := out.String()
 		require.Equal(t, 2, strings.Count(text, "\n"), format)

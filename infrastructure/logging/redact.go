@@ -91,7 +91,8 @@ func cleanAttr(a slog.Attr) slog.Attr {
 func secretKey(name string) bool {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	for _, word := range []string{
-		"password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "credential", "privatekey", "dsn",
+		"password", "passwd", "passphrase", "secret", "token", "authorization", "cookie", "apikey", "credential",
+		"privatekey", "dsn",
 	} {
 		if strings.Contains(plain, word) {
 			return true

@@ -49,26 +49,73 @@ func durationBuckets() []float64 {
 // New returns a collector with a registry of its own.
 func New() *MetricsCollector {
 	m := &MetricsCollector{
-		registry:   prometheus.NewRegistry(),
-		fires:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_fires_total", Help: "Executions recorded by fires, by the state they were born in."}, []string{"status", "reason"}),
-		batchSize:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_batch_size", Help: "Rows of one engine transaction.", Buckets: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500}}, []string{"kind"}),
-		batchTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_batch_duration_seconds", Help: "Time of one engine transaction.", Buckets: latenessBuckets()}, []string{"kind"}),
-		duplicates: prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_duplicate_fires_total", Help: "Fires whose id was recorded before the cursor passed them. Alert on any."}),
-		poison:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_poison_fires_total", Help: "Fires that the store refused and that were recorded as failed."}),
-		locked:     prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_locked_fires_total", Help: "Tries to fire a due job whose row somebody else had locked."}),
-		unreadable: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_unreadable_rows_total", Help: "Rows of the store that were met and could not be read, by kind; each time counts. Alert on any."}, []string{"kind"}),
-		lateness:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ps_start_lateness_seconds", Help: "Handler entry minus due time.", Buckets: latenessBuckets()}),
-		duration:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_execution_duration_seconds", Help: "Duration of attempts.", Buckets: durationBuckets()}, []string{"status"}),
-		ended:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_executions_total", Help: "Ends of attempts; status WAITING means that a retry follows."}, []string{"status", "reason"}),
-		refused:    prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_refused_reports_total", Help: "Results that came from a former holder and were kept as evidence only."}),
-		recovered:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_lost_runs_total", Help: "Runs whose node was lost."}),
-		queries:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_store_queries_total", Help: "Statements sent to the store, by name."}, []string{"query", "result"}),
-		queryTook:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_store_query_duration_seconds", Help: "Time of statements, by name.", Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}}, []string{"query"}),
+		registry: prometheus.NewRegistry(),
+		fires: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_fires_total",
+			Help: "Executions recorded by fires, by the state they were born in.",
+		}, []string{"status", "reason"}),
+		batchSize: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ps_batch_size",
+			Help: "Rows of one engine transaction.", Buckets: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500},
+		}, []string{"kind"}),
+		batchTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ps_batch_duration_seconds",
+			Help: "Time of one engine transaction.", Buckets: latenessBuckets(),
+		}, []string{"kind"}),
+		duplicates: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_duplicate_fires_total",
+			Help: "Fires whose id was recorded before the cursor passed them. Alert on any.",
+		}),
+		poison: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_poison_fires_total",
+			Help: "Fires that the store refused and that were recorded as failed.",
+		}),
+		locked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_locked_fires_total",
+			Help: "Tries to fire a due job whose row somebody else had locked.",
+		}),
+		unreadable: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_unreadable_rows_total",
+			Help: "Rows of the store that were met and could not be read, by kind; each time counts. Alert on any.",
+		},
+			[]string{"kind"}),
+		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ps_start_lateness_seconds",
+			Help: "Handler entry minus due time.", Buckets: latenessBuckets(),
+		}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ps_execution_duration_seconds",
+			Help: "Duration of attempts.", Buckets: durationBuckets(),
+		}, []string{"status"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_executions_total",
+			Help: "Ends of attempts; status WAITING means that a retry follows.",
+		}, []string{"status", "reason"}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_refused_reports_total",
+			Help: "Results that came from a former holder and were kept as evidence only.",
+		}),
+		recovered: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_lost_runs_total",
+			Help: "Runs whose node was lost.",
+		}),
+		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_store_queries_total",
+			Help: "Statements sent to the store, by name.",
+		}, []string{"query", "result"}),
+		queryTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ps_store_query_duration_seconds",
+			Help: "Time of statements, by name.", Buckets: []float64{
+				0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5,
+				2,
+			},
+		}, []string{"query"}),
 	}
 	m.members = newMembers(m.registry)
 	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
-	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable, m.lateness, m.duration,
+	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable, m.lateness,
+		m.duration,
 		m.ended, m.refused, m.recovered, m.queries, m.queryTook,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

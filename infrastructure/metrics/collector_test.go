@@ -99,7 +99,11 @@ func (node) Ages() map[string]time.Duration {
 
 func TestGaugesAreReadWhenAsked(t *testing.T) {
 	m := metrics.New()
-	m.Watch(queue{entity.ReadySpan().Lo: 5, entity.ScheduledSpan().Lo: 6, entity.UnroutableSpan().Lo: 3, entity.WaitHandler.Spans()[0].Lo: 2, entity.QueuedSpan().Lo: 1_000_000, entity.DetachedSpan().Lo: 4}, node{}, node{}, node{}, node{}, func() []string { return []string{"redis", "duty", "duty"} })
+	m.Watch(queue{
+		entity.ReadySpan().Lo: 5, entity.ScheduledSpan().Lo: 6, entity.UnroutableSpan().Lo: 3,
+		entity.WaitHandler.Spans()[0].Lo: 2, entity.QueuedSpan().Lo: 1_000_000, entity.DetachedSpan().Lo: 4,
+	}, node{}, node{},
+		node{}, node{}, func() []string { return []string{"redis", "duty", "duty"} })
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_queue_depth{state="ready"}`:         "5",

@@ -53,19 +53,28 @@ const scrapeTimeout = 2 * time.Second
 func (m *MetricsCollector) Watch(q Queue, runs Runs, plans Plans, loops Loops, clock Clock, degraded func() []string) {
 	m.registry.MustRegister(&gauges{
 		queue: q, runs: runs, plans: plans, loops: loops, clock: clock, degraded: degraded,
-		trouble:      prometheus.NewDesc("ps_degraded", "1 for each part that does not work as it should, see /readyz.", []string{"part"}, nil),
-		depth:        prometheus.NewDesc("ps_queue_depth", "Waiting executions, by what they wait for, and detached ones; at most 100000.", []string{"state"}, nil),
-		unplaced:     prometheus.NewDesc("ps_unplaced_runs", "Waiting executions that no node can take, by what is missing: NODE (one with the labels), COMMAND (one that runs commands) or HANDLER. Alert on any that lasts.", []string{"waits_for"}, nil),
+		trouble: prometheus.NewDesc("ps_degraded", "1 for each part that does not work as it should, see /readyz.",
+			[]string{"part"}, nil),
+		depth: prometheus.NewDesc("ps_queue_depth",
+			"Waiting executions, by what they wait for, and detached ones; at most 100000.", []string{"state"}, nil),
+		unplaced: prometheus.NewDesc("ps_unplaced_runs",
+			"Waiting executions that no node can take, by what is missing: NODE (one with the labels), COMMAND (one that runs "+
+				"commands) or HANDLER. Alert on any that lasts.", []string{"waits_for"}, nil),
 		running:      prometheus.NewDesc("ps_running", "Runs on this node in general slots.", nil, nil),
 		slots:        prometheus.NewDesc("ps_slots", "General slots of this node.", nil, nil),
 		commands:     prometheus.NewDesc("ps_command_running", "Commands that run on this node.", nil, nil),
 		commandSlots: prometheus.NewDesc("ps_command_slots", "Slots for commands of this node.", nil, nil),
-		ends:         prometheus.NewDesc("ps_held_ends", "Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
-		held:         prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
-		locked:       prometheus.NewDesc("ps_jobs_locked", "Due jobs that wait because somebody else has locked their rows.", nil, nil),
-		age:          prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
-		leads:        prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil, nil),
-		offset:       prometheus.NewDesc("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil, nil),
+		ends: prometheus.NewDesc("ps_held_ends",
+			"Ends of runs that the store has not taken for more than a minute. Alert on any.", nil, nil),
+		held: prometheus.NewDesc("ps_due_soon", "Jobs held in memory because they are due soon.", nil, nil),
+		locked: prometheus.NewDesc("ps_jobs_locked", "Due jobs that wait because somebody else has locked their rows.", nil,
+			nil),
+		age: prometheus.NewDesc("ps_loop_age_seconds", "Time since the last good tick of a duty.", []string{"loop"}, nil),
+		leads: prometheus.NewDesc("ps_duties_leader", "1 on the node that does the duties of the cluster, else 0.", nil,
+			nil),
+		offset: prometheus.NewDesc("ps_clock_offset_seconds",
+			"How far the clock of the store is ahead of this node's, as far as that is certain. Alert beyond 1 and -1.", nil,
+			nil),
 	})
 }
 
@@ -78,12 +87,16 @@ type gauges struct {
 
 	degraded func() []string
 
-	depth, unplaced, running, slots, commands, commandSlots, ends, held, locked, age, leads, offset, trouble *prometheus.Desc
+	depth, unplaced, running, slots, commands, commandSlots, ends, held, locked, age, leads, offset,
+	trouble *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.depth, g.unplaced, g.running, g.slots, g.commands, g.commandSlots, g.ends, g.held, g.locked, g.age, g.leads, g.offset, g.trouble} {
+	for _, d := range []*prometheus.Desc{
+		g.depth, g.unplaced, g.running, g.slots, g.commands, g.commandSlots, g.ends,
+		g.held, g.locked, g.age, g.leads, g.offset, g.trouble,
+	} {
 		ch <- d
 	}
 }

@@ -17,11 +17,30 @@ type members struct {
 
 func newMembers(r prometheus.Registerer) members {
 	m := members{
-		beats:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_beat_duration_seconds", Help: "Time of a beat of this node and its look at the registry.", Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5}}, []string{"result"}),
-		asked:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_promises_asked_total", Help: "Questions to other nodes until when they do not declare this one DOWN, by what came of them: promise, declared, silent."}, []string{"result"}),
-		promised: prometheus.NewCounter(prometheus.CounterOpts{Name: "ps_promises_given_total", Help: "Promises given to other nodes."}),
-		stopped:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ps_fences_total", Help: "Times that this node stopped its work because its lease ended, by cause: cut, lease, silent, declared, frozen, taken over."}, []string{"cause"}),
-		deaths:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ps_node_death_seconds", Help: "Age of the last beat of nodes that this one declared DOWN, by cause: LEASE, PROOF, YIELD.", Buckets: []float64{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 7.5, 10, 15, 30, 60}}, []string{"cause"}),
+		beats: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "ps_beat_duration_seconds",
+			Help:    "Time of a beat of this node and its look at the registry.",
+			Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5},
+		}, []string{"result"}),
+		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_promises_asked_total",
+			Help: "Questions to other nodes until when they do not declare this one DOWN, by what came of them: promise, " +
+				"declared, silent.",
+		}, []string{"result"}),
+		promised: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ps_promises_given_total",
+			Help: "Promises given to other nodes.",
+		}),
+		stopped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_fences_total",
+			Help: "Times that this node stopped its work because its lease ended, by cause: cut, lease, silent, declared, " +
+				"frozen, taken over.",
+		}, []string{"cause"}),
+		deaths: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "ps_node_death_seconds",
+			Help:    "Age of the last beat of nodes that this one declared DOWN, by cause: LEASE, PROOF, YIELD.",
+			Buckets: []float64{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 7.5, 10, 15, 30, 60},
+		}, []string{"cause"}),
 	}
 	r.MustRegister(m.beats, m.asked, m.promised, m.stopped, m.deaths)
 	return m

@@ -38,15 +38,21 @@ var private = []netip.Prefix{
 
 // metadata are addresses inside private networks at which clouds give out credentials.
 // Link-local addresses are refused with their network.
-var metadata = []netip.Addr{netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254")}
+var metadata = []netip.Addr{
+	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("fd00:ec2::254"),
+	netip.MustParseAddr("fd20:ce::254"),
+}
 
 // ports are ports at which no HTTP service listens, and where the text of a request could act
 // as commands: of mail, shells, chat and databases. The list follows the Fetch standard and
 // adds databases.
 var ports = []uint16{
-	1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119,
-	123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
-	993, 995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+	1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111,
+	113, 115, 117, 119,
+	123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587,
+	601, 636, 989, 990,
+	993, 995, 1719, 1720, 1723, 2049, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
+	6669, 6679, 6697,
 	10080, 11211, 26379, 27017,
 }
 
@@ -54,7 +60,8 @@ var ports = []uint16{
 // ZooKeeper, Nomad, CouchDB, Spark, Kubernetes, Vault, Consul, Elasticsearch and the kubelet.
 // They are refused in private networks.
 var control = []uint16{
-	2181, 2375, 2376, 2377, 2379, 2380, 4001, 4243, 4646, 4647, 4648, 5984, 6066, 6443, 7077, 8200, 8201, 8300, 8301, 8302, 8500, 8501, 8502,
+	2181, 2375, 2376, 2377, 2379, 2380, 4001, 4243, 4646, 4647, 4648, 5984, 6066, 6443, 7077, 8200, 8201, 8300, 8301, 8302,
+	8500, 8501, 8502,
 	9200, 9300, 10248, 10249, 10250, 10255, 10256, 10257, 10259,
 }
 
@@ -104,10 +111,14 @@ func (g *Guard) check(target netip.AddrPort) *Refusal {
 		return refuse("calls to the address %s are not allowed on this server%s", addr, remedy)
 	}
 	if slices.Contains(ports, target.Port()) {
-		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s", strconv.Itoa(int(target.Port())), remedy)
+		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s",
+			strconv.Itoa(int(target.Port())), remedy)
 	}
-	if slices.Contains(control, target.Port()) && slices.ContainsFunc(private, func(n netip.Prefix) bool { return n.Contains(addr) }) {
-		return refuse("calls to port %s of private networks are not allowed, it belongs to the administration of servers%s", strconv.Itoa(int(target.Port())), remedy)
+	if slices.Contains(control, target.Port()) && slices.ContainsFunc(private, func(n netip.Prefix) bool {
+		return n.Contains(addr)
+	}) {
+		return refuse("calls to port %s of private networks are not allowed, it belongs to the administration of servers%s",
+			strconv.Itoa(int(target.Port())), remedy)
 	}
 	return nil
 }

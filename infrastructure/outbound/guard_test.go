@@ -15,7 +15,8 @@ func guards(t *testing.T) (strict, private, listed *outbound.Guard) {
 	t.Helper()
 	networks, err := outbound.ParseNetworks([]string{"10.1.0.0/16", "169.254.169.254", "fd00:ec2::254"})
 	require.NoError(t, err)
-	return outbound.New(outbound.Policy{}), outbound.New(outbound.Policy{AllowPrivate: true}), outbound.New(outbound.Policy{AllowCIDRs: networks})
+	return outbound.New(outbound.Policy{}), outbound.New(outbound.Policy{AllowPrivate: true}),
+		outbound.New(outbound.Policy{AllowCIDRs: networks})
 }
 
 func TestTheGuardJudgesAddresses(t *testing.T) {
@@ -128,7 +129,9 @@ func TestARefusalNamesTheAddressAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	strict, _, _ := guards(t)
 	err := strict.Control("tcp4", "10.0.0.1:80", nil)
-	require.EqualError(t, err, "calls to the address 10.0.0.1 are not allowed on this server; a network that shall be called is listed in executor.http.allowCIDRs")
+	require.EqualError(t, err,
+		"calls to the address 10.0.0.1 are not allowed on this server; a network that shall be called is listed in "+
+			"executor.http.allowCIDRs")
 	err = strict.Control("tcp4", "93.184.216.34:25", nil)
 	require.ErrorContains(t, err, "calls to port 25 are not allowed")
 }

@@ -34,7 +34,8 @@ func nameserver(t *testing.T, next func() netip.Addr) *net.Resolver {
 			m.Response, m.Authoritative, m.Additionals = true, true, nil
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: next().As4()},
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+					Body:   &dnsmessage.AResource{A: next().As4()},
 				}}
 			}
 			if out, err := m.Pack(); err == nil {

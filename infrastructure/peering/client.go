@@ -76,7 +76,8 @@ func (c *Client) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) 
 func (c *Client) send(ctx context.Context, n entity.Node, path string, body []byte) ([]byte, error) {
 	mark := stamp{at: c.now(), nonce: rand.Text()}
 	mark.code = code(c.key, "question", path, mark.String(), string(body))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.scheme+"://"+net.JoinHostPort(n.IP, strconv.Itoa(n.Port))+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		c.scheme+"://"+net.JoinHostPort(n.IP, strconv.Itoa(n.Port))+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

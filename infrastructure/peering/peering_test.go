@@ -123,8 +123,13 @@ func TestWhoListensInCannotUseWhatItHears(t *testing.T) {
 	}
 	same := func(_ *http.Request, body []byte) []byte { return body }
 	require.Equal(t, 401, send(same), "a question counts once")
-	require.Equal(t, 401, send(func(_ *http.Request, body []byte) []byte { return bytes.Replace(body, []byte("7"), []byte("8"), 1) }))
-	require.Equal(t, 401, send(func(r *http.Request, body []byte) []byte { r.URL.Path = "/internal/v1/yield"; return body }), "nor for another matter")
+	require.Equal(t, 401, send(func(_ *http.Request, body []byte) []byte {
+		return bytes.Replace(body, []byte("7"), []byte("8"), 1)
+	}))
+	require.Equal(t, 401, send(func(r *http.Request, body []byte) []byte {
+		r.URL.Path = "/internal/v1/yield"
+		return body
+	}), "nor for another matter")
 	require.Equal(t, 401, send(func(r *http.Request, body []byte) []byte {
 		s := r.Header.Get("X-Scheduler-Signature")
 		r.Header.Set("X-Scheduler-Signature", strings.Replace(s, ",n=", ",n=A", 1))

@@ -37,7 +37,10 @@ type Server struct {
 // NewServer returns a server that trusts callers with the key; now is the store's time. Without
 // a key it refuses everything.
 func NewServer(key []byte, now func() time.Time, a Answerer) *Server {
-	return &Server{key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}}, permits: make(chan struct{}, answering)}
+	return &Server{
+		key: key, now: now, answerer: a, nonces: nonces{seen: map[string]time.Time{}},
+		permits: make(chan struct{}, answering),
+	}
 }
 
 // ServeHTTP implements http.Handler.

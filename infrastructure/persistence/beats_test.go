@@ -31,7 +31,10 @@ func newMember(t *testing.T, cfg persistence.Config, id string) *member {
 	m.Beats, err = m.store.Beats(id, time.Second, 2*time.Second)
 	require.NoError(t, err)
 	require.NoError(t, m.Hold(t.Context()))
-	m.node = entity.Node{ID: id, Roles: []string{entity.RoleScheduler}, Life: entity.NodeLife{Lease: 3 * time.Second, Boot: "boot-" + id}}
+	m.node = entity.Node{
+		ID: id, Roles: []string{entity.RoleScheduler},
+		Life: entity.NodeLife{Lease: 3 * time.Second, Boot: "boot-" + id},
+	}
 	m.node.Epoch, err = m.store.Register(t.Context(), m.node)
 	require.NoError(t, err)
 	m.beat(t)
@@ -120,19 +123,20 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 	frozen := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		ended <- dbtest.Write(t.Context(), a.store, repository.LaneFire, "test", func(ctx context.Context, tx dbtest.Tx) error {
-			if _, err := tx.Exec(ctx, "UPDATE scheduler_outbox SET topic = 'held' WHERE event_id = 'row'"); err != nil {
-				return err
-			}
-			select {
-			case <-held: // a second try, after the first was cut off
-				return errors.New("cut off")
-			default:
-			}
-			close(held)
-			<-frozen
-			return nil
-		})
+		ended <- dbtest.Write(t.Context(), a.store, repository.LaneFire, "test",
+			func(ctx context.Context, tx dbtest.Tx) error {
+				if _, err := tx.Exec(ctx, "UPDATE scheduler_outbox SET topic = 'held' WHERE event_id = 'row'"); err != nil {
+					return err
+				}
+				select {
+				case <-held: // a second try, after the first was cut off
+					return errors.New("cut off")
+				default:
+				}
+				close(held)
+				<-frozen
+				return nil
+			})
 	}()
 	<-held
 	take := func(within time.Duration) error {

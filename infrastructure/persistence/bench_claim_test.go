@@ -53,14 +53,16 @@ func waitingRuns(b *testing.B, s *persistence.Store, next *int, count int, queue
 		*next++
 		job, key := fmt.Sprintf("01930000-0000-7000-8000-%012d", *next), identity.FireKey(at)
 		rows[i] = &entity.Execution{
-			ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
+			ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,
+			Trigger:    entity.TriggerSchedule,
 			ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusWaiting, CreateTime: at, UpdateTime: at,
 			Claim: queues[i%len(queues)].Key(5, at.Add(time.Duration(*next)*time.Millisecond)),
 		}
 	}
-	require.NoError(b, s.Write(b.Context(), repository.LaneFire, "bench", func(ctx context.Context, tx repository.Tx) error {
-		return tx.Executions.Insert(ctx, rows)
-	}))
+	require.NoError(b, s.Write(b.Context(), repository.LaneFire, "bench",
+		func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.Insert(ctx, rows)
+		}))
 }
 
 func benchLook(b *testing.B, s *persistence.Store, next *int) {
@@ -80,18 +82,22 @@ func benchLook(b *testing.B, s *persistence.Store, next *int) {
 }
 
 func benchClaims(b *testing.B, s *persistence.Store, next *int) {
-	all := []entity.Queue{entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral), entity.LabelQueue(map[string]string{"zone": "a"})}
+	all := []entity.Queue{
+		entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral),
+		entity.LabelQueue(map[string]string{"zone": "a"}),
+	}
 	for name, queues := range map[string][]entity.Queue{"claim/common": all[:1], "claim/three queues": all} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				waitingRuns(b, s, next, 100, queues...)
 				var got []*entity.Execution
-				require.NoError(b, s.Write(b.Context(), repository.LaneComplete, "bench", func(ctx context.Context, tx repository.Tx) (err error) {
-					got, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
-						NodeID: "n1", Epoch: 1, Limit: 100, Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Queues: queues,
-					})
-					return err
-				}))
+				require.NoError(b, s.Write(b.Context(), repository.LaneComplete, "bench",
+					func(ctx context.Context, tx repository.Tx) (err error) {
+						got, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+							NodeID: "n1", Epoch: 1, Limit: 100, Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Queues: queues,
+						})
+						return err
+					}))
 				require.Len(b, got, 100)
 			}
 		})

@@ -129,7 +129,8 @@ func compare(b *testing.B, where string, batch, workers int, cfg func() persiste
 			}
 		}
 	}
-	fmt.Printf("\n%s %s, batches of %d, %d connections: %v\n", where, field[0].store.Info().Version, batch, workers, field[0].store.Info().Durability)
+	fmt.Printf("\n%s %s, batches of %d, %d connections: %v\n", where, field[0].store.Info().Version, batch, workers,
+		field[0].store.Info().Durability)
 	for _, c := range field {
 		shares := make([]float64, len(c.rates))
 		for i, rate := range c.rates { // turn by turn, because the machine's speed changes
@@ -157,19 +158,21 @@ func (c *contestant) prepare(b *testing.B) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c.cursors = slices.Repeat([]time.Time{start}, benchJobs)
 	for from := 0; from < benchJobs; from += 1000 {
-		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare", func(ctx context.Context, tx repository.Tx) error {
-			var jobs []*entity.Job
-			for n := from; n < from+1000; n++ {
-				jobs = append(jobs, benchJob(n, start))
-			}
-			return tx.Jobs.Insert(ctx, jobs...)
-		}))
+		require.NoError(b, c.store.Write(b.Context(), repository.LaneAPI, "prepare",
+			func(ctx context.Context, tx repository.Tx) error {
+				var jobs []*entity.Job
+				for n := from; n < from+1000; n++ {
+					jobs = append(jobs, benchJob(n, start))
+				}
+				return tx.Jobs.Insert(ctx, jobs...)
+			}))
 	}
 	for _, statement := range c.setup {
-		require.NoError(b, dbtest.Write(b.Context(), c.store, repository.LaneAPI, "prepare", func(ctx context.Context, tx dbtest.Tx) error {
-			_, err := tx.Exec(ctx, statement)
-			return err
-		}))
+		require.NoError(b, dbtest.Write(b.Context(), c.store, repository.LaneAPI, "prepare",
+			func(ctx context.Context, tx dbtest.Tx) error {
+				_, err := tx.Exec(ctx, statement)
+				return err
+			}))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +185,8 @@ func benchJob(n int, due time.Time) *entity.Job {
 	id := benchJobID(n)
 	return &entity.Job{
 		ID: id, Name: fmt.Sprintf("bench job %d", n), Group: "default", Type: entity.JobCustom, Class: "noop", Data: "{}",
-		Status: entity.JobEnabled, NextFireTime: due, DueTime: due, Partition: entity.PartitionOf(id), Version: 1, CreateTime: due, UpdateTime: due,
+		Status: entity.JobEnabled, NextFireTime: due, DueTime: due, Partition: entity.PartitionOf(id), Version: 1,
+		CreateTime: due, UpdateTime: due,
 	}
 }
 
@@ -220,7 +224,8 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 		id := benchJobID(number)
 		key := identity.FireKey(at)
 		e := &entity.Execution{
-			ID: identity.ExecutionID(at, id, key, i), JobID: id, FireKey: key, ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
+			ID: identity.ExecutionID(at, id, key, i), JobID: id, FireKey: key, ScheduledTime: at, DueTime: at,
+			Trigger:    entity.TriggerSchedule,
 			JobVersion: 1, Priority: 5, Status: entity.StatusRunning, NodeID: "node-1", Epoch: 1, Token: 1, Attempt: 1,
 			StartTime: at, CreateTime: at, UpdateTime: at,
 		}
@@ -230,13 +235,17 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 		next := at.Add(time.Minute)
 		rows[i] = e
 		moves[i] = repository.JobMove{
-			JobAdvance: repository.JobAdvance{ID: id, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled},
-			From:       c.cursors[number], Version: 1,
+			JobAdvance: repository.JobAdvance{
+				ID: id, NextFireTime: next, DueTime: next, LastFireTime: at,
+				Status: entity.JobEnabled,
+			},
+			From: c.cursors[number], Version: 1,
 		}
 		c.cursors[number] = next
 		finishes[i] = repository.Finish{
 			ID: e.ID, NodeID: "node-1", Epoch: 1, Token: 1, Status: entity.StatusSuccess,
-			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond), Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100,
+			StartTime: at.Add(time.Millisecond), EndTime: at.Add(time.Duration(2+i%50) * time.Millisecond),
+			Duration: time.Duration(1+i%50) * time.Millisecond, Progress: 100,
 		}
 	}
 	err := dbtest.Write(ctx, c.store, repository.LaneFire, "fire", func(ctx context.Context, tx dbtest.Tx) error {

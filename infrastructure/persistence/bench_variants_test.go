@@ -16,7 +16,10 @@ import (
 func variants(lite bool) []variant {
 	drop := func(index string) []string {
 		if lite {
-			return []string{"DROP INDEX " + map[string]string{"idx_job_id": "idx_execution_job", "idx_claim": "idx_execution_claim"}[index]}
+			return []string{"DROP INDEX " + map[string]string{
+				"idx_job_id": "idx_execution_job",
+				"idx_claim":  "idx_execution_claim",
+			}[index]}
 		}
 		return []string{"ALTER TABLE scheduler_job_execution DROP INDEX " + index}
 	}
@@ -29,7 +32,10 @@ func variants(lite bool) []variant {
 		{name: "no claim key for direct starts", noKey: true},
 		{name: "without the claim index", setup: drop("idx_claim")},
 		{name: "without the job index", setup: drop("idx_job_id")},
-		{name: "with the design's (status), (start_time)", setup: []string{create("x_status", "status"), create("x_start", "start_time")}},
+		{
+			name:  "with the design's (status), (start_time)",
+			setup: []string{create("x_status", "status"), create("x_start", "start_time")},
+		},
 		{name: "with (retry_of)", setup: []string{create("x_retry", "retry_of")}},
 	}
 	dueIndex := func(columns string) []string {
@@ -60,7 +66,8 @@ func bareInsert(ctx context.Context, tx dbtest.Tx, rows []*entity.Execution, per
 			args = append(args, e.ID, e.JobID, e.NodeID, "RUNNING", nil, 1, at, at, at)
 		}
 		mark := "(?,?,?,?,?,?,?,?,?)"
-		_, err := tx.Exec(ctx, "INSERT INTO bare ("+bareColumns+") VALUES "+strings.Repeat(mark+",", len(part)-1)+mark, args...)
+		_, err := tx.Exec(ctx, "INSERT INTO bare ("+bareColumns+") VALUES "+strings.Repeat(mark+",", len(part)-1)+mark,
+			args...)
 		if err != nil {
 			return err
 		}
@@ -108,7 +115,8 @@ func bareFinishMySQL(ctx context.Context, tx dbtest.Tx, rows []repository.Finish
 		}
 		args = append(args, f.ID, sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds())
 	}
-	b.WriteString(") v ON v.id = e.id SET e.status = 'SUCCESS', e.end_time = v.ent, e.duration = v.dur, e.update_time = v.ent WHERE e.status = 'RUNNING' AND e.token = 1")
+	b.WriteString(") v ON v.id = e.id SET e.status = 'SUCCESS', e.end_time = v.ent, e.duration = v.dur, e.update_time = " +
+		"v.ent WHERE e.status = 'RUNNING' AND e.token = 1")
 	_, err := tx.Exec(ctx, b.String(), args...)
 	return err
 }
@@ -123,13 +131,17 @@ func upsertFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) e
 			b.WriteString(",")
 		}
 		b.WriteString("(?,'','','','2000-01-01',?,?,?,?,?,?,?,?,?,?,?,?)")
-		args = append(args, f.ID, string(f.Status), nil, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(),
+		args = append(args, f.ID, string(f.Status), nil, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime),
+			f.Duration.Milliseconds(),
 			f.Progress, nil, nil, f.NodeID, f.Epoch, f.Token, sqlvalue.TimeText(f.EndTime))
 	}
 	// claim_key and status are set last: the guards read the old values.
 	held := "status = 'RUNNING' AND token = VALUES(token) AND epoch = VALUES(epoch) AND node_id = VALUES(node_id)"
 	b.WriteString(" ON DUPLICATE KEY UPDATE ")
-	for _, c := range []string{"reason", "start_time", "end_time", "duration", "progress", "error_message", "result", "update_time"} {
+	for _, c := range []string{
+		"reason", "start_time", "end_time", "duration", "progress", "error_message", "result",
+		"update_time",
+	} {
 		b.WriteString(c + " = IF(" + held + ", VALUES(" + c + "), " + c + "), ")
 	}
 	b.WriteString("claim_key = IF(" + held + ", NULL, claim_key), status = IF(" + held + ", VALUES(status), status)")
@@ -140,7 +152,10 @@ func upsertFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) e
 func jsonFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 	list := make([][]any, 0, len(rows))
 	for _, f := range sortedFinishes(rows) {
-		list = append(list, []any{f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
+		list = append(list, []any{
+			f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime),
+			f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token,
+		})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {
@@ -170,7 +185,9 @@ func sqliteForms() []variant {
 			finish: func(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 				for _, f := range sortedFinishes(rows) {
 					end := sqlvalue.TimeText(f.EndTime)
-					_, err := tx.Exec(ctx, "UPDATE bare SET status = 'SUCCESS', end_time = ?, duration = ?, update_time = ? WHERE id = ? AND status = 'RUNNING' AND token = 1",
+					_, err := tx.Exec(ctx,
+						"UPDATE bare SET status = 'SUCCESS', end_time = ?, duration = ?, update_time = ? WHERE id = ? AND status = "+
+							"'RUNNING' AND token = 1",
 						end, f.Duration.Milliseconds(), end, f.ID)
 					if err != nil {
 						return err
@@ -182,14 +199,18 @@ func sqliteForms() []variant {
 		{
 			name: "execution table without rowid",
 			setup: []string{
-				"DROP TABLE scheduler_job_execution", "CREATE TABLE scheduler_job_execution (" + sqliteExecutionColumns + ", PRIMARY KEY (id)) WITHOUT ROWID",
+				"DROP TABLE scheduler_job_execution",
+				"CREATE TABLE scheduler_job_execution (" + sqliteExecutionColumns + ", PRIMARY KEY (id)) WITHOUT ROWID",
 				"CREATE INDEX idx_execution_job ON scheduler_job_execution (job_id)",
 				"CREATE INDEX idx_execution_claim ON scheduler_job_execution (claim_key) WHERE claim_key IS NOT NULL",
 			},
 		},
 		{
-			name:  "job index without the id",
-			setup: []string{"DROP INDEX idx_execution_job", "CREATE INDEX idx_execution_job ON scheduler_job_execution (job_id)"},
+			name: "job index without the id",
+			setup: []string{
+				"DROP INDEX idx_execution_job",
+				"CREATE INDEX idx_execution_job ON scheduler_job_execution (job_id)",
+			},
 		},
 		{name: "one run an INSERT", perInsert: 1},
 		{name: "50 runs an INSERT", perInsert: 50},
@@ -206,7 +227,10 @@ const sqliteExecutionColumns = `id TEXT NOT NULL, job_id TEXT NOT NULL, node_id 
 func sqliteJSONFinish(ctx context.Context, tx dbtest.Tx, rows []repository.Finish) error {
 	list := make([][]any, 0, len(rows))
 	for _, f := range sortedFinishes(rows) {
-		list = append(list, []any{f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime), f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token})
+		list = append(list, []any{
+			f.ID, f.Status, sqlvalue.TimeText(f.StartTime), sqlvalue.TimeText(f.EndTime),
+			f.Duration.Milliseconds(), f.Progress, f.NodeID, f.Epoch, f.Token,
+		})
 	}
 	text, err := json.Marshal(list)
 	if err != nil {

@@ -28,7 +28,8 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 	var runs []*entity.Execution
 	for i, status := range entity.Statuses() {
 		e := h.run(5000 + i)
-		e.Status, e.Claim, e.ErrorMessage, e.Result, e.Params, e.Checkpoint = status, "", rocket, strings.Repeat("ü", 30_000), `{"a":"`+"🚀"+`"}`, "\t"
+		e.Status, e.Claim, e.ErrorMessage, e.Result, e.Params, e.Checkpoint = status, "", rocket, strings.Repeat("ü", 30_000),
+			`{"a":"`+"🚀"+`"}`, "\t"
 		e.ShardIndex, e.ShardTotal, e.JobFence, e.NodeLosses, e.CancelRequested, e.Progress = i, 9, 1<<60, 2, true, 50
 		e.SkipFrom, e.SkipTo, e.SkipCount, e.SkipAtLeast, e.StartDeadline = at, at.Add(time.Hour), 7, true, at
 		e.RetryOf, e.RootID = h.run(1).ID, h.run(2).ID
@@ -37,7 +38,8 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 	runs[0].Claim = entity.CommonQueue.Key(5, at)
 	runs[1].Claim, runs[1].NodeID = entity.RunningKey("node-lost"), "node-lost"
 	job := h.job(3000)
-	job.Name, job.Description, job.Labels, job.Group, job.Owner = rocket, strings.Repeat("🚀", 500), map[string]string{"k": rocket}, "Gruppe 零", "wir"
+	job.Name, job.Description, job.Labels, job.Group, job.Owner = rocket, strings.Repeat("🚀", 500),
+		map[string]string{"k": rocket}, "Gruppe 零", "wir"
 	require.NoError(t, s.Write(ctx, repository.LaneAPI, "fill", func(ctx context.Context, tx repository.Tx) error {
 		if err := tx.Jobs.Insert(ctx, job); err != nil {
 			return err
@@ -45,29 +47,64 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 		if err := tx.Executions.Insert(ctx, runs); err != nil {
 			return err
 		}
-		if err := tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: job.ID, FireKey: "f", Active: true, Remaining: 2, Seq: 9, Scheduled: true, JobVersion: 3, CreateTime: at}}); err != nil {
+		if err := tx.InFlightFires.Insert(ctx,
+			[]entity.InFlightFire{{
+				JobID: job.ID, FireKey: "f", Active: true, Remaining: 2, Seq: 9, Scheduled: true,
+				JobVersion: 3, CreateTime: at,
+			}}); err != nil {
 			return err
 		}
-		if err := tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: runs[2].ID, Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonPanic, StartTime: at, ErrorMessage: rocket}}); err != nil {
+		if err := tx.Records.AddAttempts(ctx,
+			[]entity.Attempt{{
+				ExecutionID: runs[2].ID, Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonPanic,
+				StartTime: at, ErrorMessage: rocket,
+			}}); err != nil {
 			return err
 		}
-		if err := tx.Records.AddEvents(ctx, []entity.Event{{ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at}}); err != nil {
+		if err := tx.Records.AddEvents(ctx,
+			[]entity.Event{{ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at}}); err != nil {
 			return err
 		}
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{
-			{JobID: job.ID, ExecutionID: runs[0].ID, Attempt: 1, Type: entity.LogStdout, SeqFrom: 1, SeqTo: 2, Content: rocket + "\nzwei", CreateTime: at},
-			{JobID: job.ID, ExecutionID: runs[0].ID, Attempt: 1, Type: entity.LogStderr, SeqFrom: 3, SeqTo: 3, Content: strings.Repeat("🚀", 250_000), CreateTime: at, Truncated: true},
+			{
+				JobID: job.ID, ExecutionID: runs[0].ID, Attempt: 1, Type: entity.LogStdout, SeqFrom: 1, SeqTo: 2,
+				Content: rocket + "\nzwei", CreateTime: at,
+			},
+			{
+				JobID: job.ID, ExecutionID: runs[0].ID, Attempt: 1, Type: entity.LogStderr, SeqFrom: 3, SeqTo: 3,
+				Content: strings.Repeat("🚀", 250_000), CreateTime: at, Truncated: true,
+			},
 		})
 	}))
-	user := entity.User{ID: "u-1", Name: "Jürgen 🚀", PasswordHash: "$argon2id$x", Role: entity.RoleAdmin, Rights: entity.Rights{Groups: map[string]entity.Role{"Gruppe 零": entity.RoleViewer}, Commands: true}, CreateTime: at, UpdateTime: at}
+	user := entity.User{
+		ID: "u-1", Name: "Jürgen 🚀", PasswordHash: "$argon2id$x", Role: entity.RoleAdmin,
+		Rights: entity.Rights{Groups: map[string]entity.Role{"Gruppe 零": entity.RoleViewer}, Commands: true}, CreateTime: at,
+		UpdateTime: at,
+	}
 	require.NoError(t, s.AddUser(ctx, user))
-	require.NoError(t, s.AddSession(ctx, entity.Session{TokenHash: "hash", UserID: user.ID, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}, 100))
-	require.NoError(t, s.AddToken(ctx, entity.Token{ID: "t-1", UserID: user.ID, Name: "ci", Hash: "hash 2", Scopes: []string{"job:read"}, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at}, 100))
-	require.NoError(t, s.AddSecret(ctx, entity.Secret{Name: "db", Description: rocket, KeyID: "k1", Sealed: []byte{0, 0xff, '\'', '\\', 0x80}, Version: 1, CreateTime: at, UpdateTime: at}))
-	require.NoError(t, s.AddAudit(ctx, entity.AuditEntry{ID: h.run(9).ID, Time: at, UserName: rocket, Action: "PUT", Status: 200, Changes: `{"name":["a","🚀"]}`}))
-	_, err := s.Register(ctx, entity.Node{ID: "node-1", IP: "10.0.0.1", Port: 8080, Status: entity.NodeUp, Labels: map[string]string{"z": "零"}, CreateTime: at, UpdateTime: at, LastHeartbeat: at})
+	require.NoError(t, s.AddSession(ctx, entity.Session{
+		TokenHash: "hash", UserID: user.ID,
+		ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at,
+	}, 100))
+	require.NoError(t, s.AddToken(ctx, entity.Token{
+		ID: "t-1", UserID: user.ID, Name: "ci", Hash: "hash 2",
+		Scopes: []string{"job:read"}, ExpiresAt: at.AddDate(90, 0, 0), CreateTime: at,
+	}, 100))
+	require.NoError(t, s.AddSecret(ctx, entity.Secret{
+		Name: "db", Description: rocket, KeyID: "k1",
+		Sealed: []byte{0, 0xff, '\'', '\\', 0x80}, Version: 1, CreateTime: at, UpdateTime: at,
+	}))
+	require.NoError(t, s.AddAudit(ctx, entity.AuditEntry{
+		ID: h.run(9).ID, Time: at, UserName: rocket, Action: "PUT",
+		Status: 200, Changes: `{"name":["a","🚀"]}`,
+	}))
+	_, err := s.Register(ctx, entity.Node{
+		ID: "node-1", IP: "10.0.0.1", Port: 8080, Status: entity.NodeUp,
+		Labels: map[string]string{"z": "零"}, CreateTime: at, UpdateTime: at, LastHeartbeat: at,
+	})
 	require.NoError(t, err)
-	_, _, err = s.Begin(ctx, entity.IdempotentCall{Scope: "u-1 POST /jobs", Key: "key", BodyHash: "h", CreateTime: at}, time.Hour)
+	_, _, err = s.Begin(ctx, entity.IdempotentCall{Scope: "u-1 POST /jobs", Key: "key", BodyHash: "h", CreateTime: at},
+		time.Hour)
 	require.NoError(t, err)
 }
 
@@ -110,7 +147,8 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		require.NoError(t, err, name)
 	}
 	require.NoError(t, s.Write(ctx, repository.LaneAPI, "read", func(ctx context.Context, tx repository.Tx) error {
-		out["live fires"], err = tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: benchJobID(3000), Active: true, Limit: 10}, {JobID: benchJobID(3000), Limit: 10}})
+		out["live fires"], err = tx.InFlightFires.Oldest(ctx,
+			[]repository.Oldest{{JobID: benchJobID(3000), Active: true, Limit: 10}, {JobID: benchJobID(3000), Limit: 10}})
 		return err
 	}))
 	return out

@@ -121,7 +121,9 @@ func measured(t *testing.T, cfg persistence.Config, plain bool, jobs int) (c cos
 	n.Script.Await(t, jobs)
 	c.claim = writes("claim")
 	// Ends are stored together while nothing presses: nothing more is to be claimed.
-	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) > 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return n.Runner.WaitForSlots(t.Context(), 0) > 0
+	}, 20*time.Second, time.Millisecond)
 	release()
 	ended(t, n, jobs)
 	meter.Reset()

@@ -47,8 +47,11 @@ func TestMovesLeaveOutWhatIsLocked(t *testing.T) {
 			var moves []repository.JobMove
 			for _, id := range append(ids, "unknown") {
 				moves = append(moves, repository.JobMove{
-					JobAdvance: repository.JobAdvance{ID: id, NextFireTime: now.Add(time.Minute), DueTime: now.Add(time.Minute), Status: entity.JobEnabled},
-					From:       now, Version: 1,
+					JobAdvance: repository.JobAdvance{
+						ID: id, NextFireTime: now.Add(time.Minute), DueTime: now.Add(time.Minute),
+						Status: entity.JobEnabled,
+					},
+					From: now, Version: 1,
 				})
 			}
 			var moved map[string]bool

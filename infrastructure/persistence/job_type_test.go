@@ -22,20 +22,24 @@ func TestTheStoreKeepsTheFormerNameOfCommands(t *testing.T) {
 		var jobs []*entity.Job
 		for _, kind := range []entity.JobType{entity.JobCommand, entity.JobHTTP} {
 			jobs = append(jobs, &entity.Job{
-				ID: string(kind), Name: string(kind), Group: "g", Type: kind, Version: 1, Status: entity.JobEnabled, NextFireTime: now, DueTime: now, CreateTime: now, UpdateTime: now,
+				ID: string(kind), Name: string(kind), Group: "g", Type: kind, Version: 1, Status: entity.JobEnabled,
+				NextFireTime: now, DueTime: now, CreateTime: now, UpdateTime: now,
 			})
 		}
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "make", func(ctx context.Context, tx repository.Tx) error {
-			return tx.Jobs.Insert(ctx, jobs...)
-		}))
+		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "make",
+			func(ctx context.Context, tx repository.Tx) error {
+				return tx.Jobs.Insert(ctx, jobs...)
+			}))
 		var column, version string
-		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look", func(ctx context.Context, tx dbtest.Tx) (err error) {
-			if column, err = tx.QueryText(ctx, "SELECT job_type FROM scheduler_job_definition WHERE id = 'COMMAND'"); err != nil {
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look",
+			func(ctx context.Context, tx dbtest.Tx) (err error) {
+				if column, err = tx.QueryText(ctx,
+					"SELECT job_type FROM scheduler_job_definition WHERE id = 'COMMAND'"); err != nil {
+					return err
+				}
+				version, err = tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = 'COMMAND'")
 				return err
-			}
-			version, err = tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = 'COMMAND'")
-			return err
-		}))
+			}))
 		require.Equal(t, "CRON", column)
 		require.Contains(t, version, `"jobType":"CRON"`)
 
@@ -47,12 +51,14 @@ func TestTheStoreKeepsTheFormerNameOfCommands(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, versions, 1)
 		require.Equal(t, entity.JobCommand, versions[0].Type)
-		require.NoError(t, s.Write(t.Context(), repository.LaneFire, "read", func(ctx context.Context, tx repository.Tx) error {
-			read, err := tx.Jobs.Read(ctx, []string{"COMMAND", "HTTP"})
-			if err == nil {
-				require.ElementsMatch(t, []entity.JobType{entity.JobCommand, entity.JobHTTP}, []entity.JobType{read[0].Type, read[1].Type})
-			}
-			return err
-		}))
+		require.NoError(t, s.Write(t.Context(), repository.LaneFire, "read",
+			func(ctx context.Context, tx repository.Tx) error {
+				read, err := tx.Jobs.Read(ctx, []string{"COMMAND", "HTTP"})
+				if err == nil {
+					require.ElementsMatch(t, []entity.JobType{entity.JobCommand, entity.JobHTTP},
+						[]entity.JobType{read[0].Type, read[1].Type})
+				}
+				return err
+			}))
 	})
 }

@@ -36,20 +36,29 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 		s := dbtest.Open(t, cfg)
 		at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		whole := &entity.Job{
-			ID: "whole", Name: "n", Description: "d", Group: "g", Labels: map[string]string{"a": "b"}, Owner: "o", Type: entity.JobCommand, Class: "c", Data: `{"a":1}`,
+			ID: "whole", Name: "n", Description: "d", Group: "g", Labels: map[string]string{"a": "b"}, Owner: "o",
+			Type: entity.JobCommand, Class: "c", Data: `{"a":1}`,
 			Schedule: schedule.Spec{
-				Kind: schedule.Cron, CronExpression: "0 0 0 * * ?", Dialect: cronexpr.Quartz, IntervalMs: 1, At: at, TimeZone: "UTC",
+				Kind: schedule.Cron, CronExpression: "0 0 0 * * ?", Dialect: cronexpr.Quartz, IntervalMs: 1, At: at,
+				TimeZone:  "UTC",
 				StartTime: at, EndTime: at, JitterMs: 2, Anchor: at, DstGap: cronexpr.Skip, DstOverlap: cronexpr.Both,
 			},
-			Misfire: entity.Misfire{Policy: entity.MisfireSkip, ThresholdSec: 3, WindowSec: 4, MaxFires: 5}, Priority: 6, TimeoutSec: 7, StartDeadlineSec: 8,
-			Retry:   entity.RetryPolicy{MaxRetries: 9, Backoff: entity.BackoffLinear, IntervalMs: 10, MaxIntervalMs: 11, Jitter: 0.5, NoRetryOn: []entity.Reason{entity.ReasonPanic}},
+			Misfire: entity.Misfire{Policy: entity.MisfireSkip, ThresholdSec: 3, WindowSec: 4, MaxFires: 5}, Priority: 6,
+			TimeoutSec: 7, StartDeadlineSec: 8,
+			Retry: entity.RetryPolicy{
+				MaxRetries: 9, Backoff: entity.BackoffLinear, IntervalMs: 10, MaxIntervalMs: 11,
+				Jitter: 0.5, NoRetryOn: []entity.Reason{entity.ReasonPanic},
+			},
 			Overlap: entity.OverlapSerial, MaxConcurrency: 12, MaxQueued: 13, ShardCount: 14, Broadcast: true,
-			Routing: entity.Routing{Strategy: entity.RouteFirst, Labels: map[string]string{"k": "v"}}, OnNodeLoss: entity.NodeLossFail,
-			Status: entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
-			Pause: entity.Pause{Reason: "r", User: "u", Until: at}, Partition: 15, FenceSeq: 16, Limited: true, Version: 17, CreateTime: at, UpdateTime: at,
+			Routing:    entity.Routing{Strategy: entity.RouteFirst, Labels: map[string]string{"k": "v"}},
+			OnNodeLoss: entity.NodeLossFail,
+			Status:     entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
+			Pause: entity.Pause{Reason: "r", User: "u", Until: at}, Partition: 15, FenceSeq: 16, Limited: true, Version: 17,
+			CreateTime: at, UpdateTime: at,
 		}
 		for i, v := 0, reflect.ValueOf(*whole); i < v.NumField(); i++ {
-			if name := v.Type().Field(i).Name; name != "Unread" && name != "ChangedBy" && name != "DueTime" { // what no row of a paused job has
+			if name := v.Type().Field(i).Name; name != "Unread" && name != "ChangedBy" && name != "DueTime" {
+				// what no row of a paused job has
 				require.False(t, v.Field(i).IsZero(), "say something of %s in this test", name)
 			}
 		}
@@ -59,19 +68,24 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			return tx.Jobs.Insert(ctx, whole, least)
 		}))
 		for id, want := range map[string]string{"whole": storedVersion, "least": storedLeast} {
-			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look", func(ctx context.Context, tx dbtest.Tx) error {
-				got, err := tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = '"+id+"'")
-				require.Equal(t, want, got)
-				return err
-			}))
+			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "look",
+				func(ctx context.Context, tx dbtest.Tx) error {
+					got, err := tx.QueryText(ctx, "SELECT definition FROM scheduler_job_version WHERE job_id = '"+id+"'")
+					require.Equal(t, want, got)
+					return err
+				}))
 		}
 
 		kept := entity.Job{
-			ID: "whole", Name: whole.Name, Description: whole.Description, Group: whole.Group, Labels: whole.Labels, Owner: whole.Owner,
-			Type: whole.Type, Class: whole.Class, Data: whole.Data, Schedule: whole.Schedule, Misfire: whole.Misfire, Priority: whole.Priority,
+			ID: "whole", Name: whole.Name, Description: whole.Description, Group: whole.Group, Labels: whole.Labels,
+			Owner: whole.Owner,
+			Type:  whole.Type, Class: whole.Class, Data: whole.Data, Schedule: whole.Schedule, Misfire: whole.Misfire,
+			Priority:   whole.Priority,
 			TimeoutSec: whole.TimeoutSec, StartDeadlineSec: whole.StartDeadlineSec, Retry: whole.Retry, Overlap: whole.Overlap,
-			MaxConcurrency: whole.MaxConcurrency, MaxQueued: whole.MaxQueued, ShardCount: whole.ShardCount, Broadcast: whole.Broadcast,
-			Routing: whole.Routing, OnNodeLoss: whole.OnNodeLoss, Status: whole.Status, Version: 17, UpdateTime: at, ChangedBy: "ann",
+			MaxConcurrency: whole.MaxConcurrency, MaxQueued: whole.MaxQueued, ShardCount: whole.ShardCount,
+			Broadcast: whole.Broadcast,
+			Routing:   whole.Routing, OnNodeLoss: whole.OnNodeLoss, Status: whole.Status, Version: 17, UpdateTime: at,
+			ChangedBy: "ann",
 		}
 		former, err := s.Jobs.Version(t.Context(), "whole", 17)
 		require.NoError(t, err)

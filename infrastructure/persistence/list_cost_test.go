@@ -39,8 +39,10 @@ func costLists(b *testing.B, cfg persistence.Config, rows int) {
 	began := time.Now()
 	h := fillHistory(b, s, rows)
 	info := s.Info()
-	fmt.Printf("\n%s %s: %d runs of %d jobs, %d jobs in all, filled in %s\n", info.Driver, info.Version, rows, historyJobs, rows/10, time.Since(began).Round(time.Second))
-	fmt.Printf("  %-34s %8s %8s %8s %8s %8s %8s %7s %7s\n", "ms a page of 50", "1st", "10th", "100th", "1000th", "p99", "max", "pages", "rows")
+	fmt.Printf("\n%s %s: %d runs of %d jobs, %d jobs in all, filled in %s\n", info.Driver, info.Version, rows, historyJobs,
+		rows/10, time.Since(began).Round(time.Second))
+	fmt.Printf("  %-34s %8s %8s %8s %8s %8s %8s %7s %7s\n", "ms a page of 50", "1st", "10th", "100th", "1000th", "p99",
+		"max", "pages", "rows")
 	for _, l := range h.lists(s) {
 		l.walk(b)
 	}

@@ -38,9 +38,10 @@ func fillHistory(t testing.TB, s *persistence.Store, rows int) history {
 	h := history{t: t, rows: rows}
 	each := func(n int, fn func(ctx context.Context, tx dbtest.Tx, from, to int) error) {
 		for from := 0; from < n; from += batch {
-			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "fill", func(ctx context.Context, tx dbtest.Tx) error {
-				return fn(ctx, tx, from, min(from+batch, n))
-			}))
+			require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "fill",
+				func(ctx context.Context, tx dbtest.Tx) error {
+					return fn(ctx, tx, from, min(from+batch, n))
+				}))
 		}
 	}
 	each(max(rows/10, historyJobs+2), func(ctx context.Context, tx dbtest.Tx, from, to int) error {
@@ -85,9 +86,12 @@ func (h history) run(n int) *entity.Execution {
 	}
 	key := identity.FireKey(at)
 	e := &entity.Execution{
-		ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
-		JobVersion: 1, Priority: 5, Status: entity.StatusSuccess, NodeID: fmt.Sprintf("node-%d", 1+n%2), Epoch: 1, Token: 1, Attempt: 1,
-		StartTime: at, EndTime: at.Add(time.Second), Duration: time.Second, CreateTime: at, UpdateTime: at.Add(time.Second), Result: "42 rows were copied",
+		ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,
+		Trigger:    entity.TriggerSchedule,
+		JobVersion: 1, Priority: 5, Status: entity.StatusSuccess, NodeID: fmt.Sprintf("node-%d", 1+n%2), Epoch: 1, Token: 1,
+		Attempt:   1,
+		StartTime: at, EndTime: at.Add(time.Second), Duration: time.Second, CreateTime: at, UpdateTime: at.Add(time.Second),
+		Result: "42 rows were copied",
 	}
 	switch {
 	case n >= h.rows-20:
@@ -110,7 +114,10 @@ func (h history) run(n int) *entity.Execution {
 
 func (h history) letter(n int) entity.DeadLetter {
 	e := h.run(10 * n)
-	return entity.DeadLetter{ExecutionID: e.ID, JobID: e.JobID, Reason: entity.ReasonHTTPStatus, Message: "the target answered 500", CreateTime: h.at(10 * n)}
+	return entity.DeadLetter{
+		ExecutionID: e.ID, JobID: e.JobID, Reason: entity.ReasonHTTPStatus,
+		Message: "the target answered 500", CreateTime: h.at(10 * n),
+	}
 }
 
 func (h history) audit(ctx context.Context, tx dbtest.Tx, from, to int) error {
@@ -118,10 +125,13 @@ func (h history) audit(ctx context.Context, tx dbtest.Tx, from, to int) error {
 		var args []any
 		for n := from; n < from+500; n++ {
 			at := h.at(n)
-			args = append(args, identity.ExecutionID(at, "audit", "", n), sqlvalue.TimeText(at), fmt.Sprintf("user-%d", n%10), "PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
+			args = append(args, identity.ExecutionID(at, "audit", "", n), sqlvalue.TimeText(at), fmt.Sprintf("user-%d", n%10),
+				"PUT /jobs/:id", fmt.Sprintf("job %d", n%1000), 200)
 		}
 		rows := strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?),", 500), ",")
-		if _, err := tx.Exec(ctx, "INSERT INTO scheduler_audit_log (id, create_time, user_id, action, object, status) VALUES "+rows, args...); err != nil {
+		if _, err := tx.Exec(ctx,
+			"INSERT INTO scheduler_audit_log (id, create_time, user_id, action, object, status) VALUES "+rows,
+			args...); err != nil {
 			return err
 		}
 	}

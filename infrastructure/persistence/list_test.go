@@ -26,8 +26,9 @@ func TestAFilteredListReadsWindowByWindow(t *testing.T) {
 		for n := range 250 {
 			key := identity.FireKey(at.Add(time.Duration(n) * time.Second))
 			e := &entity.Execution{
-				ID: identity.ExecutionID(at.Add(time.Duration(n)*time.Second), "j", key, 0), JobID: "j", FireKey: key, Trigger: entity.TriggerSchedule,
-				Status: entity.StatusSuccess, CreateTime: at, UpdateTime: at,
+				ID: identity.ExecutionID(at.Add(time.Duration(n)*time.Second), "j", key, 0), JobID: "j", FireKey: key,
+				Trigger: entity.TriggerSchedule,
+				Status:  entity.StatusSuccess, CreateTime: at, UpdateTime: at,
 			}
 			if n%61 == 3 || n == 249 {
 				e.Status = entity.StatusFailed
@@ -35,9 +36,13 @@ func TestAFilteredListReadsWindowByWindow(t *testing.T) {
 			}
 			rows = append(rows, e)
 		}
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, rows) }))
+		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test",
+			func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, rows) }))
 		slices.Reverse(failed)
-		for _, f := range []repository.ExecutionFilter{{Status: entity.StatusFailed}, {JobID: "j", Status: entity.StatusFailed}} {
+		for _, f := range []repository.ExecutionFilter{
+			{Status: entity.StatusFailed},
+			{JobID: "j", Status: entity.StatusFailed},
+		} {
 			for _, limit := range []int{1, 2, 50} {
 				var seen []string
 				pages := 0
@@ -74,9 +79,10 @@ func TestAPageOfARareFilterEndsWithItsBudget(t *testing.T) {
 		s := dbtest.Open(t, cfg)
 		s.Dialect.ScanWindow = 10
 		h := history{t: t, rows: 1000}
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			return tx.Executions.Insert(ctx, numbered(0, h.rows, h.run))
-		}))
+		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test",
+			func(ctx context.Context, tx repository.Tx) error {
+				return tx.Executions.Insert(ctx, numbered(0, h.rows, h.run))
+			}))
 		pages := 0
 		for page := (repository.Page{}); ; pages++ {
 			windows = 0
@@ -99,18 +105,25 @@ func TestLiveRunsAreListedFromTheClaimIndex(t *testing.T) {
 		s.Dialect.ScanWindow = 10
 		h := history{t: t, rows: 1000}
 		runs := numbered(0, h.rows, h.run)
-		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, h.at(0)), entity.ScheduledKey(h.at(0)), entity.QueuedKey("j", 1)} {
+		for n, key := range []entity.ClaimKey{
+			entity.CommonQueue.Key(5, h.at(0)), entity.ScheduledKey(h.at(0)),
+			entity.QueuedKey("j", 1),
+		} {
 			runs[100*n].Status, runs[100*n].Claim, runs[100*n].NodeID = entity.StatusWaiting, key, ""
 		}
-		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-			return tx.Executions.Insert(ctx, runs)
-		}))
+		require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test",
+			func(ctx context.Context, tx repository.Tx) error {
+				return tx.Executions.Insert(ctx, runs)
+			}))
 		for _, c := range []struct {
 			filter repository.ExecutionFilter
 			want   []*entity.Execution
 		}{
 			{repository.ExecutionFilter{Status: entity.StatusRunning}, runs[980:]},
-			{repository.ExecutionFilter{Status: entity.StatusRunning, NodeID: "node-1", From: h.at(984)}, []*entity.Execution{runs[984], runs[986], runs[988], runs[990], runs[992], runs[994], runs[996], runs[998]}},
+			{
+				repository.ExecutionFilter{Status: entity.StatusRunning, NodeID: "node-1", From: h.at(984)},
+				[]*entity.Execution{runs[984], runs[986], runs[988], runs[990], runs[992], runs[994], runs[996], runs[998]},
+			},
 			{repository.ExecutionFilter{Status: entity.StatusWaiting}, []*entity.Execution{runs[0], runs[100], runs[200]}},
 			{repository.ExecutionFilter{Status: entity.StatusWaiting, To: h.at(200)}, []*entity.Execution{runs[0], runs[100]}},
 		} {

@@ -21,7 +21,10 @@ import (
 func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []entity.InFlightFire {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	job := &entity.Job{ID: jobID, Name: jobID, Group: "g", Version: 1, Status: entity.JobEnabled, CreateTime: now, UpdateTime: now}
+	job := &entity.Job{
+		ID: jobID, Name: jobID, Group: "g", Version: 1, Status: entity.JobEnabled, CreateTime: now,
+		UpdateTime: now,
+	}
 	var live []entity.InFlightFire
 	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		live = nil
@@ -29,10 +32,15 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 		for i := range fires {
 			made := now.Add(time.Duration(i) * time.Millisecond)
 			id := identity.RandomID(made)
-			f := entity.InFlightFire{JobID: jobID, FireKey: "MANUAL:" + id, Active: i == 0, Remaining: 1, Seq: int64(i + 1), JobVersion: 1, CreateTime: made}
+			f := entity.InFlightFire{
+				JobID: jobID, FireKey: "MANUAL:" + id, Active: i == 0, Remaining: 1, Seq: int64(i + 1),
+				JobVersion: 1, CreateTime: made,
+			}
 			row := &entity.Execution{
-				ID: id, JobID: jobID, FireKey: f.FireKey, ScheduledTime: made, DueTime: made, Trigger: entity.TriggerManual, ShardTotal: 1,
-				Status: entity.StatusWaiting, Claim: entity.QueuedKey(jobID, f.Seq), JobVersion: 1, CreateTime: made, UpdateTime: made,
+				ID: id, JobID: jobID, FireKey: f.FireKey, ScheduledTime: made, DueTime: made, Trigger: entity.TriggerManual,
+				ShardTotal: 1,
+				Status:     entity.StatusWaiting, Claim: entity.QueuedKey(jobID, f.Seq), JobVersion: 1, CreateTime: made,
+				UpdateTime: made,
 			}
 			if f.Active {
 				row.Claim = entity.CommonQueue.Key(5, made)
@@ -53,9 +61,11 @@ func longQueue(t *testing.T, s *persistence.Store, jobID string, fires int) []en
 // rowsRead is how many rows the session of a transaction has read so far.
 func rowsRead(ctx context.Context, t *testing.T, tx dbtest.Tx) int {
 	t.Helper()
-	for _, table := range []string{"information_schema.SESSION_STATUS", "performance_schema.session_status"} { // MariaDB, MySQL
+	for _, table := range []string{"information_schema.SESSION_STATUS", "performance_schema.session_status"} {
+		// MariaDB, MySQL
 		text, err := tx.QueryText(ctx, "SELECT CAST(SUM(VARIABLE_VALUE) AS CHAR) FROM "+table+
-			" WHERE VARIABLE_NAME IN ('Handler_read_first', 'Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_last')")
+			" WHERE VARIABLE_NAME IN ('Handler_read_first', 'Handler_read_key', 'Handler_read_next', 'Handler_read_prev', "+
+			"'Handler_read_last')")
 		if err == nil {
 			n, err := strconv.Atoi(text)
 			require.NoError(t, err)
@@ -85,7 +95,8 @@ func TestALongQueueIsNotRead(t *testing.T) {
 			return err
 		}, 20},
 		{"the first that waits", func(ctx context.Context, tx dbtest.Tx) error {
-			fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: "long", Limit: 1}, {JobID: "other", Limit: 1}})
+			fires, err := tx.InFlightFires.Oldest(ctx,
+				[]repository.Oldest{{JobID: "long", Limit: 1}, {JobID: "other", Limit: 1}})
 			require.Len(t, fires, 2)
 			return err
 		}, 20},
@@ -109,17 +120,22 @@ func TestALongQueueIsNotRead(t *testing.T) {
 			require.Len(t, fires, len(some))
 			return err
 		}, 3 * len(some)},
-		{"let some go", func(ctx context.Context, tx dbtest.Tx) error { return tx.InFlightFires.Delete(ctx, some) }, 3 * len(some)},
-		{"give up their places", func(ctx context.Context, tx dbtest.Tx) error { return tx.Groups.Release(ctx, some) }, 3 * len(some)},
+		{"let some go", func(ctx context.Context, tx dbtest.Tx) error {
+			return tx.InFlightFires.Delete(ctx, some)
+		}, 3 * len(some)},
+		{"give up their places", func(ctx context.Context, tx dbtest.Tx) error {
+			return tx.Groups.Release(ctx, some)
+		}, 3 * len(some)},
 	} {
-		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-			before := rowsRead(ctx, t, tx)
-			if err := c.do(ctx, tx); err != nil {
-				return err
-			}
-			read := rowsRead(ctx, t, tx) - before
-			require.LessOrEqual(t, read, c.most, fmt.Sprintf("rows read for %q", c.name))
-			return nil
-		}))
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test",
+			func(ctx context.Context, tx dbtest.Tx) error {
+				before := rowsRead(ctx, t, tx)
+				if err := c.do(ctx, tx); err != nil {
+					return err
+				}
+				read := rowsRead(ctx, t, tx) - before
+				require.LessOrEqual(t, read, c.most, fmt.Sprintf("rows read for %q", c.name))
+				return nil
+			}))
 	}
 }

@@ -55,7 +55,8 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 		return text
 	}
 	require.Equal(t, "node-1#7", read("SELECT node_id FROM scheduler_job_lock WHERE lock_key = 'retention'"))
-	require.Equal(t, sqlvalue.TimeText(lease.Until), read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
+	require.Equal(t, sqlvalue.TimeText(lease.Until),
+		read("SELECT expire_time FROM scheduler_job_lock WHERE lock_key = 'retention'"))
 	holder := func(name string) string {
 		holder, err := s.Locks.Holder(t.Context(), name)
 		require.NoError(t, err)
@@ -66,7 +67,8 @@ func requireReadable(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Empty(t, holder("retention"))
-	require.Equal(t, "1", read("SELECT COUNT(*) FROM scheduler_job_lock WHERE lock_key LIKE 'sha256:%' AND node_id = 'node-1#7'"))
+	require.Equal(t, "1", read("SELECT COUNT(*) FROM scheduler_job_lock WHERE lock_key LIKE 'sha256:%' AND node_id = "+
+		"'node-1#7'"))
 }
 
 func TestALostReplyToALockIsUnavailable(t *testing.T) {

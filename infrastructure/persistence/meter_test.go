@@ -212,7 +212,9 @@ func (s *meteredStmt) QueryContext(ctx context.Context, args []driver.NamedValue
 	return s.c.queried(s.query, args, rows, err)
 }
 
-func (c *meteredConn) executed(query string, args []driver.NamedValue, res driver.Result, err error) (driver.Result, error) {
+func (c *meteredConn) executed(query string, args []driver.NamedValue, res driver.Result,
+	err error,
+) (driver.Result, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +223,9 @@ func (c *meteredConn) executed(query string, args []driver.NamedValue, res drive
 	return res, err
 }
 
-func (c *meteredConn) queried(query string, args []driver.NamedValue, rows driver.Rows, err error) (driver.Rows, error) {
+func (c *meteredConn) queried(query string, args []driver.NamedValue, rows driver.Rows,
+	err error,
+) (driver.Rows, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -18,12 +18,17 @@ func TestANodeOfTheFormerReleasePublishesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		s := dbtest.Open(t, cfg)
 		handlers := []string{"settle"}
-		_, err := s.Register(t.Context(), entity.Node{ID: "n1", Slots: 8, CommandSlots: 2, Handlers: handlers, HandlersHash: entity.HandlersHash(handlers)})
+		_, err := s.Register(t.Context(), entity.Node{
+			ID: "n1", Slots: 8, CommandSlots: 2, Handlers: handlers,
+			HandlersHash: entity.HandlersHash(handlers),
+		})
 		require.NoError(t, err)
-		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE scheduler_node_registry SET epoch = epoch + 1, slots = 7, status = 'UP' WHERE id = 'n1'")
-			return err
-		}))
+		require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test",
+			func(ctx context.Context, tx dbtest.Tx) error {
+				_, err := tx.Exec(ctx,
+					"UPDATE scheduler_node_registry SET epoch = epoch + 1, slots = 7, status = 'UP' WHERE id = 'n1'")
+				return err
+			}))
 		for range 2 {
 			seen, _, err := s.View(t.Context())
 			require.NoError(t, err)

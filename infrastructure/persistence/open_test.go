@@ -34,7 +34,10 @@ func TestFilesThatCannotBeUsedAreExplained(t *testing.T) {
 		dir:                                    "check that its directory exists",
 		"":                                     "no path",
 	} {
-		_, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path}, AutoMigrate: true})
+		_, err := persistence.Open(t.Context(), persistence.Config{
+			Config:      sqldb.Config{Driver: "sqlite", Path: path},
+			AutoMigrate: true,
+		})
 		require.ErrorContains(t, err, want, path)
 	}
 	left, err := os.ReadFile(garbage)
@@ -60,14 +63,18 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		_, err := persistence.Open(t.Context(), persistence.Config{Config: cfg, AutoMigrate: true})
 		require.ErrorContains(t, err, want)
 	}
-	_, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"}})
+	_, err := persistence.Open(t.Context(),
+		persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: "u:secret@tcp(127.0.0.1:1)/db"}})
 	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	require.NotContains(t, err.Error(), "audit")
 }
 
 func TestDurabilityIsReported(t *testing.T) {
 	cfg := dbtest.SQLite(t)
-	for level, want := range map[string]string{"": "synchronous=FULL", "full": "synchronous=FULL", "NORMAL": "synchronous=NORMAL"} {
+	for level, want := range map[string]string{
+		"": "synchronous=FULL", "full": "synchronous=FULL",
+		"NORMAL": "synchronous=NORMAL",
+	} {
 		cfg.Synchronous = level
 		info := dbtest.Open(t, cfg).Info()
 		require.Contains(t, info.Durability, want)
@@ -91,7 +98,8 @@ func TestSessionsOfMySQLAreSetUp(t *testing.T) {
 			want["idle_transaction_timeout"] = "10"
 		}
 		require.NoError(t, dbtest.Write(c.ctx, s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-			isolation, err := tx.QueryText(ctx, `SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
+			isolation, err := tx.QueryText(ctx,
+				`SELECT VARIABLE_VALUE FROM information_schema.SESSION_VARIABLES WHERE VARIABLE_NAME IN ('TX_ISOLATION', 'TRANSACTION_ISOLATION')`)
 			if err == nil { // MySQL 8 keeps the table elsewhere
 				require.Equal(t, "READ-COMMITTED", isolation)
 			}
@@ -115,24 +123,25 @@ func TestAnIdleTransactionIsEndedByTheServer(t *testing.T) {
 	}
 	insert := "INSERT INTO scheduler_job_group (name, create_time) VALUES ('held', '2026-01-01 00:00:00.000')"
 	times := 0
-	require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "idle", func(ctx context.Context, tx dbtest.Tx) error {
-		if times++; times > 1 {
-			return nil // a transaction whose connection has gone begins anew
-		}
-		_, err := tx.Exec(ctx, "SET SESSION idle_transaction_timeout = 1")
-		require.NoError(t, err)
-		_, err = tx.Exec(ctx, insert)
-		require.NoError(t, err)
-		require.Eventually(t, func() bool {
-			return dbtest.Write(t.Context(), s, repository.LaneFire, "test", func(ctx context.Context, tx dbtest.Tx) error {
-				_, err := tx.Exec(ctx, insert)
-				return err
-			}) == nil
-		}, 20*time.Second, 50*time.Millisecond, "the row is free, although its transaction has not ended")
-		_, err = tx.QueryText(ctx, "SELECT 1")
-		require.Error(t, err)
-		return err
-	}))
+	require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "idle",
+		func(ctx context.Context, tx dbtest.Tx) error {
+			if times++; times > 1 {
+				return nil // a transaction whose connection has gone begins anew
+			}
+			_, err := tx.Exec(ctx, "SET SESSION idle_transaction_timeout = 1")
+			require.NoError(t, err)
+			_, err = tx.Exec(ctx, insert)
+			require.NoError(t, err)
+			require.Eventually(t, func() bool {
+				return dbtest.Write(t.Context(), s, repository.LaneFire, "test", func(ctx context.Context, tx dbtest.Tx) error {
+					_, err := tx.Exec(ctx, insert)
+					return err
+				}) == nil
+			}, 20*time.Second, 50*time.Millisecond, "the row is free, although its transaction has not ended")
+			_, err = tx.QueryText(ctx, "SELECT 1")
+			require.Error(t, err)
+			return err
+		}))
 	require.Equal(t, 2, times)
 }
 
@@ -162,7 +171,8 @@ func TestTwoProcessesMayShareAFileForAWhile(t *testing.T) {
 	defer other.Close()
 	tx, err := other.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
-	_, err = tx.ExecContext(t.Context(), "INSERT INTO scheduler_job_group (name, create_time) VALUES ('g', '2026-01-01 00:00:00.000')")
+	_, err = tx.ExecContext(t.Context(),
+		"INSERT INTO scheduler_job_group (name, create_time) VALUES ('g', '2026-01-01 00:00:00.000')")
 	require.NoError(t, err)
 	written := make(chan error, 1)
 	go func() {

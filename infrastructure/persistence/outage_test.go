@@ -164,7 +164,8 @@ func nodeOf(id string) entity.Node { return entity.Node{ID: id, IP: "127.0.0.1",
 func addUser(s *persistence.Store, id string, runs *int) error {
 	return s.Write(context.Background(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 		*runs++
-		return tx.Records.AddEvents(ctx, []entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+		return tx.Records.AddEvents(ctx,
+			[]entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
 	})
 }
 
@@ -200,7 +201,8 @@ func TestAConnectionThatDiesBeforeCommitIsReplaced(t *testing.T) {
 		if runs++; runs == 1 {
 			p.cut()
 		}
-		return tx.Records.AddEvents(ctx, []entity.Event{{ID: "a", Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+		return tx.Records.AddEvents(ctx,
+			[]entity.Event{{ID: "a", Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
 	})
 	require.NoError(t, err)
 	require.Equal(t, 2, runs)
@@ -240,12 +242,13 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 	locked, release := make(chan struct{}), make(chan struct{})
 	held := make(chan error, 1)
 	go func() {
-		held <- dbtest.Write(context.Background(), holder, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE scheduler_node_registry SET running = running + 1")
-			close(locked)
-			<-release
-			return err
-		})
+		held <- dbtest.Write(context.Background(), holder, repository.LaneAPI, "test",
+			func(ctx context.Context, tx dbtest.Tx) error {
+				_, err := tx.Exec(ctx, "UPDATE scheduler_node_registry SET running = running + 1")
+				close(locked)
+				<-release
+				return err
+			})
 	}()
 	<-locked
 	start := time.Now()
@@ -258,7 +261,9 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 
 // lockBoth locks one job, waits for the other side to have locked its own, and
 // locks that too.
-func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, theirs <-chan struct{}, runs *int) error {
+func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, theirs <-chan struct{},
+	runs *int,
+) error {
 	return s.Write(context.Background(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 		*runs++
 		if _, err := tx.Jobs.Lock(ctx, []string{first}); err != nil {
@@ -269,7 +274,8 @@ func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, 
 			<-theirs
 		}
 		_, _ = tx.Jobs.Lock(ctx, []string{second}) // the error is swallowed
-		_ = tx.Records.AddEvents(ctx, []entity.Event{{ID: first, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+		_ = tx.Records.AddEvents(ctx,
+			[]entity.Event{{ID: first, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
 		return nil
 	})
 }

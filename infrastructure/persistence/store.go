@@ -66,10 +66,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 // Write implements repository.Store.
-func (s *Store) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
-	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *sqldb.Conn) error {
-		return fn(ctx, engine.NewTx(c))
-	})
+func (s *Store) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
+	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete,
+		func(ctx context.Context, c *sqldb.Conn) error {
+			return fn(ctx, engine.NewTx(c))
+		})
 }
 
 // Beats opens the way of a node's beats. A statement may take each, a new
@@ -83,7 +86,8 @@ func (s *Store) Beats(node string, each, dial time.Duration) (*registry.Beats, e
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
-	_, err := sqldb.Collect(repository.WithStatementTimeout(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil, sqlvalue.ScanInt)
+	_, err := sqldb.Collect(repository.WithStatementTimeout(ctx, 0), s.aside.Pool, "store.ping", "SELECT 1", nil,
+		sqlvalue.ScanInt)
 	return err
 }
 

@@ -19,7 +19,10 @@ func TestNoTwoUsersDifferByCaseAlone(t *testing.T) {
 		s := dbtest.Open(t, cfg)
 		add := func(id int, name string) error {
 			at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-			return s.AddUser(t.Context(), entity.User{ID: fmt.Sprint("user-", id), Name: name, Role: entity.RoleViewer, CreateTime: at, UpdateTime: at})
+			return s.AddUser(t.Context(), entity.User{
+				ID: fmt.Sprint("user-", id), Name: name, Role: entity.RoleViewer,
+				CreateTime: at, UpdateTime: at,
+			})
 		}
 
 		names := []string{"eve", "Eve", "EVE", "eVe", "evE", "EVe"}

@@ -80,7 +80,10 @@ func TestNoTransactionGrowsWithWhatWaits(t *testing.T) {
 
 	clock.Advance(100 * 24 * time.Hour)
 	old := maintenance.NewRetention(maintenance.RetentionDeps{
-		Store: s, Clock: clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30, Logs: 30, Metrics: 30, Audit: 30}, Logger: slog.New(slog.DiscardHandler),
+		Store: s, Clock: clock, StoreClock: n.Time, Days: maintenance.RetentionDays{
+			Executions: 30, Logs: 30, Metrics: 30,
+			Audit: 30,
+		}, Logger: slog.New(slog.DiscardHandler),
 	})
 	gone, err := old.RunOnce(t.Context())
 	require.NoError(t, err)

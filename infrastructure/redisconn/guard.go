@@ -162,7 +162,8 @@ func refusal(err error) bool {
 		return true
 	}
 	for _, prefix := range []string{
-		"NOAUTH", "WRONGPASS", "NOPERM", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "CROSSSLOT", "MISCONF", "OOM", "DENIED",
+		"NOAUTH", "WRONGPASS", "NOPERM", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "CROSSSLOT", "MISCONF",
+		"OOM", "DENIED",
 	} {
 		if redis.HasErrorPrefix(err, prefix) {
 			return true

@@ -99,7 +99,10 @@ func TestPingSeesAServerOfAnotherKind(t *testing.T) {
 		mistaken   bool
 	}{
 		{bulk("redis_mode:standalone\r\nrole:master\r\ncluster_enabled:0\r\n"), "", false},
-		{bulk("redis_mode:cluster\r\nrole:master\r\ncluster_enabled:1\r\n"), "Redis is a cluster; name several of its nodes in redis.addrs", true},
+		{
+			bulk("redis_mode:cluster\r\nrole:master\r\ncluster_enabled:1\r\n"),
+			"Redis is a cluster; name several of its nodes in redis.addrs", true,
+		},
 		{bulk("redis_mode:sentinel\r\n"), "redis.masterName (PS_REDIS_MASTER_NAME)", true},
 		{bulk("role:slave\r\ncluster_enabled:0\r\n"), "a replica", true},
 		{"-NOPERM this user has no permissions to run the 'info' command\r\n", "", false},

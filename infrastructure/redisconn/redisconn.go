@@ -27,8 +27,10 @@ const (
 )
 
 var (
-	errNoAddrs   = errors.New("redis.addrs is empty: name a server as host:port, all sentinels with redis.masterName, or some nodes of a cluster")
-	errClusterDB = errors.New("redis.db must be 0 with several redis.addrs and no redis.masterName: a cluster has one database")
+	errNoAddrs = errors.New("redis.addrs is empty: name a server as host:port, all sentinels with redis.masterName, " +
+		"or some nodes of a cluster")
+	errClusterDB = errors.New("redis.db must be 0 with several redis.addrs and no redis.masterName: a cluster has one " +
+		"database")
 )
 
 // Open makes the client; it does not connect yet, see Ping. One address means one server. With
@@ -97,13 +99,17 @@ func Mistaken(err error) bool {
 	var answer redis.Error
 	var record tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
-	if errors.As(err, &record) || errors.As(err, &certificate) || errors.Is(err, errIsCluster) || errors.Is(err, errIsSentinel) || errors.Is(err, errIsReplica) {
+	if errors.As(err, &record) || errors.As(err, &certificate) || errors.Is(err, errIsCluster) ||
+		errors.Is(err, errIsSentinel) || errors.Is(err, errIsReplica) {
 		return true
 	}
 	if !errors.As(err, &answer) {
 		return false
 	}
-	for _, passing := range []string{"LOADING", "MASTERDOWN", "CLUSTERDOWN", "BUSY", "ERR max number of clients", "MISCONF", "OOM"} {
+	for _, passing := range []string{
+		"LOADING", "MASTERDOWN", "CLUSTERDOWN", "BUSY", "ERR max number of clients",
+		"MISCONF", "OOM",
+	} {
 		if redis.HasErrorPrefix(err, passing) {
 			return false
 		}
@@ -159,7 +165,8 @@ func remedy(cfg config.Redis, err error) string {
 	case errors.Is(err, errIsSentinel):
 		return "the server is a sentinel; name its master in redis.masterName (PS_REDIS_MASTER_NAME), or a Redis in " + where
 	case errors.Is(err, errIsReplica), starts("READONLY"):
-		return "the server is a replica; name its primary, or sentinels with redis.masterName (PS_REDIS_MASTER_NAME), in " + where
+		return "the server is a replica; name its primary, or sentinels with redis.masterName (PS_REDIS_MASTER_NAME), in " +
+			where
 	case starts("This instance has cluster support disabled", "ERR This instance has cluster support disabled"):
 		return "Redis is no cluster; name one server, or sentinels with redis.masterName (PS_REDIS_MASTER_NAME), in " + where
 	case starts("NOAUTH", "WRONGPASS", "NOPERM", "AUTH", "invalid password", "Client sent AUTH"):
@@ -171,9 +178,11 @@ func remedy(cfg config.Redis, err error) string {
 	case starts("LOADING", "MISCONF", "OOM", "MASTERDOWN"):
 		return "Redis is there and does not serve yet, see its log; " + where
 	case errors.As(err, &record), errors.As(err, &certificate):
-		return "Redis was reached without agreement on TLS; check redis.tls (PS_REDIS_TLS) and the server's certificate, " + where
+		return "Redis was reached without agreement on TLS; check redis.tls (PS_REDIS_TLS) and the server's certificate, " +
+			where
 	case cfg.MasterName != "":
-		return fmt.Sprintf("no sentinel names a master that answers; check redis.masterName (PS_REDIS_MASTER_NAME: %s) and that the sentinels are those of %s", cfg.MasterName, where)
+		return fmt.Sprintf("no sentinel names a master that answers; check redis.masterName (PS_REDIS_MASTER_NAME: %s) and "+
+			"that the sentinels are those of %s", cfg.MasterName, where)
 	default:
 		return "Redis does not answer; check " + where + " and redis.tls (PS_REDIS_TLS)"
 	}

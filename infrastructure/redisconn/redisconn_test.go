@@ -17,7 +17,10 @@ import (
 const canary = "canary-password-7"
 
 func TestTheSettingsChooseTheClient(t *testing.T) {
-	one := redistest.Open(t, config.Redis{Addrs: []string{"127.0.0.1:1"}, Username: "u", Password: canary, DB: 3, TLS: true})
+	one := redistest.Open(t, config.Redis{
+		Addrs: []string{"127.0.0.1:1"}, Username: "u", Password: canary, DB: 3,
+		TLS: true,
+	})
 	o := one.(*redis.Client).Options()
 	require.Equal(t, []any{"127.0.0.1:1", "u", canary, 3}, []any{o.Addr, o.Username, o.Password, o.DB})
 	require.NotNil(t, o.TLSConfig)
@@ -77,7 +80,9 @@ func TestPingNamesTheSettingThatAServerRefuses(t *testing.T) {
 	redistest.NeedRedis(t)
 	require.NoError(t, ping(t, redistest.Config()))
 	for setting, change := range map[string]func(c *config.Redis){
-		"redis.username (PS_REDIS_USERNAME) and redis.password": func(c *config.Redis) { c.Username, c.Password = "nobody", canary },
+		"redis.username (PS_REDIS_USERNAME) and redis.password": func(c *config.Redis) {
+			c.Username, c.Password = "nobody", canary
+		},
 		"redis.db":         func(c *config.Redis) { c.DB = 99_999 },
 		"redis.tls":        func(c *config.Redis) { c.TLS = true },
 		"redis.masterName": func(c *config.Redis) { c.MasterName = "mymaster" },

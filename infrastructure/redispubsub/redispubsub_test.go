@@ -113,5 +113,7 @@ func TestNobodyThereIsAnError(t *testing.T) {
 	r := redispubsub.New(redistest.Open(t, redistest.Gone(t)), "ps-test")
 	require.Error(t, r.Publish(t.Context(), []byte("x")))
 	require.Error(t, r.MarkAlive(t.Context(), "a", time.Second))
-	require.Error(t, r.Subscribe(t.Context(), func() { t.Error("a subscription to nobody") }, func([]byte) { t.Error("a message from nowhere") }))
+	require.Error(t, r.Subscribe(t.Context(), func() { t.Error("a subscription to nobody") }, func([]byte) {
+		t.Error("a message from nowhere")
+	}))
 }

@@ -54,7 +54,8 @@ func create(path string) error {
 	if _, err := rand.Read(raw); err != nil {
 		return fmt.Errorf("make a key for secrets: %w", err)
 	}
-	text := "# Seals the secrets in the database. Keep a copy apart from its backups.\n" + base64.StdEncoding.EncodeToString(raw) + "\n"
+	text := "# Seals the secrets in the database. Keep a copy apart from its backups.\n" +
+		base64.StdEncoding.EncodeToString(raw) + "\n"
 	half := path + ".new"
 	f, err := os.OpenFile(half, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

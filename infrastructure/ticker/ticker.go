@@ -37,7 +37,9 @@ func New() (*Ticker, error) {
 //
 // A gocron.Elector's IsLeader can serve as may. It is not given to gocron as its elector: the
 // scheduler of a node that does not lead would remember every dropped tick for ever (v2.21.2).
-func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error {
+func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context.Context) error,
+	run func(ctx context.Context),
+) error {
 	options := []gocron.JobOption{
 		gocron.WithName(name),
 		gocron.WithSingletonMode(gocron.LimitModeReschedule),

@@ -35,7 +35,9 @@ func TestTicksThatMayNotRunAreLeftOutAndForgotten(t *testing.T) {
 		return at
 	}
 	before := planned()
-	require.Eventually(t, func() bool { return planned().After(before) }, 10*time.Second, time.Millisecond, "the first of the ticks to come moves on")
+	require.Eventually(t, func() bool {
+		return planned().After(before)
+	}, 10*time.Second, time.Millisecond, "the first of the ticks to come moves on")
 	leads.Store(true)
 	require.Eventually(t, func() bool { return ran.Load() > 3 }, 10*time.Second, time.Millisecond)
 	leads.Store(false)

@@ -50,7 +50,8 @@ func (panicked) StackTrace() string { return "goroutine 7" }
 func TestAThingSpeaksInItsOwnTexts(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
-	r := faillog.New(clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)), slog.New(slog.NewTextHandler(&said, nil)),
+	r := faillog.New(clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)),
+		slog.New(slog.NewTextHandler(&said, nil)),
 		faillog.Texts{Fails: "Redis is away", Works: "Redis is back"})
 	r.Observe(fmt.Errorf("ask: %w", panicked{errors.New("boom")}))
 	r.Observe(nil)

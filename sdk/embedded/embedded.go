@@ -71,7 +71,10 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	machine := clock.NewSystem()
-	executor, err := executors.New(cfg, executors.Options{Clock: machine, Logger: o.Logger, Handlers: o.Handlers, Served: o.Serve})
+	executor, err := executors.New(cfg, executors.Options{
+		Clock: machine, Logger: o.Logger, Handlers: o.Handlers,
+		Served: o.Serve,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("register the handlers: %w", err)
 	}

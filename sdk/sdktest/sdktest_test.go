@@ -94,7 +94,10 @@ func TestARunHasWhatRealRunsHave(t *testing.T) {
 		require.Equal(t, run.ExecutionID(), run.IdempotencyKey())
 		require.NotEmpty(t, run.JobID())
 		require.NotEmpty(t, run.JobName())
-		require.Equal(t, []any{1, 0, 1, int64(1)}, []any{run.Attempt(), run.ShardIndex(), run.ShardTotal(), run.FencingToken()})
+		require.Equal(t, []any{1, 0, 1, int64(1)}, []any{
+			run.Attempt(), run.ShardIndex(), run.ShardTotal(),
+			run.FencingToken(),
+		})
 		require.Equal(t, 2026, run.ScheduledTime().Year())
 		require.Regexp(t, `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`, run.TraceParent())
 		return nil
@@ -103,7 +106,9 @@ func TestARunHasWhatRealRunsHave(t *testing.T) {
 }
 
 func TestAPanicIsAnEndOfTheAttempt(t *testing.T) {
-	all := sdktest.Retries(t, sdk.HandlerFunc(func(context.Context, *sdk.Run) error { panic("lost") }), sdktest.Attempt{}, 1)
+	all := sdktest.Retries(t, sdk.HandlerFunc(func(context.Context, *sdk.Run) error {
+		panic("lost")
+	}), sdktest.Attempt{}, 1)
 	require.Len(t, all, 2, "the platform tries again")
 	require.Equal(t, "lost", all[0].Panicked)
 	require.False(t, all[0].Succeeded())
@@ -119,7 +124,10 @@ func (f *failing) Errorf(string, ...any) { f.complaints++ }
 
 func TestAStopThatNeverCameIsTold(t *testing.T) {
 	f := &failing{TB: t}
-	sdktest.Run(f, load, sdktest.Attempt{JobData: map[string]int{"rows": 1}, Stop: sdktest.AtLine(sdk.StopCancel, "row 7")})
+	sdktest.Run(f, load, sdktest.Attempt{
+		JobData: map[string]int{"rows": 1},
+		Stop:    sdktest.AtLine(sdk.StopCancel, "row 7"),
+	})
 	require.Equal(t, 1, f.complaints)
 }
 
@@ -135,7 +143,5 @@ func ExampleRetries() {
 	for _, attempt := range sdktest.Retries(t, settle, sdktest.Attempt{}, 3) {
 		fmt.Printf("%v, returned %q\n", attempt.Err, attempt.Returned)
 	}
-	// Output:
-	// the bank is closed, returned ""
-	// <nil>, returned "settled 2026-01-01"
+	// Output: the bank is closed, returned "" <nil>, returned "settled 2026-01-01"
 }

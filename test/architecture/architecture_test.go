@@ -46,51 +46,120 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 	}{
 		{"domain may use the standard library", "domain/entity/a.go", source("time", "encoding/json"), ""},
 		{"domain may use domain", "domain/entity/a.go", source("~/domain/clock"), ""},
-		{"domain may not use other modules", "domain/entity/a.go", source("github.com/google/uuid"), "only the standard library"},
-		{"domain may not use golang.org/x", "domain/entity/a.go", source("golang.org/x/sync/errgroup"), "only the standard library"},
+		{
+			"domain may not use other modules", "domain/entity/a.go", source("github.com/google/uuid"),
+			"only the standard library",
+		},
+		{
+			"domain may not use golang.org/x", "domain/entity/a.go", source("golang.org/x/sync/errgroup"),
+			"only the standard library",
+		},
 		{"domain may not use a database", "domain/entity/a.go", source("database/sql"), "outer layer"},
 		{"domain may not use application", "domain/entity/a.go", source("~/application/service"), "point inward"},
 		{"domain may not use infrastructure", "domain/entity/a.go", source("~/infrastructure/lock"), "point inward"},
 		{"a domain test may use more", "domain/entity/a_test.go", source("pgregory.net/rapid", "~/infrastructure/lock"), ""},
-		{"domain test support may use more", "domain/clock/clocktest/a.go", source("testing", "github.com/stretchr/testify/require"), ""},
+		{
+			"domain test support may use more", "domain/clock/clocktest/a.go",
+			source("testing", "github.com/stretchr/testify/require"), "",
+		},
 		{"application may use domain", "application/service/a.go", source("~/domain/entity", "github.com/google/uuid"), ""},
-		{"application may not use infrastructure", "application/service/a.go", source("~/infrastructure/persistence"), "point inward"},
+		{
+			"application may not use infrastructure", "application/service/a.go", source("~/infrastructure/persistence"),
+			"point inward",
+		},
 		{"application may not use api", "application/service/a.go", source("~/api/model/vo"), "point inward"},
 		{"application may not use cmd", "application/service/a.go", source("~/cmd/platform-scheduler"), "point inward"},
 		{"application may not use sdk", "application/service/a.go", source("~/sdk"), "point inward"},
 		{"application may not use gorm", "application/service/a.go", source("gorm.io/gorm"), "outer layer"},
 		{"a service may use managers", "application/service/job/a.go", source("~/application/manager/engine/firing"), ""},
 		{"a service may use secrets", "application/service/job/a.go", source("~/application/service/secret"), ""},
-		{"a service may not use another", "application/service/execution/a.go", source("~/application/service/job"), "point inward"},
-		{"secrets may not use other services", "application/service/secret/a.go", source("~/application/service/access"), "point inward"},
-		{"a manager may not use services", "application/manager/engine/firing/a.go", source("~/application/service/job"), "point inward"},
-		{"infrastructure may use domain, sdk and sql", "infrastructure/lock/a.go", source("~/domain/entity", "~/sdk", "~/sql", "gorm.io/gorm"), ""},
-		{"infrastructure may not use application", "infrastructure/lock/a.go", source("~/application/service"), "point inward"},
+		{
+			"a service may not use another", "application/service/execution/a.go", source("~/application/service/job"),
+			"point inward",
+		},
+		{
+			"secrets may not use other services", "application/service/secret/a.go", source("~/application/service/access"),
+			"point inward",
+		},
+		{
+			"a manager may not use services", "application/manager/engine/firing/a.go", source("~/application/service/job"),
+			"point inward",
+		},
+		{
+			"infrastructure may use domain, sdk and sql", "infrastructure/lock/a.go",
+			source("~/domain/entity", "~/sdk", "~/sql", "gorm.io/gorm"), "",
+		},
+		{
+			"infrastructure may not use application", "infrastructure/lock/a.go", source("~/application/service"),
+			"point inward",
+		},
 		{"infrastructure may not use api", "infrastructure/lock/a.go", source("~/api/problem"), "point inward"},
 		{"infrastructure may not use the embedding", "infrastructure/lock/a.go", source("~/sdk/embedded"), "point inward"},
-		{"the store may use its rooms", "infrastructure/persistence/a.go", source("~/infrastructure/persistence/engine", "~/infrastructure/persistence/sqldb"), ""},
+		{
+			"the store may use its rooms", "infrastructure/persistence/a.go",
+			source("~/infrastructure/persistence/engine", "~/infrastructure/persistence/sqldb"), "",
+		},
 		{"the bench measures without a node", "cmd/bench/measure/a.go", source("~/cmd/app"), "point inward"},
 		{"a rig may not use a workload", "cmd/bench/rig/a.go", source("~/cmd/bench/workload/idle"), "point inward"},
 		{"a workload may use a rig", "cmd/bench/workload/idle/a.go", source("~/cmd/bench/rig"), ""},
-		{"tables may use connections", "infrastructure/persistence/engine/a.go", source("~/domain/entity", "~/infrastructure/persistence/sqldb"), ""},
-		{"the engine's tables are put together", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence/engine/job"), ""},
-		{"jobs may use groups", "infrastructure/persistence/engine/job/a.go", source("~/infrastructure/persistence/engine/group"), ""},
-		{"executions may not use jobs", "infrastructure/persistence/engine/execution/a.go", source("~/infrastructure/persistence/engine/job"), "point inward"},
-		{"tables may not use the store", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence"), "point inward"},
-		{"tables of access may not use those of the engine", "infrastructure/persistence/access/a.go", source("~/infrastructure/persistence/engine"), "point inward"},
-		{"connections may not use tables", "infrastructure/persistence/sqldb/a.go", source("~/infrastructure/persistence/access"), "point inward"},
-		{"opening may not use transactions", "infrastructure/persistence/sqldb/connect/a.go", source("~/infrastructure/persistence/sqldb"), "point inward"},
-		{"migrations may not use tables", "infrastructure/persistence/migrate/a.go", source("~/infrastructure/persistence/engine"), "point inward"},
-		{"copies may use migrations", "infrastructure/persistence/storecopy/a.go", source("~/infrastructure/persistence/migrate"), ""},
+		{
+			"tables may use connections", "infrastructure/persistence/engine/a.go",
+			source("~/domain/entity", "~/infrastructure/persistence/sqldb"), "",
+		},
+		{
+			"the engine's tables are put together", "infrastructure/persistence/engine/a.go",
+			source("~/infrastructure/persistence/engine/job"), "",
+		},
+		{
+			"jobs may use groups", "infrastructure/persistence/engine/job/a.go",
+			source("~/infrastructure/persistence/engine/group"), "",
+		},
+		{
+			"executions may not use jobs", "infrastructure/persistence/engine/execution/a.go",
+			source("~/infrastructure/persistence/engine/job"), "point inward",
+		},
+		{
+			"tables may not use the store", "infrastructure/persistence/engine/a.go", source("~/infrastructure/persistence"),
+			"point inward",
+		},
+		{
+			"tables of access may not use those of the engine", "infrastructure/persistence/access/a.go",
+			source("~/infrastructure/persistence/engine"), "point inward",
+		},
+		{
+			"connections may not use tables", "infrastructure/persistence/sqldb/a.go",
+			source("~/infrastructure/persistence/access"), "point inward",
+		},
+		{
+			"opening may not use transactions", "infrastructure/persistence/sqldb/connect/a.go",
+			source("~/infrastructure/persistence/sqldb"), "point inward",
+		},
+		{
+			"migrations may not use tables", "infrastructure/persistence/migrate/a.go",
+			source("~/infrastructure/persistence/engine"), "point inward",
+		},
+		{
+			"copies may use migrations", "infrastructure/persistence/storecopy/a.go",
+			source("~/infrastructure/persistence/migrate"), "",
+		},
 		{"api may use application and domain", "api/controller/a.go", source("~/application/service", "~/domain/entity"), ""},
 		{"api may not use infrastructure", "api/controller/a.go", source("~/infrastructure/config"), "point inward"},
 		{"api may not use a database", "api/controller/a.go", source("gorm.io/gorm"), "outer layer"},
 		{"cmd sees all", "cmd/platform-scheduler/a.go", source("~/api", "~/infrastructure/config", "~/sdk/embedded"), ""},
 		{"cmd may not use test support", "cmd/platform-scheduler/a.go", source("~/domain/clock/clocktest"), "tests only"},
-		{"the product may not use test packages", "infrastructure/lock/a.go", source("github.com/stretchr/testify/require"), "tests only"},
-		{"the product may not use what lies in test", "cmd/platform-scheduler/a.go", source("~/test/architecture"), "tests only"},
+		{
+			"the product may not use test packages", "infrastructure/lock/a.go", source("github.com/stretchr/testify/require"),
+			"tests only",
+		},
+		{
+			"the product may not use what lies in test", "cmd/platform-scheduler/a.go", source("~/test/architecture"),
+			"tests only",
+		},
 		{"helpers may use domain", "internal/faillog/a.go", source("~/domain/clock"), ""},
-		{"helpers may not use application", "internal/faillog/a.go", source("~/application/manager/internal/batch"), "point inward"},
+		{
+			"helpers may not use application", "internal/faillog/a.go", source("~/application/manager/internal/batch"),
+			"point inward",
+		},
 		{"sdk may not use infrastructure", "sdk/a.go", source("~/infrastructure/executor"), "point inward"},
 		{"the embedding sees all", "sdk/embedded/a.go", source("~/infrastructure/executor", "~/application/manager"), ""},
 		{"a prefix of a name is not the layer", "application/service/a.go", source("~/domainlike/entity"), "point inward"},
@@ -104,43 +173,94 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{"a test may not have 601 lines", "domain/entity/a_test.go", lines(601), "601 lines"},
 		{"a generated file may be of any length", "api/openapi/a.go", generated + lines(2000), ""},
 
-		{"a package may not be called util", "domain/util/a.go", "// Package util holds anything.\npackage util\n", "package util"},
+		{
+			"a package may not be called util", "domain/util/a.go", "// Package util holds anything.\npackage util\n",
+			"package util",
+		},
 		{"nor lie in a directory called common", "domain/common/a.go", "// Package p is p.\npackage p\n", "package common"},
 		{"init is hidden start-up code", "domain/entity/a.go", source() + "func init() {}\n", "func init"},
 		{"init is so in a test too", "domain/entity/a_test.go", source() + "func init() {}\n", "func init"},
 		{"a generated file may have init", "api/openapi/a.go", generated + source() + "func init() {}\n", ""},
 		{"a method may be called init", "domain/entity/a.go", source() + "type t int\nfunc (t) init() {}\n", ""},
 		{"work left for later", "domain/entity/a.go", source() + "// TO" + "DO: the rest\n", "finish it"},
-		{"a test that skips itself", "domain/entity/a_test.go", source("testing") + "func TestX(t *testing.T) { t.Skip() }\n", "proves nothing"},
-		{"a helper that skips its test", "domain/entity/a_test.go", source("testing") + "func need(tb testing.TB) { tb.Skipf(\"no\") }\n", "proves nothing"},
-		{"the helper of a server that is not given", "infrastructure/persistence/dbtest/dbtest.go", source("testing") + "// NeedMySQL is one.\nfunc NeedMySQL(t testing.TB) { t.Skip() }\n", ""},
-		{"another one beside it", "infrastructure/persistence/dbtest/dbtest.go", source("testing") + "func other(t testing.TB) { t.Skip() }\n", "proves nothing"},
-		{"a property that rejects a value", "domain/entity/a_test.go", source("testing") + "func TestX(t *testing.T) { c(func(t *rapid.T) { t.Skip() }) }\n", ""},
+		{
+			"a test that skips itself", "domain/entity/a_test.go", source("testing") + "func TestX(t *testing.T) { t.Skip() }\n",
+			"proves nothing",
+		},
+		{
+			"a helper that skips its test", "domain/entity/a_test.go",
+			source("testing") + "func need(tb testing.TB) { tb.Skipf(\"no\") }\n", "proves nothing",
+		},
+		{
+			"the helper of a server that is not given", "infrastructure/persistence/dbtest/dbtest.go",
+			source("testing") + "// NeedMySQL is one.\nfunc NeedMySQL(t testing.TB) { t.Skip() }\n", "",
+		},
+		{
+			"another one beside it", "infrastructure/persistence/dbtest/dbtest.go",
+			source("testing") + "func other(t testing.TB) { t.Skip() }\n", "proves nothing",
+		},
+		{
+			"a property that rejects a value", "domain/entity/a_test.go",
+			source("testing") + "func TestX(t *testing.T) { c(func(t *rapid.T) { t.Skip() }) }\n", "",
+		},
 
 		{"an exported function", "domain/entity/a.go", source() + "func X() {}\n", "X is exported"},
-		{"an exported method", "domain/entity/a.go", source() + "// T is t.\ntype T[K any] struct{}\nfunc (*T[K]) X() {}\n", "T.X is exported"},
+		{
+			"an exported method", "domain/entity/a.go", source() + "// T is t.\ntype T[K any] struct{}\nfunc (*T[K]) X() {}\n",
+			"T.X is exported",
+		},
 		{"a method of an unexported type", "domain/entity/a.go", source() + "type t int\nfunc (t) X() {}\n", ""},
 		{"an exported type", "domain/entity/a.go", source() + "type X int\n", "X is exported"},
 		{"an exported type in a group", "domain/entity/a.go", source() + "// Both.\ntype (\n\tX int\n)\n", "X is exported"},
-		{"an interface without a comment", "domain/entity/a.go", source() + "type X interface {\n\tDo()\n}\n", "X is exported"},
+		{
+			"an interface without a comment", "domain/entity/a.go", source() + "type X interface {\n\tDo()\n}\n",
+			"X is exported",
+		},
 		{"an exported constant", "domain/entity/a.go", source() + "const X = 1\n", "X is exported"},
-		{"constants under a comment of the group", "domain/entity/a.go", source() + "// All of them.\nconst (\n\tX = 1\n\tY = 2\n)\n", ""},
+		{
+			"constants under a comment of the group", "domain/entity/a.go",
+			source() + "// All of them.\nconst (\n\tX = 1\n\tY = 2\n)\n", "",
+		},
 		{"an exported variable", "domain/entity/a.go", source() + "var (\n\tX = 1\n\tY = 2 // Y is y.\n)\n", "X is exported"},
 		{"a directive is no comment", "domain/entity/a.go", source() + "//go:noinline\nfunc X() {}\n", "X is exported"},
 		{"main has no readers", "cmd/platform-scheduler/a.go", "// Command p is p.\npackage main\nfunc X() {}\n", ""},
 		{"a test has none either", "domain/entity/a_test.go", "package p\nfunc X() {}\n", ""},
-		{"an end of a run that nobody hears of", "application/service/a.go", source() + "func f() { tx.Executions.Close(rows) }\n", "without RecordEnds"},
-		{"an end that the observers hear of", "application/service/a.go", source() + "func f() { tx.Executions.Close(rows); a.RecordEnds(rows) }\n", ""},
+		{
+			"an end of a run that nobody hears of", "application/service/a.go",
+			source() + "func f() { tx.Executions.Close(rows) }\n", "without RecordEnds",
+		},
+		{
+			"an end that the observers hear of", "application/service/a.go",
+			source() + "func f() { tx.Executions.Close(rows); a.RecordEnds(rows) }\n", "",
+		},
 		{"the end of something else", "application/service/a.go", source() + "func f() { tx.Groups.Update(rows) }\n", ""},
-		{"a test that ends a run", "application/service/a_test.go", source() + "func f() { tx.Executions.Finish(rows) }\n", ""},
-		{"a letter of the claim index", "infrastructure/metrics/a.go", source() + "var x = ClaimRange{Lo: \"B\"}\n", "claimkey.go"},
-		{"an end of one of its spans", "application/service/a.go", source() + "func f(c ClaimReader) { c.First(lo, \"W+\") }\n", "claimkey.go"},
+		{
+			"a test that ends a run", "application/service/a_test.go", source() + "func f() { tx.Executions.Finish(rows) }\n",
+			"",
+		},
+		{
+			"a letter of the claim index", "infrastructure/metrics/a.go", source() + "var x = ClaimRange{Lo: \"B\"}\n",
+			"claimkey.go",
+		},
+		{
+			"an end of one of its spans", "application/service/a.go",
+			source() + "func f(c ClaimReader) { c.First(lo, \"W+\") }\n", "claimkey.go",
+		},
 		{"a letter where no key is meant", "domain/service/schedule/a.go", source() + "var x = \"W\"\n", ""},
 		{"a letter in a test", "infrastructure/metrics/a_test.go", source() + "var x = ClaimRange{Lo: \"B\"}\n", ""},
 		{"a letter where it belongs", "domain/entity/claimkey.go", source() + "const claimParked ClaimKey = \"B\"\n", ""},
-		{"a key in a statement", "infrastructure/persistence/a.go", source() + "var x = \"SELECT 1 FROM t WHERE claim_key >= 'R' AND x = ?\"\n", "claimkey.go"},
-		{"a key made in a statement", "infrastructure/persistence/a.go", source() + "var x = \"claim_key = CONCAT('R', id)\"\n", "claimkey.go"},
-		{"other texts in a statement", "infrastructure/persistence/a.go", source() + "var x = \"claim_key IS NOT NULL AND claim_key >= ? AND status = 'WAITING'\"\n", ""},
+		{
+			"a key in a statement", "infrastructure/persistence/a.go",
+			source() + "var x = \"SELECT 1 FROM t WHERE claim_key >= 'R' AND x = ?\"\n", "claimkey.go",
+		},
+		{
+			"a key made in a statement", "infrastructure/persistence/a.go",
+			source() + "var x = \"claim_key = CONCAT('R', id)\"\n", "claimkey.go",
+		},
+		{
+			"other texts in a statement", "infrastructure/persistence/a.go",
+			source() + "var x = \"claim_key IS NOT NULL AND claim_key >= ? AND status = 'WAITING'\"\n", "",
+		},
 		{"a package without a comment", "domain/entity/a.go", "package entity\n", "package comment"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,7 +296,8 @@ func TestAFileThatIsNoGoIsAnError(t *testing.T) {
 
 func TestScriptsSpellNoKeys(t *testing.T) {
 	found, err := architecture.Check(fstest.MapFS{
-		"sql/mysql/1.sql": {Data: []byte("CREATE INDEX i ON t (claim_key);\nUPDATE t SET claim_key = NULL WHERE status = 'DONE';\n")},
+		"sql/mysql/1.sql": {Data: []byte("CREATE INDEX i ON t (claim_key);\nUPDATE t SET claim_key = NULL WHERE status = " +
+			"'DONE';\n")},
 		"sql/mysql/2.sql": {Data: []byte("UPDATE t SET x = 1 WHERE claim_key LIKE 'W%';\n")},
 	})
 	require.NoError(t, err)

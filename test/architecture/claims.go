@@ -70,7 +70,10 @@ func claimScripts(root fs.FS) ([]Violation, error) {
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 		if claimText.Match(text) {
-			found = append(found, Violation{Where: name, What: "compares claim_key with a text: keys are made and read by the program alone"})
+			found = append(found, Violation{
+				Where: name,
+				What:  "compares claim_key with a text: keys are made and read by the program alone",
+			})
 		}
 		return nil
 	})

@@ -58,7 +58,10 @@ type document struct {
 var unread = []string{".git", ".cache", "bin", "data", "dist"}
 
 func loadDocs(root fs.FS) (*library, error) {
-	b := &library{root: root, paths: map[string]bool{}, declared: map[string]map[string]bool{}, names: map[string]bool{}, imported: map[string]bool{}}
+	b := &library{
+		root: root, paths: map[string]bool{}, declared: map[string]map[string]bool{}, names: map[string]bool{},
+		imported: map[string]bool{},
+	}
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

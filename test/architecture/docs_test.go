@@ -22,14 +22,18 @@ func TestTheDocumentsAreTrueToTheTree(t *testing.T) {
 // documented is a small tree whose documents are in order.
 func documented() map[string]string {
 	return map[string]string{
-		"README.md":        "See [the rules](docs/rules.md#rule-1-one-at-a-time), [more](docs/more.md#a-b--c) and [decisions](docs/adr/).\n",
+		"README.md": "See [the rules](docs/rules.md#rule-1-one-at-a-time), [more](docs/more.md#a-b--c) and " +
+			"[decisions](docs/adr/).\n",
 		"docs/adr/0001.md": "# Decided\n",
-		"docs/more.md": "# More\n\n## `A`, b & c\n\nSee `domain/a.go`, `a.go`, `domain/*.go`, `domain/`, `Slots.Take`, `domain.Slots`, `http.Server`, `TestTake`,\n" +
+		"docs/more.md": "# More\n\n## `A`, b & c\n\nSee `domain/a.go`, `a.go`, `domain/*.go`, `domain/`, `Slots.Take`, " +
+			"`domain.Slots`, `http.Server`, `TestTake`,\n" +
 			"rule 1, rules 1 and 1, and [above](#more).\n\n```\n[no link](nowhere.md) `domain/none.go` rule 9\n```\n",
 		"docs/rules.md": "# Rules\n\n### Rule 1: One at a time\n\nText.\n\n- **Prevents:** two.\n" +
 			"- **Enforced:** `domain/a.go` (`Slots`, `Slots.Take`);\n  `sql/a.sql`\n- **Tests:** `TestTake`\n\n" +
 			"### I2: Later (not built yet)\n\nText.\n",
-		"domain/a.go":                            "// Package domain takes slots (engine\n// rule 1).\npackage domain\n\nimport _ \"net/http\"\n\n// Slots are taken.\ntype Slots struct{}\n\n// Take takes one.\nfunc (s *Slots) Take() {}\n",
+		"domain/a.go": "// Package domain takes slots (engine\n// rule 1).\npackage " +
+			"domain\n\nimport _ \"net/http\"\n\n// Slots are taken.\ntype Slots struct{}\n\n// Take takes one.\nfunc (s " +
+			"*Slots) Take() {}\n",
 		"domain/a_test.go":                       "package domain\n\nimport \"testing\"\n\nfunc TestTake(t *testing.T) {}\n",
 		"sql/a.sql":                              "-- rule 1\n",
 		"application/manager/engine/firing/a.go": "// Package firing fires, see docs/rules.md.\npackage firing\n",
@@ -63,7 +67,10 @@ func TestEachFaultOfADocumentIsFound(t *testing.T) {
 		{"a pattern that fits nothing", more, "`domain/*.go`", "`domain/*.sql`", "domain/*.sql does not exist"},
 		{"a name that is gone", more, "`Slots.Take`", "`Slots.Give`", "nothing is called Slots.Give"},
 		{"a type that is gone", more, "`Slots.Take`", "`Admitter.Take`", "nothing is called Admitter.Take"},
-		{"a name that a package does not have", more, "`domain.Slots`", "`domain.Admitter`", "nothing is called domain.Admitter"},
+		{
+			"a name that a package does not have", more, "`domain.Slots`", "`domain.Admitter`",
+			"nothing is called domain.Admitter",
+		},
 		{"a package that is gone", more, "`domain.Slots`", "`places.Slots`", "nothing is called places.Slots"},
 		{"a test that is gone", more, "`TestTake`", "`TestGive`", "no test TestGive"},
 		{"a link to nothing", more, "(#more)", "(none.md)", "docs/none.md, which does not exist"},
@@ -78,14 +85,23 @@ func TestEachFaultOfADocumentIsFound(t *testing.T) {
 		{"an invariant that does not exist", code, "takes one", "takes one (I3)", "cites rule I3"},
 		{"a program that cites what is not built", code, "takes one", "takes one (I2)", "not built yet"},
 		{"a rule that prevents nothing", rules, "- **Prevents:** two.\n", "", "no line **Prevents:**"},
-		{"a rule that nothing enforces", rules, "`domain/a.go` (`Slots`, `Slots.Take`);\n  `sql/a.sql`", "somewhere", "names no path"},
+		{
+			"a rule that nothing enforces", rules, "`domain/a.go` (`Slots`, `Slots.Take`);\n  `sql/a.sql`", "somewhere",
+			"names no path",
+		},
 		{"a rule with a path that is gone", rules, "`sql/a.sql`", "`sql/b.sql`", "rule 1: sql/b.sql does not exist"},
 		{"a rule with a name that is gone", rules, "`Slots.Take`)", "`Slots.Give`)", "domain/a.go declares no Slots.Give"},
 		{"a rule without a test", rules, "`TestTake`", "none", "names no test"},
 		{"a rule with a test that is gone", rules, "- **Tests:** `TestTake`", "- **Tests:** `TestGive`", "no test TestGive"},
 		{"a rule that is there twice", rules, "### I2: Later", "### Rule 1: One at a time\n\n### I2: Later", "there twice"},
-		{"a number that is left out", rules, "### I2: Later", "### Rule 3: Later (not built yet)\n\n### I2: Later", "rule 2 is missing"},
-		{"a package of the engine that does not say where its rules are", "application/manager/engine/firing/a.go", "docs/rules.md", "elsewhere", "does not name docs/rules.md"},
+		{
+			"a number that is left out", rules, "### I2: Later", "### Rule 3: Later (not built yet)\n\n### I2: Later",
+			"rule 2 is missing",
+		},
+		{
+			"a package of the engine that does not say where its rules are", "application/manager/engine/firing/a.go",
+			"docs/rules.md", "elsewhere", "does not name docs/rules.md",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := documented()

@@ -35,7 +35,8 @@ func (f *file) silentEnds() []Violation {
 			return true
 		}
 		tells = tells || method.Sel.Name == "RecordEnds"
-		if of, ok := method.X.(*ast.SelectorExpr); ok && of.Sel.Name == "Executions" && slices.Contains(endWrites, method.Sel.Name) {
+		if of, ok := method.X.(*ast.SelectorExpr); ok && of.Sel.Name == "Executions" &&
+			slices.Contains(endWrites, method.Sel.Name) {
 			writes = append(writes, method)
 		}
 		return true
@@ -45,7 +46,8 @@ func (f *file) silentEnds() []Violation {
 	}
 	var found []Violation
 	for _, w := range writes {
-		found = append(found, f.violation(w.Pos(), "Executions.%s without RecordEnds: tell the observers of the ends in the same transaction", w.Sel.Name))
+		found = append(found, f.violation(w.Pos(),
+			"Executions.%s without RecordEnds: tell the observers of the ends in the same transaction", w.Sel.Name))
 	}
 	return found
 }

@@ -37,7 +37,8 @@ var layers = []layer{
 	{dir: bench + "/node", sees: []string{"domain", "infrastructure", "cmd/app", bench + "/measure"}},
 	{dir: bench + "/rig", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node"}, benchSees...)},
 	{
-		dir: bench + "/workload", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node", bench + "/rig"}, benchSees...),
+		dir:   bench + "/workload",
+		sees:  append([]string{bench + "/measure", bench + "/report", bench + "/node", bench + "/rig"}, benchSees...),
 		apart: true,
 	},
 	{dir: "cmd", sees: []string{everything}},
@@ -50,14 +51,20 @@ var layers = []layer{
 	{dir: services + "/access", sees: []string{"domain", "internal"}, not: notApplication},
 	{dir: services + "/secret", sees: []string{"domain", "internal"}, not: notApplication},
 	{
-		dir: services, sees: []string{"domain", "internal", "application/manager", services + "/access", services + "/secret"},
+		dir: services, sees: []string{
+			"domain", "internal", "application/manager", services + "/access",
+			services + "/secret",
+		},
 		not: notApplication, apart: true,
 	},
 	{dir: "application", sees: []string{"domain", "internal"}, not: notApplication},
 	// The rooms of the store: connections below, then tables and schema, the store on top.
 	{dir: persistence + "/sqldb/sqlvalue", sees: []string{"domain"}},
 	{dir: persistence + "/sqldb/dialect", sees: []string{"domain"}},
-	{dir: persistence + "/sqldb/connect", sees: []string{"domain", persistence + "/sqldb/dialect", persistence + "/sqldb/sqlvalue"}},
+	{dir: persistence + "/sqldb/connect", sees: []string{
+		"domain", persistence + "/sqldb/dialect",
+		persistence + "/sqldb/sqlvalue",
+	}},
 	{dir: persistence + "/sqldb/bulk", sees: []string{persistence + "/sqldb"}},
 	{dir: persistence + "/sqldb/listing", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
@@ -65,7 +72,10 @@ var layers = []layer{
 	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},
 	{dir: persistence + "/access", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/execution", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
-	{dir: persistence + "/engine/inflight", sees: []string{"domain", persistence + "/sqldb", persistence + "/engine/execution"}},
+	{dir: persistence + "/engine/inflight", sees: []string{
+		"domain", persistence + "/sqldb",
+		persistence + "/engine/execution",
+	}},
 	{dir: persistence + "/engine/group", sees: []string{
 		"domain", persistence + "/sqldb", persistence + "/engine/execution", persistence + "/engine/inflight",
 	}},
@@ -73,7 +83,10 @@ var layers = []layer{
 		"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/group",
 	}},
 	{dir: persistence + "/engine/backfill", sees: []string{"domain", persistence + "/sqldb"}},
-	{dir: persistence + "/engine/record", sees: []string{"domain", persistence + "/sqldb", persistence + "/engine/execution"}},
+	{dir: persistence + "/engine/record", sees: []string{
+		"domain", persistence + "/sqldb",
+		persistence + "/engine/execution",
+	}},
 	{dir: persistence + "/engine/registry", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/retention", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine", sees: []string{"domain", persistence + "/sqldb"}},
@@ -89,7 +102,10 @@ var notApplication = []string{
 }
 
 // testOnly are packages of others that have no place in the product.
-var testOnly = []string{"testing", "net/http/httptest", "github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/anishathalye/porcupine"}
+var testOnly = []string{
+	"testing", "net/http/httptest", "github.com/stretchr/testify", "pgregory.net/rapid",
+	"go.uber.org/goleak", "github.com/anishathalye/porcupine",
+}
 
 func (f *file) forbiddenImports() []Violation {
 	here, known := layerOf(f.dir())

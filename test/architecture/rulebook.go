@@ -129,9 +129,12 @@ func (b *library) citations(rules map[string]*rule) []Violation {
 			at = strings.Count(text[:at], "\n") + 1
 			switch r := rules[name]; {
 			case r == nil:
-				found = append(found, Violation{fmt.Sprintf("%s:%d", where, at), fmt.Sprintf("cites rule %s, which %s does not have", name, Rulebook)})
+				found = append(found,
+					Violation{fmt.Sprintf("%s:%d", where, at), fmt.Sprintf("cites rule %s, which %s does not have", name, Rulebook)})
 			case r.later && program:
-				found = append(found, Violation{fmt.Sprintf("%s:%d", where, at), fmt.Sprintf("cites rule %s, which %s calls not built yet", name, Rulebook)})
+				found = append(found,
+					Violation{fmt.Sprintf("%s:%d", where, at), fmt.Sprintf("cites rule %s, which %s calls not built yet", name,
+						Rulebook)})
 			}
 		}
 		for _, m := range citedRule.FindAllStringSubmatchIndex(text, -1) {

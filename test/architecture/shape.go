@@ -28,7 +28,8 @@ func (f *file) tooLong() []Violation {
 	if f.generated || f.lines <= limit {
 		return nil
 	}
-	return []Violation{{Where: f.path, What: fmt.Sprintf("has %d lines, more than %d: does it hold two things?", f.lines, limit)}}
+	return []Violation{{Where: f.path, What: fmt.Sprintf("has %d lines, more than %d: does it hold two things?", f.lines,
+		limit)}}
 }
 
 func (f *file) misnamed() []Violation {
@@ -94,7 +95,8 @@ func (s skips) Visit(node ast.Node) ast.Visitor {
 			break
 		}
 		if on, ok := method.X.(*ast.Ident); ok && slices.Contains(s.tests, on.Name) {
-			*s.found = append(*s.found, s.f.violation(n.Pos(), "%s.%s: a test that does not run proves nothing", on.Name, method.Sel.Name))
+			*s.found = append(*s.found, s.f.violation(n.Pos(), "%s.%s: a test that does not run proves nothing", on.Name,
+				method.Sel.Name))
 		}
 	}
 	return s

@@ -93,7 +93,8 @@ func load(root fs.FS) ([]*file, error) {
 // the go command's rules, and what npm fetched.
 func foreign(root fs.FS, dir string) bool {
 	base := path.Base(dir)
-	if base == "testdata" || base == "node_modules" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+	if base == "testdata" || base == "node_modules" || base == "vendor" || strings.HasPrefix(base, ".") ||
+		strings.HasPrefix(base, "_") {
 		return true
 	}
 	_, err := fs.Stat(root, path.Join(dir, "go.mod"))

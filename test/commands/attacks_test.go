@@ -49,7 +49,8 @@ func attacked(t *testing.T, binary string, own bool, env ...string) *target {
 	require.NoError(t, os.Mkdir(s.data, 0o755))
 	id := fmt.Sprintf("attacked-%d-%s", os.Getpid(), filepath.Base(filepath.Dir(s.data)))
 	s.Node = &rig.Node{Binary: binary, Addr: addr, Env: append([]string{
-		"PS_DATA_DIR=" + s.data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + s.password, "PS_NODE_ID=" + id, "PS_SERVER_SHUTDOWN_GRACE_SEC=0",
+		"PS_DATA_DIR=" + s.data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + s.password, "PS_NODE_ID=" + id,
+		"PS_SERVER_SHUTDOWN_GRACE_SEC=0",
 	}, env...)}
 	switch {
 	case os.Geteuid() != 0:
@@ -69,7 +70,8 @@ func (s *target) start() {
 	_, err := s.Start(s.t.Context(), "")
 	require.NoError(s.t, err)
 	var login struct{ Token string }
-	require.Equal(s.t, 200, s.call(http.MethodPost, "/auth/login", map[string]any{"username": "admin", "password": s.password}, &login))
+	require.Equal(s.t, 200, s.call(http.MethodPost, "/auth/login",
+		map[string]any{"username": "admin", "password": s.password}, &login))
 	s.token = login.Token
 }
 
@@ -99,7 +101,10 @@ func (s *target) call(method, path string, body, answer any) int {
 func (s *target) create(name string, data map[string]any) (id string) {
 	s.t.Helper()
 	var job struct{ ID string }
-	require.Equal(s.t, 201, s.call(http.MethodPost, "/jobs", map[string]any{"name": name, "jobType": "COMMAND", "jobData": data}, &job))
+	require.Equal(s.t, 201, s.call(http.MethodPost, "/jobs", map[string]any{
+		"name": name, "jobType": "COMMAND",
+		"jobData": data,
+	}, &job))
 	return job.ID
 }
 
@@ -224,7 +229,10 @@ func TestAParameterIsNeverCode(t *testing.T) {
 	require.Equal(t, "jobData.command[2]", problem.Errors[0].Field)
 	require.Contains(t, problem.Errors[0].Message, "env")
 
-	job := s.create("inline", map[string]any{"command": []string{"sh", "-c", "echo day $DAY"}, "env": map[string]string{"DAY": "${params.day}"}})
+	job := s.create("inline", map[string]any{
+		"command": []string{"sh", "-c", "echo day $DAY"},
+		"env":     map[string]string{"DAY": "${params.day}"},
+	})
 	require.Equal(t, "day x; id", s.run(job, map[string]any{"day": "x; id"}).Result)
 	require.Equal(t, 422, s.call(http.MethodPut, "/jobs/"+job, merge(body, "version", 1), nil))
 
@@ -233,9 +241,11 @@ func TestAParameterIsNeverCode(t *testing.T) {
 	require.NoError(t, err)
 	old, err := json.Marshal(injection)
 	require.NoError(t, err)
-	_, err = store.ExecContext(t.Context(), `UPDATE scheduler_job_definition SET job_data = ?, retry_policy = '{"maxRetries":3,"backoff":"FIXED","intervalMs":100}'`, string(old))
+	_, err = store.ExecContext(t.Context(),
+		`UPDATE scheduler_job_definition SET job_data = ?, retry_policy = '{"maxRetries":3,"backoff":"FIXED","intervalMs":100}'`, string(old))
 	require.NoError(t, err)
-	_, err = store.ExecContext(t.Context(), `UPDATE scheduler_job_version SET definition = json_set(definition, '$.jobData', ?)`, string(old))
+	_, err = store.ExecContext(t.Context(),
+		`UPDATE scheduler_job_version SET definition = json_set(definition, '$.jobData', ?)`, string(old))
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	s.start()
@@ -246,7 +256,8 @@ func TestAParameterIsNeverCode(t *testing.T) {
 	require.Contains(t, s.Stderr(), `"job":"inline"`)
 	require.Equal(t, 422, s.call(http.MethodPost, "/jobs/"+job+"/copy", map[string]any{"name": "copied"}, nil))
 	require.Equal(t, 422, s.call(http.MethodPost, "/jobs/"+job+"/versions/1/restore", map[string]any{"version": 1}, nil))
-	require.Equal(t, 422, s.call(http.MethodPost, "/import", map[string]any{"version": 1, "jobs": []any{merge(body, "name", "imported")}}, nil))
+	require.Equal(t, 422, s.call(http.MethodPost, "/import",
+		map[string]any{"version": 1, "jobs": []any{merge(body, "name", "imported")}}, nil))
 }
 
 func merge(body map[string]any, key string, value any) map[string]any {
@@ -298,7 +309,8 @@ func TestATalkingCommandCostsTheServerLittle(t *testing.T) {
 	}
 	var ends []chan execution
 	for i, talk := range talkers {
-		job, end := s.create(fmt.Sprintf("talker %d", i), script("timeout 9 "+talk+"; echo; echo the end")), make(chan execution, 1)
+		job, end := s.create(fmt.Sprintf("talker %d", i), script("timeout 9 "+talk+"; echo; echo the end")),
+			make(chan execution, 1)
 		ends = append(ends, end)
 		go func() { end <- s.run(job, nil) }()
 	}
@@ -357,10 +369,13 @@ func TestAServerSaysThatItsUserIsWithinReach(t *testing.T) {
 		return string(body)
 	}
 	require.NotContains(t, ready(), "commands run as the server's own user")
-	require.Equal(t, 201, s.call(http.MethodPost, "/users", map[string]any{"username": "second", "password": "correct-horse-7f3a", "role": "operator"}, nil))
+	require.Equal(t, 201, s.call(http.MethodPost, "/users",
+		map[string]any{"username": "second", "password": "correct-horse-7f3a", "role": "operator"}, nil))
 	require.Zero(t, s.Stop(), s.Stderr())
 	s.start()
-	require.Eventually(t, func() bool { return strings.Contains(ready(), "commands run as the server's own user") }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(ready(), "commands run as the server's own user")
+	}, 10*time.Second, 20*time.Millisecond)
 	require.Contains(t, s.Stderr(), "executor.command.user")
 	var overview struct {
 		DegradedParts []struct{ Part, Reason string }

@@ -80,7 +80,8 @@ func Overlaps(beats []Beat) []string {
 			for later := attempt + 1; later <= top; later++ {
 				begin, began := first[key{execution, later}]
 				if end := last[key{execution, attempt}]; began && !end.Before(begin) {
-					out = append(out, fmt.Sprintf("%s: attempt %d worked %s into attempt %d", execution, attempt, end.Sub(begin), later))
+					out = append(out, fmt.Sprintf("%s: attempt %d worked %s into attempt %d", execution, attempt, end.Sub(begin),
+						later))
 				}
 			}
 		}

@@ -70,7 +70,10 @@ func (m *Matrix) Prepare(ctx context.Context) error {
 	for _, kind := range Kinds() {
 		job, err := m.Client.Create(ctx, map[string]any{
 			"name": "nasty " + kind, "jobType": "COMMAND",
-			"jobData": map[string]any{"command": []string{m.Player, NastyCommand, kind, m.Ledger, "${executionId}", "${attempt}"}},
+			"jobData": map[string]any{"command": []string{
+				m.Player, NastyCommand, kind, m.Ledger, "${executionId}",
+				"${attempt}",
+			}},
 		})
 		if err != nil {
 			return err

@@ -101,8 +101,10 @@ func report(t *testing.T, all []commands.Round) {
 		}
 		slices.Sort(gone)
 		slices.Sort(retried)
-		t.Logf("%-22s %3d rounds, %d kinds of command each: %d violations; all gone after p50 %s, max %s; working again after p50 %s, max %s",
-			fault, len(gone), len(commands.Kinds()), violations, round(gone[len(gone)/2]), round(gone[len(gone)-1]), round(retried[len(retried)/2]), round(retried[len(retried)-1]))
+		t.Logf("%-22s %3d rounds, %d kinds of command each: %d violations; all gone after p50 %s, max %s; working again "+
+			"after p50 %s, max %s",
+			fault, len(gone), len(commands.Kinds()), violations, round(gone[len(gone)/2]), round(gone[len(gone)-1]),
+			round(retried[len(retried)/2]), round(retried[len(retried)-1]))
 	}
 }
 
@@ -129,7 +131,10 @@ func newMatrix(t *testing.T, binary, player string, i int) *commands.Matrix {
 	ledger := filepath.Join(executortest.Folder(t), "ledger")
 	require.NoError(t, os.WriteFile(ledger, nil, 0o666))
 	require.NoError(t, os.Chmod(ledger, 0o666))
-	env := []string{"PS_DATA_DIR=" + t.TempDir(), "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=" + id, "PS_EXECUTOR_COMMAND_SLOTS=64"}
+	env := []string{
+		"PS_DATA_DIR=" + t.TempDir(), "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=" + id,
+		"PS_EXECUTOR_COMMAND_SLOTS=64",
+	}
 	if os.Geteuid() == 0 {
 		env = append(env, "PS_EXECUTOR_COMMAND_USER=nobody")
 	}

@@ -42,7 +42,9 @@ func run(ctx context.Context, args []string) error {
 	server := flags.Int("server", 0, "pid of a database server on this machine, whose CPU counts, too")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the order of builds, and of the intervals")
 	flags.Usage = func() {
-		_, _ = fmt.Fprintln(flags.Output(), "usage: compare -old FILE -new FILE [-turns N] [-seed N] [-server PID] throughput|lateness|stampede [flags of bench]")
+		_, _ = fmt.Fprintln(flags.Output(),
+			"usage: compare -old FILE -new FILE [-turns N] [-seed N] [-server PID] throughput|lateness|stampede [flags "+
+				"of bench]")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -95,7 +97,8 @@ func bench(ctx context.Context, binary string, args []string, server int) (resul
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append([]string{"bench", "--json"}, args...)...) //nolint:gosec // the builds to compare
+	cmd := exec.CommandContext(ctx, binary,
+		append([]string{"bench", "--json"}, args...)...) //nolint:gosec // the builds to compare
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.Output()

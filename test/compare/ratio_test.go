@@ -15,7 +15,11 @@ func TestTheSummaryNamesMedianAndInterval(t *testing.T) {
 		want   string
 	}{
 		{"no spread", []float64{1.5, 1.5, 1.5}, "figure: new/old 1.500, 95 % within 1.500 and 1.500"},
-		{"an outlier does not move the median", []float64{1, 1, 1, 1, 1, 1, 1, 1, 9}, "figure: new/old 1.000, 95 % within 1.000 and 1.000"},
+		{
+			"an outlier does not move the median",
+			[]float64{1, 1, 1, 1, 1, 1, 1, 1, 9},
+			"figure: new/old 1.000, 95 % within 1.000 and 1.000",
+		},
 		{"an even number of turns", []float64{1, 3}, "figure: new/old 2.000, 95 % within 1.000 and 3.000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

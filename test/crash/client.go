@@ -76,7 +76,8 @@ func (c *Client) call(ctx context.Context, method, path, key string, body, answe
 // Login signs in.
 func (c *Client) Login(ctx context.Context, password string) error {
 	var answer struct{ Token string }
-	err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", "", map[string]string{"username": "admin", "password": password}, &answer)
+	err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", "",
+		map[string]string{"username": "admin", "password": password}, &answer)
 	c.token = answer.Token
 	return err
 }
@@ -96,7 +97,8 @@ func (c *Client) Create(ctx context.Context, definition map[string]any) (v JobVi
 
 // CreateGroup adds a group that bounds how many fires of its jobs run at once.
 func (c *Client) CreateGroup(ctx context.Context, name string, maxConcurrency int) error {
-	return c.call(ctx, http.MethodPost, "/api/v1/groups", "", map[string]any{"name": name, "maxConcurrency": maxConcurrency}, nil)
+	return c.call(ctx, http.MethodPost, "/api/v1/groups", "",
+		map[string]any{"name": name, "maxConcurrency": maxConcurrency}, nil)
 }
 
 // Pause stops the planning of a job and returns its state.
@@ -192,7 +194,8 @@ func (c *Client) Group(ctx context.Context, name string) (v GroupView, err error
 
 // LimitGroup bounds a group whose version is known.
 func (c *Client) LimitGroup(ctx context.Context, name string, most int, version int64) (v GroupView, err error) {
-	return v, c.call(ctx, http.MethodPut, "/api/v1/groups/"+url.PathEscape(name), "", map[string]any{"maxConcurrency": most, "version": version}, &v)
+	return v, c.call(ctx, http.MethodPut, "/api/v1/groups/"+url.PathEscape(name), "",
+		map[string]any{"maxConcurrency": most, "version": version}, &v)
 }
 
 // Cancel asks a run to end.

@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	long = flag.Bool("crash.long", false, "the long form: CRASH_ROUNDS random kills (100), every failpoint three times, on every store")
+	long = flag.Bool("crash.long", false,
+		"the long form: CRASH_ROUNDS random kills (100), every failpoint three times, on every store")
 	seed = flag.Int64("crash.seed", 0, "repeat the random choices of a former run")
 )
 

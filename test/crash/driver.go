@@ -70,7 +70,8 @@ func (r Report) String() string {
 	}
 	slices.Sort(r.Ready)
 	if n := len(r.Ready); n > 0 {
-		fmt.Fprintf(&b, "restart to ready: p50 %s, max %s\n", r.Ready[n/2].Round(time.Millisecond), r.Ready[n-1].Round(time.Millisecond))
+		fmt.Fprintf(&b, "restart to ready: p50 %s, max %s\n", r.Ready[n/2].Round(time.Millisecond),
+			r.Ready[n-1].Round(time.Millisecond))
 	}
 	return b.String() + r.Summary.String()
 }

@@ -46,7 +46,10 @@ func (t *Target) ReportTo(r Reports) {
 // ?async= it accepts the call and reports the end to some node.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, q := r.Header, r.URL.Query()
-	call := &history.Call{Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"), Start: time.Now()}
+	call := &history.Call{
+		Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"),
+		Start: time.Now(),
+	}
 	call.Attempt, _ = strconv.Atoi(h.Get("X-Scheduler-Attempt"))
 	call.Shard, _ = strconv.Atoi(h.Get("X-Scheduler-Shard-Index"))
 	call.Token, _ = strconv.ParseInt(h.Get("X-Scheduler-Fencing-Token"), 10, 64)
@@ -56,7 +59,8 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ms, _ := strconv.Atoi(q.Get("ms"))
 	if q.Has("async") {
-		t.accept(w, call, time.Duration(ms)*time.Millisecond, h.Get("X-Scheduler-Report-Path"), h.Get("X-Scheduler-Run-Token"))
+		t.accept(w, call, time.Duration(ms)*time.Millisecond, h.Get("X-Scheduler-Report-Path"),
+			h.Get("X-Scheduler-Run-Token"))
 		return
 	}
 	work := time.NewTimer(time.Duration(ms) * time.Millisecond)

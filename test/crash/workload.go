@@ -55,22 +55,76 @@ func kinds(target string) []definition {
 	second := every(1, nil)
 	retry := func(n int) map[string]any { return map[string]any{"maxRetries": n, "intervalMs": 100} }
 	return []definition{
-		{history.Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{"jobData": call(target, "ms=20"), "schedule": second}},
-		{history.Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2}, map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2}},
-		{history.Job{Name: "limited with another", Step: 2 * grid, Called: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "ms=700"), "schedule": every(2, nil)}},
-		{history.Job{Name: "limited, serial", Step: 2 * grid, Called: true, OneAtATime: true, Group: limitedGroup, GroupAtMost: 2}, map[string]any{"jobData": call(target, "fence&ms=500"), "schedule": every(2, nil), "overlapPolicy": "SERIAL"}},
-		{history.Job{Name: "serial", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"}},
-		{history.Job{Name: "discard", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"}},
-		{history.Job{Name: "replace", Step: grid, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"}},
-		{history.Job{Name: "three shards", Step: grid, Shards: 3, Called: true}, map[string]any{"jobData": call(target, "ms=100"), "schedule": second, "shardCount": 3}},
+		{history.Job{Name: "cron, parallel", Step: grid, Called: true}, map[string]any{
+			"jobData":  call(target, "ms=20"),
+			"schedule": second,
+		}},
+		{
+			history.Job{Name: "cron, at most two", Step: grid, Called: true, AtMost: 2},
+			map[string]any{"jobData": call(target, "ms=900"), "schedule": second, "maxConcurrency": 2},
+		},
+		{
+			history.Job{Name: "limited with another", Step: 2 * grid, Called: true, Group: limitedGroup, GroupAtMost: 2},
+			map[string]any{"jobData": call(target, "ms=700"), "schedule": every(2, nil)},
+		},
+		{history.Job{
+			Name: "limited, serial", Step: 2 * grid, Called: true, OneAtATime: true, Group: limitedGroup,
+			GroupAtMost: 2,
+		}, map[string]any{
+			"jobData": call(target, "fence&ms=500"), "schedule": every(2, nil),
+			"overlapPolicy": "SERIAL",
+		}},
+		{
+			history.Job{Name: "serial", Step: grid, OneAtATime: true, Called: true},
+			map[string]any{"jobData": call(target, "fence&ms=300"), "schedule": second, "overlapPolicy": "SERIAL"},
+		},
+		{
+			history.Job{Name: "discard", Step: grid, OneAtATime: true, Called: true},
+			map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "DISCARD"},
+		},
+		{
+			history.Job{Name: "replace", Step: grid, OneAtATime: true, Called: true},
+			map[string]any{"jobData": call(target, "fence&ms=1300"), "schedule": second, "overlapPolicy": "REPLACE"},
+		},
+		{
+			history.Job{Name: "three shards", Step: grid, Shards: 3, Called: true},
+			map[string]any{"jobData": call(target, "ms=100"), "schedule": second, "shardCount": 3},
+		},
 		{history.Job{Name: "fixed rate", Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}},
-		{history.Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true}, map[string]any{"jobData": call(target, "fence&ms=100"), "schedule": map[string]any{"kind": "FIXED_DELAY", "intervalMs": 300}}},
-		{history.Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true}, map[string]any{"jobData": call(target, "ms=5&fail=1"), "schedule": second, "retryPolicy": retry(2)}},
-		{history.Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{"jobData": call(target, "ms=5&fail=99"), "schedule": second, "retryPolicy": retry(1)}},
-		{history.Job{Name: "not after a loss", Step: grid, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=400"), "schedule": second, "onNodeLoss": "FAIL"}},
-		{history.Job{Name: "misfire once", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1})}},
-		{history.Job{Name: "misfire skip", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})}},
-		{history.Job{Name: "misfire all", Step: grid}, map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL", "misfireMaxFires": 3})}},
+		{
+			history.Job{Name: "fixed delay", OneAtATime: true, Delay: 300 * time.Millisecond, Called: true},
+			map[string]any{"jobData": call(target, "fence&ms=100"), "schedule": map[string]any{
+				"kind":       "FIXED_DELAY",
+				"intervalMs": 300,
+			}},
+		},
+		{
+			history.Job{Name: "fails once", Step: grid, MaxRetries: 2, Called: true},
+			map[string]any{"jobData": call(target, "ms=5&fail=1"), "schedule": second, "retryPolicy": retry(2)},
+		},
+		{history.Job{Name: "always fails", Step: grid, MaxRetries: 1}, map[string]any{
+			"jobData":  call(target, "ms=5&fail=99"),
+			"schedule": second, "retryPolicy": retry(1),
+		}},
+		{
+			history.Job{Name: "not after a loss", Step: grid, Called: true, OnceOnly: true},
+			map[string]any{"jobData": call(target, "ms=400"), "schedule": second, "onNodeLoss": "FAIL"},
+		},
+		{
+			history.Job{Name: "misfire once", Step: grid},
+			map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1})},
+		},
+		{
+			history.Job{Name: "misfire skip", Step: grid},
+			map[string]any{"schedule": every(1, map[string]any{"misfireThresholdSec": 1, "misfirePolicy": "SKIP"})},
+		},
+		{
+			history.Job{Name: "misfire all", Step: grid},
+			map[string]any{"schedule": every(1, map[string]any{
+				"misfireThresholdSec": 1, "misfirePolicy": "FIRE_ALL",
+				"misfireMaxFires": 3,
+			})},
+		},
 	}
 }
 
@@ -82,18 +136,36 @@ func accepted(target string) []definition {
 		return data
 	}
 	return []definition{
-		{history.Job{Name: "accepted", Step: time.Second, Called: true}, map[string]any{"jobData": of(300), "schedule": every(1, nil), "timeoutSec": 300}},
-		{history.Job{Name: "accepted, long", Step: 5 * time.Second, Called: true}, map[string]any{"jobData": of(8000), "schedule": every(5, nil), "timeoutSec": 300}},
-		{history.Job{Name: "accepted, serial", Step: 2 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": of(700), "schedule": every(2, nil), "timeoutSec": 300, "overlapPolicy": "SERIAL"}},
+		{
+			history.Job{Name: "accepted", Step: time.Second, Called: true},
+			map[string]any{"jobData": of(300), "schedule": every(1, nil), "timeoutSec": 300},
+		},
+		{
+			history.Job{Name: "accepted, long", Step: 5 * time.Second, Called: true},
+			map[string]any{"jobData": of(8000), "schedule": every(5, nil), "timeoutSec": 300},
+		},
+		{
+			history.Job{Name: "accepted, serial", Step: 2 * time.Second, OneAtATime: true, Called: true},
+			map[string]any{"jobData": of(700), "schedule": every(2, nil), "timeoutSec": 300, "overlapPolicy": "SERIAL"},
+		},
 	}
 }
 
 // long are runs that outlive a lease.
 func long(target string) []definition {
 	return []definition{
-		{history.Job{Name: "long, parallel", Step: 2 * time.Second, Called: true}, map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)}},
-		{history.Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true}, map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"}},
-		{history.Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true}, map[string]any{"jobData": call(target, "ms=4000"), "schedule": every(5, nil), "onNodeLoss": "FAIL"}},
+		{
+			history.Job{Name: "long, parallel", Step: 2 * time.Second, Called: true},
+			map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)},
+		},
+		{
+			history.Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true},
+			map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"},
+		},
+		{
+			history.Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true},
+			map[string]any{"jobData": call(target, "ms=4000"), "schedule": every(5, nil), "onNodeLoss": "FAIL"},
+		},
 	}
 }
 
@@ -101,7 +173,10 @@ func long(target string) []definition {
 func fill(target string, n int) []definition {
 	list := make([]definition, 0, n)
 	for i := range n {
-		d := definition{history.Job{Name: fmt.Sprintf("fill %d", i), Step: 500 * time.Millisecond}, map[string]any{"schedule": rate(500)}}
+		d := definition{
+			history.Job{Name: fmt.Sprintf("fill %d", i), Step: 500 * time.Millisecond},
+			map[string]any{"schedule": rate(500)},
+		}
 		if i%2 == 0 {
 			d.job.Called, d.body["jobData"] = true, call(target, "ms=10")
 		}

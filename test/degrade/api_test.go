@@ -23,11 +23,16 @@ const bound = 4 * time.Second
 // calls is one of every kind that needs the store; JOB is the id of a job.
 var calls = []string{
 	`POST /auth/login {"username":"admin","password":"` + adminPassword + `"}`,
-	"GET /auth/me", "GET /jobs", "GET /jobs/JOB", "POST /jobs/JOB/pause", "POST /jobs/JOB/resume", "POST /jobs/JOB/trigger", "GET /jobs/JOB/versions",
-	"GET /jobs/JOB/fires", "GET /jobs/JOB/next-fire-times", `POST /jobs {"name":"new","jobType":"CUSTOM","jobClass":"noop"}`, "DELETE /jobs/JOB",
-	"GET /groups", `POST /groups {"name":"g"}`, "GET /executions", "GET /dead-letters", "GET /nodes", "POST /nodes/node-1/drain", "GET /users", "GET /tokens",
-	"GET /secrets", "GET /audit-logs", "GET /audit-logs/export", "GET /export", "GET /monitor/overview", "GET /schedules/load", "POST /schedules/preview {}",
-	`POST /bulk/jobs/pause {"ids":["JOB"]}`, `POST /import {"version":1,"jobs":[]}`, "GET /executions/JOB/logs/stream", "POST /jobs/pause",
+	"GET /auth/me", "GET /jobs", "GET /jobs/JOB", "POST /jobs/JOB/pause", "POST /jobs/JOB/resume",
+	"POST /jobs/JOB/trigger", "GET /jobs/JOB/versions",
+	"GET /jobs/JOB/fires", "GET /jobs/JOB/next-fire-times",
+	`POST /jobs {"name":"new","jobType":"CUSTOM","jobClass":"noop"}`, "DELETE /jobs/JOB",
+	"GET /groups", `POST /groups {"name":"g"}`, "GET /executions", "GET /dead-letters", "GET /nodes",
+	"POST /nodes/node-1/drain", "GET /users", "GET /tokens",
+	"GET /secrets", "GET /audit-logs", "GET /audit-logs/export", "GET /export", "GET /monitor/overview",
+	"GET /schedules/load", "POST /schedules/preview {}",
+	`POST /bulk/jobs/pause {"ids":["JOB"]}`, `POST /import {"version":1,"jobs":[]}`, "GET /executions/JOB/logs/stream",
+	"POST /jobs/pause",
 }
 
 // all makes every call some times at once, with other keys each time.
@@ -72,7 +77,10 @@ func TestASilentStoreIsAnsweredInTime(t *testing.T) {
 		require.Equal(t, 200, a.status, "at once: %s", a.body)
 		require.Less(t, a.took, bound)
 	}
-	require.Eventually(t, func() bool { status, parts := n.degraded(); return status == 200 && len(parts) == 0 }, within, 100*time.Millisecond)
+	require.Eventually(t, func() bool {
+		status, parts := n.degraded()
+		return status == 200 && len(parts) == 0
+	}, within, 100*time.Millisecond)
 }
 
 func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
@@ -117,7 +125,8 @@ func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 	go func() { cut <- trigger() }()
 	require.Eventually(t, func() bool {
 		begun := 0
-		return direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM scheduler_idempotency_key").Scan(&begun) == nil && begun == 1
+		return direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM scheduler_idempotency_key").Scan(&begun) == nil &&
+			begun == 1
 	}, within, 5*time.Millisecond)
 	store.Set(rig.BlackHole)
 	require.Equal(t, 503, (<-cut).status)
@@ -125,7 +134,10 @@ func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 	require.NoError(t, err)
 	store.Set(rig.Pass)
 	var a answer
-	require.Eventually(t, func() bool { a = trigger(); return a.status == 202 }, within, 100*time.Millisecond, "%s", a.body)
+	require.Eventually(t, func() bool {
+		a = trigger()
+		return a.status == 202
+	}, within, 100*time.Millisecond, "%s", a.body)
 	again := trigger()
 	require.Equal(t, []any{202, a.body, "true"}, []any{again.status, again.body, again.header.Get("Idempotent-Replayed")})
 	runs := n.call("GET", "/api/v1/executions?jobId="+job, "").field("items").([]any)

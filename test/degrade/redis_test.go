@@ -18,11 +18,17 @@ const disturbed = 5 * time.Second
 
 func TestFiresCallsAndBeatsDoNotWaitForRedis(t *testing.T) {
 	needServices(t)
-	for name, mode := range map[string]rig.Mode{"silent": rig.BlackHole, "cut": rig.Cut, "slow": rig.Slow, "half-open": rig.HalfOpen} {
+	for name, mode := range map[string]rig.Mode{
+		"silent": rig.BlackHole, "cut": rig.Cut, "slow": rig.Slow,
+		"half-open": rig.HalfOpen,
+	} {
 		t.Run(name, func(t *testing.T) {
 			dsn, _ := behind(t)
 			redis := proxy(t, redistest.Config().Addrs[0])
-			n := start(t, settings(t, dsn, redis.Addr(), map[string]string{"engine.scanIntervalMs": "200", "engine.beatMs": "1000", "engine.leaseMs": "6000"}))
+			n := start(t, settings(t, dsn, redis.Addr(), map[string]string{
+				"engine.scanIntervalMs": "200",
+				"engine.beatMs":         "1000", "engine.leaseMs": "6000",
+			}))
 			for i := range 20 {
 				n.job(fmt.Sprint("each ", i), "200")
 			}

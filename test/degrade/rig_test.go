@@ -67,8 +67,10 @@ func proxy(t *testing.T, upstream string) *rig.Proxy {
 func settings(t *testing.T, dsn, redis string, more map[string]string) config.Config {
 	t.Helper()
 	flags := map[string]string{
-		"profile": "cluster", "dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-1",
-		"auth.initialAdminPassword": adminPassword, "store.dsn": dsn, "redis.addrs": redis, "server.requestTimeoutSec": "1", "server.startWaitSec": "0",
+		"profile": "cluster", "dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0",
+		"node.id":                   "node-1",
+		"auth.initialAdminPassword": adminPassword, "store.dsn": dsn, "redis.addrs": redis, "server.requestTimeoutSec": "1",
+		"server.startWaitSec": "0",
 	}
 	for key, value := range more {
 		flags[key] = value

@@ -44,35 +44,89 @@ func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
 		return c.FormatDSN()
 	}
 	newer, older := migrated(t), migrated(t)
-	run(t, newer, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)", "UPDATE scheduler_schema_compat SET min_version = 99999")
+	run(t, newer, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)",
+		"UPDATE scheduler_schema_compat SET min_version = 99999")
 	run(t, older, "DELETE FROM scheduler_schema_version ORDER BY version_id DESC LIMIT 1")
 	silent := proxy(t, "127.0.0.1:1")
 	silent.Set(rig.BlackHole)
 	gone, redis := redistest.Gone(t).Addrs[0], redistest.Config().Addrs[0]
 	const wait = "60" // what waiting does not mend is told at once all the same
 	for name, b := range map[string]beginning{
-		"store unreachable":       {dsn: dsn(func(c *mysql.Config) { c.Addr = gone }), want: []string{gone, "connection refused", "store.dsn (PS_STORE_DSN)"}},
-		"store silent":            {dsn: dsn(func(c *mysql.Config) { c.Addr = silent.Addr() }), want: []string{silent.Addr(), "no answer in time", "PS_STORE_DSN"}, most: 30 * time.Second},
-		"store on a wrong host":   {dsn: dsn(func(c *mysql.Config) { c.Addr = "no-such-host.invalid:3306" }), want: []string{"the host is not known", "PS_STORE_DSN"}, most: 30 * time.Second},
-		"store that is a Redis":   {dsn: dsn(func(c *mysql.Config) { c.Addr = redis }), want: []string{redis, "PS_STORE_DSN"}, most: 30 * time.Second},
-		"DSN malformed":           {dsn: "scheduler:" + canary + "@tcp(127.0.0.1", more: map[string]string{"server.startWaitSec": wait}, want: []string{"store.dsn (PS_STORE_DSN) is not of the form"}},
-		"DSN without an address":  {dsn: "scheduler:" + canary + "/x", more: map[string]string{"server.startWaitSec": wait}, want: []string{"PS_STORE_DSN"}},
-		"DSN without a database":  {dsn: dsn(func(c *mysql.Config) { c.DBName = "" }), more: map[string]string{"server.startWaitSec": wait}, want: []string{"names no database"}},
-		"wrong password":          {dsn: dsn(func(c *mysql.Config) { c.Passwd = canary }), more: map[string]string{"server.startWaitSec": wait}, want: []string{"refuses the user", "PS_STORE_DSN"}},
-		"unknown user":            {dsn: dsn(func(c *mysql.Config) { c.User = "nobody-at-all" }), more: map[string]string{"server.startWaitSec": wait}, want: []string{`refuses the user "nobody-at-all"`}},
-		"unknown database":        {dsn: dsn(func(c *mysql.Config) { c.DBName = "ps_test_none" }), more: map[string]string{"server.startWaitSec": wait}, want: []string{`no database "ps_test_none"`, "PS_STORE_DSN"}},
-		"newer schema":            {dsn: newer, more: map[string]string{"server.startWaitSec": wait}, want: []string{"version 99999, newer than this program"}},
-		"older schema":            {dsn: older, more: map[string]string{"store.autoMigrate": "false"}, want: []string{"this program needs", "store.autoMigrate (PS_STORE_AUTO_MIGRATE)"}},
-		"Redis unreachable":       {more: map[string]string{"redis.required": "true", "redis.addrs": gone}, want: []string{"redis.addrs (PS_REDIS_ADDRS: " + gone}},
-		"Redis silent":            {more: map[string]string{"redis.required": "true", "redis.addrs": silent.Addr()}, want: []string{"redis.addrs (PS_REDIS_ADDRS: " + silent.Addr()}, most: 30 * time.Second},
-		"Redis with wrong sign":   {more: map[string]string{"redis.required": "true", "redis.username": "nobody", "redis.password": canary, "server.startWaitSec": wait}, want: []string{"redis.password (PS_REDIS_PASSWORD)"}},
-		"Redis database too high": {more: map[string]string{"redis.required": "true", "redis.db": "99999", "server.startWaitSec": wait}, want: []string{"redis.db (PS_REDIS_DB)"}},
-		"Redis without TLS":       {more: map[string]string{"redis.required": "true", "redis.tls": "true"}, want: []string{"redis.tls (PS_REDIS_TLS)"}, most: 30 * time.Second},
-		"Redis that is no cluster": {
-			more: map[string]string{"redis.required": "true", "redis.addrs": redis + "," + redis, "server.startWaitSec": wait}, want: []string{"Redis is no cluster", "PS_REDIS_ADDRS"},
+		"store unreachable": {dsn: dsn(func(c *mysql.Config) {
+			c.Addr = gone
+		}), want: []string{gone, "connection refused", "store.dsn (PS_STORE_DSN)"}},
+		"store silent": {dsn: dsn(func(c *mysql.Config) {
+			c.Addr = silent.Addr()
+		}), want: []string{silent.Addr(), "no answer in time", "PS_STORE_DSN"}, most: 30 * time.Second},
+		"store on a wrong host": {dsn: dsn(func(c *mysql.Config) {
+			c.Addr = "no-such-host.invalid:3306"
+		}), want: []string{"the host is not known", "PS_STORE_DSN"}, most: 30 * time.Second},
+		"store that is a Redis": {dsn: dsn(func(c *mysql.Config) {
+			c.Addr = redis
+		}), want: []string{redis, "PS_STORE_DSN"}, most: 30 * time.Second},
+		"DSN malformed": {
+			dsn:  "scheduler:" + canary + "@tcp(127.0.0.1",
+			more: map[string]string{"server.startWaitSec": wait}, want: []string{"store.dsn (PS_STORE_DSN) is not of the form"},
 		},
-		"Redis without sentinels": {more: map[string]string{"redis.required": "true", "redis.masterName": "mymaster"}, want: []string{"redis.masterName (PS_REDIS_MASTER_NAME: mymaster)"}, most: 30 * time.Second},
-		"Redis that is a store":   {more: map[string]string{"redis.required": "true", "redis.addrs": addressOf(t, good.DSN)}, want: []string{"PS_REDIS_ADDRS"}, most: 30 * time.Second},
+		"DSN without an address": {
+			dsn: "scheduler:" + canary + "/x", more: map[string]string{"server.startWaitSec": wait},
+			want: []string{"PS_STORE_DSN"},
+		},
+		"DSN without a database": {dsn: dsn(func(c *mysql.Config) {
+			c.DBName = ""
+		}), more: map[string]string{"server.startWaitSec": wait}, want: []string{"names no database"}},
+		"wrong password": {dsn: dsn(func(c *mysql.Config) {
+			c.Passwd = canary
+		}), more: map[string]string{"server.startWaitSec": wait}, want: []string{"refuses the user", "PS_STORE_DSN"}},
+		"unknown user": {dsn: dsn(func(c *mysql.Config) {
+			c.User = "nobody-at-all"
+		}), more: map[string]string{"server.startWaitSec": wait}, want: []string{`refuses the user "nobody-at-all"`}},
+		"unknown database": {
+			dsn: dsn(func(c *mysql.Config) {
+				c.DBName = "ps_test_none"
+			}), more: map[string]string{"server.startWaitSec": wait},
+			want: []string{`no database "ps_test_none"`, "PS_STORE_DSN"},
+		},
+		"newer schema": {
+			dsn: newer, more: map[string]string{"server.startWaitSec": wait},
+			want: []string{"version 99999, newer than this program"},
+		},
+		"older schema": {
+			dsn: older, more: map[string]string{"store.autoMigrate": "false"},
+			want: []string{"this program needs", "store.autoMigrate (PS_STORE_AUTO_MIGRATE)"},
+		},
+		"Redis unreachable": {
+			more: map[string]string{"redis.required": "true", "redis.addrs": gone},
+			want: []string{"redis.addrs (PS_REDIS_ADDRS: " + gone},
+		},
+		"Redis silent": {
+			more: map[string]string{"redis.required": "true", "redis.addrs": silent.Addr()},
+			want: []string{"redis.addrs (PS_REDIS_ADDRS: " + silent.Addr()}, most: 30 * time.Second,
+		},
+		"Redis with wrong sign": {more: map[string]string{
+			"redis.required": "true", "redis.username": "nobody",
+			"redis.password": canary, "server.startWaitSec": wait,
+		}, want: []string{"redis.password (PS_REDIS_PASSWORD)"}},
+		"Redis database too high": {more: map[string]string{
+			"redis.required": "true", "redis.db": "99999",
+			"server.startWaitSec": wait,
+		}, want: []string{"redis.db (PS_REDIS_DB)"}},
+		"Redis without TLS": {
+			more: map[string]string{"redis.required": "true", "redis.tls": "true"},
+			want: []string{"redis.tls (PS_REDIS_TLS)"}, most: 30 * time.Second,
+		},
+		"Redis that is no cluster": {
+			more: map[string]string{"redis.required": "true", "redis.addrs": redis + "," + redis, "server.startWaitSec": wait},
+			want: []string{"Redis is no cluster", "PS_REDIS_ADDRS"},
+		},
+		"Redis without sentinels": {
+			more: map[string]string{"redis.required": "true", "redis.masterName": "mymaster"},
+			want: []string{"redis.masterName (PS_REDIS_MASTER_NAME: mymaster)"}, most: 30 * time.Second,
+		},
+		"Redis that is a store": {
+			more: map[string]string{"redis.required": "true", "redis.addrs": addressOf(t, good.DSN)},
+			want: []string{"PS_REDIS_ADDRS"}, most: 30 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) { b.fails(t, good.DSN, redis) })
 	}
@@ -133,7 +187,10 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 	store.Set(rig.Cut)
 	redis.Set(rig.Cut)
 	listen := redistest.Gone(t).Addrs[0] // a free port
-	cfg := settings(t, dsn, redis.Addr(), map[string]string{"server.addr": listen, "server.startWaitSec": "60", "redis.required": "true"})
+	cfg := settings(t, dsn, redis.Addr(), map[string]string{
+		"server.addr": listen, "server.startWaitSec": "60",
+		"redis.required": "true",
+	})
 	log := &logtest.Book{}
 	type opened struct {
 		s   *server.Server
@@ -179,7 +236,8 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 
 func TestAStartThatWaitsCanBeStopped(t *testing.T) {
 	needServices(t)
-	cfg := settings(t, "u:"+canary+"@tcp("+redistest.Gone(t).Addrs[0]+")/x", redistest.Config().Addrs[0], map[string]string{"server.startWaitSec": "600"})
+	cfg := settings(t, "u:"+canary+"@tcp("+redistest.Gone(t).Addrs[0]+")/x", redistest.Config().Addrs[0],
+		map[string]string{"server.startWaitSec": "600"})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { _, err := open(ctx, t, cfg, io.Discard); done <- err }()
@@ -204,7 +262,9 @@ func TestTheServersModesDoNotMatter(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	for mode, zone := range map[string]string{"ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH": "+09:00", "": "-11:00"} {
+	for mode, zone := range map[string]string{
+		"ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH": "+09:00", "": "-11:00",
+	} {
 		for name, value := range map[string]string{"sql_mode": mode, "time_zone": zone} {
 			_, err := admin.ExecContext(t.Context(), "SET GLOBAL "+name+" = ?", value)
 			require.NoError(t, err)

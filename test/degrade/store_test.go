@@ -20,7 +20,8 @@ import (
 // event writes a row; before is called ahead of its COMMIT.
 func event(ctx context.Context, s *persistence.Store, id string, before func()) error {
 	return s.Write(ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
-		err := tx.Records.AddEvents(ctx, []entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+		err := tx.Records.AddEvents(ctx,
+			[]entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
 		before()
 		return err
 	})
@@ -29,7 +30,10 @@ func event(ctx context.Context, s *persistence.Store, id string, before func()) 
 func TestPatienceBoundsReadsTransactionsAndCommits(t *testing.T) {
 	dbtest.NeedMySQL(t)
 	dsn, p := behind(t)
-	s := dbtest.Open(t, persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: dsn, MaxConns: 3}, AutoMigrate: true})
+	s := dbtest.Open(t, persistence.Config{
+		Config:      sqldb.Config{Driver: "mysql", DSN: dsn, MaxConns: 3},
+		AutoMigrate: true,
+	})
 	ctx := repository.WithStatementTimeout(t.Context(), 500*time.Millisecond)
 	silently := func() { p.Set(rig.BlackHole) }
 	for what, do := range map[string]func() error{

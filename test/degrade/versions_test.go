@@ -18,7 +18,8 @@ func TestANodeOfAnotherVersionIsShown(t *testing.T) {
 	_, err := n.Store.Register(t.Context(), entity.Node{ID: "node-2", Version: "9.9.9", Roles: []string{entity.RoleAPI}})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		return strings.Contains(n.call("GET", "/api/v1/monitor/overview", "").body, `{"part":"versions","reason":"the nodes run different versions: 9.9.9 on node-2, `)
+		return strings.Contains(n.call("GET", "/api/v1/monitor/overview", "").body,
+			`{"part":"versions","reason":"the nodes run different versions: 9.9.9 on node-2, `)
 	}, within, 50*time.Millisecond)
 	require.Contains(t, n.call("GET", "/api/v1/nodes", "").body, `"version":"9.9.9"`)
 	status, parts := n.degraded()

@@ -92,7 +92,8 @@ func TestTheClusterFileHoldsTogether(t *testing.T) {
 		for other, how := range s.DependsOn {
 			require.Contains(t, file.Services, other, name)
 			require.Equal(t, "service_healthy", how.Condition)
-			require.True(t, file.Services[other].Build.Dockerfile != "" || len(file.Services[other].Healthcheck.Test) > 0, "%s tells how it is", other)
+			require.True(t, file.Services[other].Build.Dockerfile != "" || len(file.Services[other].Healthcheck.Test) > 0,
+				"%s tells how it is", other)
 		}
 		for _, v := range s.Volumes {
 			if volume, _, named := strings.Cut(v, ":"); named {

@@ -68,7 +68,8 @@ func TestTheComposeFileIsBuiltFromTheDockerfile(t *testing.T) {
 func TestTheImageRunsWithoutRoot(t *testing.T) {
 	dockerfile := read(t, "Dockerfile")
 	require.Regexp(t, `(?m)^USER 10001:10001$`, dockerfile)
-	require.Contains(t, dockerfile, `ENTRYPOINT ["platform-scheduler"]`, "the server is the first process and gets the signals")
+	require.Contains(t, dockerfile, `ENTRYPOINT ["platform-scheduler"]`,
+		"the server is the first process and gets the signals")
 	require.Contains(t, dockerfile, `CMD ["platform-scheduler", "health"]`)
 	require.Contains(t, read(t, "../go.mod"), "go 1.26", "the image builds with the language of the module")
 	require.Contains(t, dockerfile, "golang:1.26-")

@@ -68,7 +68,8 @@ var build = sync.OnceValues(func() (binary string, err error) {
 	if err != nil {
 		return "", err
 	}
-	line := regexp.MustCompile(`(?m)^RUN (.* go build .*)$`).FindStringSubmatch(strings.ReplaceAll(string(dockerfile), "\\\n", " "))
+	line := regexp.MustCompile(`(?m)^RUN (.* go build .*)$`).
+		FindStringSubmatch(strings.ReplaceAll(string(dockerfile), "\\\n", " "))
 	if line == nil || !strings.Contains(line[1], "-o /platform-scheduler ") {
 		return "", errors.New("the Dockerfile builds nothing")
 	}
@@ -189,8 +190,10 @@ func TestTheUnitReadsItsSettings(t *testing.T) {
 	i := install(t)
 	addr := freeAddr(t)
 	require.NoError(t, os.WriteFile(i.root+"/etc/platform-scheduler/config.yaml",
-		[]byte("server:\n  addr: "+addr+"\n  shutdownGraceSec: 0\nnode:\n  id: from-the-file\nlog:\n  level: debug\n"), 0o600))
-	require.NoError(t, os.WriteFile(i.root+"/etc/platform-scheduler/env", []byte("PS_NODE_ID=from-the-variables\n"), 0o600))
+		[]byte("server:\n  addr: "+addr+"\n  shutdownGraceSec: 0\nnode:\n  id: from-the-file\nlog:\n  level: debug\n"),
+		0o600))
+	require.NoError(t, os.WriteFile(i.root+"/etc/platform-scheduler/env", []byte("PS_NODE_ID=from-the-variables\n"),
+		0o600))
 	i.start(t)
 	res, err := http.Get("http://" + addr + "/readyz")
 	require.NoError(t, err)
@@ -236,11 +239,13 @@ func TestSystemdUnderstandsTheUnit(t *testing.T) {
 	}
 	i := install(t)
 	file := filepath.Join(i.root, "platform-scheduler.service")
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(read(t, "platform-scheduler.service"), "/usr/local/bin", i.root+"/usr/local/bin")), 0o600))
+	require.NoError(t, os.WriteFile(file,
+		[]byte(strings.ReplaceAll(read(t, "platform-scheduler.service"), "/usr/local/bin", i.root+"/usr/local/bin")), 0o600))
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Empty(t, string(out))
-	out, err = exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=30", file).CombinedOutput()
+	out, err = exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=30", file).
+		CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 

@@ -18,7 +18,10 @@ func TestATargetReportsTheEndOfItsRun(t *testing.T) {
 		path, token := r.Header.Get("X-Scheduler-Report-Path"), r.Header.Get("X-Scheduler-Run-Token")
 		w.WriteHeader(http.StatusAccepted)
 		go func() {
-			for _, body := range []string{`{"progress":40,"lines":["picking"]}`, `{"status":"SUCCESS","result":"7 parcels"}`, `{"lines":["late"]}`} {
+			for _, body := range []string{
+				`{"progress":40,"lines":["picking"]}`, `{"status":"SUCCESS","result":"7 parcels"}`,
+				`{"lines":["late"]}`,
+			} {
 				req, err := http.NewRequest(http.MethodPost, s.url+path, bytes.NewReader([]byte(body)))
 				if err != nil {
 					reports <- 0
@@ -47,7 +50,9 @@ func TestATargetReportsTheEndOfItsRun(t *testing.T) {
 	}
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, &run)
 	var execution struct{ Status, Result string }
-	s.await("the run ends", "/api/v1/executions/"+run.IDs[0], &execution, func() bool { return execution.Status == "SUCCESS" })
+	s.await("the run ends", "/api/v1/executions/"+run.IDs[0], &execution, func() bool {
+		return execution.Status == "SUCCESS"
+	})
 	require.Equal(t, "7 parcels", execution.Result)
 	require.Equal(t, []int{204, 204}, []int{<-reports, <-reports})
 	require.Contains(t, []int{401, 409}, <-reports, "what comes after the end is refused")

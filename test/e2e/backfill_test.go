@@ -46,7 +46,8 @@ func TestAPastRangeIsBackfilled(t *testing.T) {
 			ExecutionIDs     []string
 		}
 	}
-	s.must(200, http.MethodGet, path+"/fires?from="+to.Add(-6*time.Hour).Format(time.RFC3339)+"&to="+to.Format(time.RFC3339), nil, &ledger)
+	s.must(200, http.MethodGet,
+		path+"/fires?from="+to.Add(-6*time.Hour).Format(time.RFC3339)+"&to="+to.Format(time.RFC3339), nil, &ledger)
 	require.Len(t, ledger.Items, 6)
 	for _, line := range ledger.Items {
 		require.Equal(t, "SUCCESS", line.Outcome)

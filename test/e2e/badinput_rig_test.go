@@ -76,7 +76,8 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 
 	r.server = &server{t: t, url: srv.URL()}
 	var login struct{ Token string }
-	r.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": apitest.AdminPassword}, &login)
+	r.must(200, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"username": "admin", "password": apitest.AdminPassword}, &login)
 	r.token = login.Token
 	r.furnish()
 	return r
@@ -98,7 +99,8 @@ func (r *rig) furnish() {
 		"name": "talk", "jobType": "CUSTOM", "jobClass": "log", "jobData": map[string]any{"lines": []string{"a line"}},
 	}, &job)
 	r.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
-		"name": "fails", "jobType": "CUSTOM", "jobClass": "fail", "retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 10},
+		"name": "fails", "jobType": "CUSTOM", "jobClass": "fail",
+		"retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 10},
 	}, &failing)
 	var run struct {
 		IDs []string `json:"executionIds"`
@@ -113,7 +115,8 @@ func (r *rig) furnish() {
 	r.await("a log", "/api/v1/executions/"+run.IDs[0]+"/logs", &log, func() bool { return len(log.Items) == 1 })
 	var row struct{ Status string }
 	r.await("a run that is over", "/api/v1/executions/"+run.IDs[0], &row, func() bool { return row.Status == "SUCCESS" })
-	r.ids = strings.NewReplacer("/"+apitest.JobID, "/"+job.ID, "/"+apitest.RunID, "/"+run.IDs[0], "/"+apitest.LetterID, "/"+letters.Items[0].ExecutionID)
+	r.ids = strings.NewReplacer("/"+apitest.JobID, "/"+job.ID, "/"+apitest.RunID, "/"+run.IDs[0], "/"+apitest.LetterID,
+		"/"+letters.Items[0].ExecutionID)
 	r.awaitQuiet()
 }
 
@@ -170,7 +173,8 @@ func (r *rig) tables() map[string]string {
 	out := map[string]string{}
 	for _, row := range r.query(list) {
 		name := row[0]
-		if name != "scheduler_node_registry" && name != "scheduler_outbox" && name != "scheduler_metrics" && name != "scheduler_audit_log" {
+		if name != "scheduler_node_registry" && name != "scheduler_outbox" && name != "scheduler_metrics" &&
+			name != "scheduler_audit_log" {
 			out[name] = fingerprint(r.query("SELECT * FROM " + name))
 		}
 	}

@@ -59,7 +59,8 @@ func badInputLeavesNoTrace(t *testing.T, r *rig) {
 // not be created may not be edited in either.
 func edits(cases []apitest.Case) (out []apitest.Case) {
 	for _, c := range cases {
-		if c.Method == http.MethodPost && c.Path == "/api/v1/jobs" && c.Body != "" && c.Status != http.StatusUnauthorized && !slices.Contains(c.Headers, "Idempotency-Key") {
+		if c.Method == http.MethodPost && c.Path == "/api/v1/jobs" && c.Body != "" && c.Status != http.StatusUnauthorized &&
+			!slices.Contains(c.Headers, "Idempotency-Key") {
 			c.Method, c.Path = http.MethodPut, "/api/v1/jobs/"+apitest.JobID
 			c.Headers = slices.Concat(c.Headers, []string{"If-Match", `"1"`})
 			out = append(out, c)
@@ -71,7 +72,8 @@ func edits(cases []apitest.Case) (out []apitest.Case) {
 func aRefusedCallDoesNotUseItsKeyUp(t *testing.T, r *rig) {
 	var cases []apitest.Case
 	for i, c := range slices.Concat(apitest.Edge(), apitest.Deep()) {
-		if i%3 == 0 && c.Method == http.MethodPost && c.Status != http.StatusUnauthorized && !slices.Contains(c.Headers, "Idempotency-Key") && !strings.Contains(c.Path, "/auth/") {
+		if i%3 == 0 && c.Method == http.MethodPost && c.Status != http.StatusUnauthorized &&
+			!slices.Contains(c.Headers, "Idempotency-Key") && !strings.Contains(c.Path, "/auth/") {
 			c.Headers = slices.Concat(c.Headers, []string{"Idempotency-Key", fmt.Sprint("k", i%2)})
 			cases = append(cases, c)
 		}
@@ -113,28 +115,37 @@ func (r *rig) raw(breaksOff bool, pieces ...string) int {
 func brokenMessagesLeaveNoTrace(t *testing.T, r *rig) {
 	before := r.tables()
 	const job = `{"name":"never","jobType":"CUSTOM","jobClass":"noop"}`
-	head := "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: k\r\nAuthorization: Bearer " + r.token + "\r\nContent-Type: application/json\r\n"
+	head := "POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: k\r\nAuthorization: Bearer " +
+		r.token + "\r\nContent-Type: application/json\r\n"
 	chunk := fmt.Sprintf("%x\r\n%s\r\n", len(job), job)
 	for name, c := range map[string]struct {
 		message string
 		want    []int
 	}{
-		"83 two lengths":             {head + "Content-Length: 3\r\nContent-Length: 53\r\n\r\n" + job, []int{400}},
-		"83 a negative length":       {head + "Content-Length: -1\r\n\r\n" + job, []int{400}},
-		"83 another coding":          {head + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunk + "0\r\n\r\n", []int{400, 501}},
+		"83 two lengths":       {head + "Content-Length: 3\r\nContent-Length: 53\r\n\r\n" + job, []int{400}},
+		"83 a negative length": {head + "Content-Length: -1\r\n\r\n" + job, []int{400}},
+		"83 another coding": {
+			head + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunk + "0\r\n\r\n",
+			[]int{400, 501},
+		},
 		"84 a body that breaks off":  {head + "Content-Length: 100\r\n\r\n" + job, []int{0, 400}},
 		"84 a chunk that breaks off": {head + "Transfer-Encoding: chunked\r\n\r\n" + chunk, []int{0, 400}},
 		"84 a chunk of no size":      {head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + job, []int{0, 400}},
 		"79 100 MB announced":        {head + "Content-Length: 104857600\r\n\r\n" + job, []int{413}},
-		"79 no end":                  {head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", 1<<21, strings.Repeat(" ", 1<<21)), []int{413}},
-		"80 a bomb":                  {head + "Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00", []int{415}},
+		"79 no end": {head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", 1<<21,
+			strings.Repeat(" ", 1<<21)), []int{413}},
+		"80 a bomb": {
+			head + "Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00",
+			[]int{415},
+		},
 		"102 a header over lines":    {head + "X-A: a\r\n b\x00\r\n\r\n", []int{400}},
 		"102 headers over the limit": {head + "X-A: " + strings.Repeat("x", 100_000) + "\r\n\r\n", []int{0, 431}},
 		"103 a method with a space":  {strings.Replace(head, "POST", "PO ST", 1) + "\r\n", []int{400}},
 		"103 CONNECT":                {strings.Replace(head, "POST", "CONNECT", 1) + "\r\n", []int{400, 404, 405}},
 		"115 two tokens":             {head + "Authorization: Bearer x\r\nContent-Length: 53\r\n\r\n" + job, []int{401}},
 		"121 two keys":               {head + "Idempotency-Key: k2\r\nContent-Length: 53\r\n\r\n" + job, []int{400}},
-		"81 two types":               {strings.Replace(head, "application/json", "text/plain", 1) + "Content-Type: application/json\r\nContent-Length: 53\r\n\r\n" + job, []int{415}},
+		"81 two types": {strings.Replace(head, "application/json", "text/plain",
+			1) + "Content-Type: application/json\r\nContent-Length: 53\r\n\r\n" + job, []int{415}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sub := r.on(t)
@@ -168,6 +179,7 @@ func guessingIsSlowedDown(t *testing.T, r *rig) { // 120
 
 func aBodyInManyPiecesIsReadWhole(t *testing.T, r *rig) { // 84
 	const job = `{"name":"in pieces","jobType":"CUSTOM","jobClass":"noop"}`
-	pieces := []string{fmt.Sprintf("POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", r.token, len(job))}
+	pieces := []string{fmt.Sprintf("POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer "+
+		"%s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", r.token, len(job))}
 	require.Equal(t, 201, r.raw(false, append(pieces, strings.Split(job, "")...)...))
 }

@@ -34,13 +34,22 @@ func farTimesAreAnsweredAtOnce(t *testing.T, r *rig) {
 		t.Run(name, func(t *testing.T) {
 			r := r.on(t)
 			for _, from := range []string{"1970-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2150-01-01T00:00:00Z"} {
-				r.asked(200, http.MethodPost, "/api/v1/schedules/preview", map[string]any{"schedule": schedule, "from": from, "count": 1000}, nil)
+				r.asked(200, http.MethodPost, "/api/v1/schedules/preview", map[string]any{
+					"schedule": schedule, "from": from,
+					"count": 1000,
+				}, nil)
 			}
 			var job struct{ ID string }
-			r.asked(201, http.MethodPost, "/api/v1/jobs", map[string]any{"name": name, "jobType": "CUSTOM", "jobClass": "noop", "schedule": schedule}, &job)
+			r.asked(201, http.MethodPost, "/api/v1/jobs", map[string]any{
+				"name": name, "jobType": "CUSTOM", "jobClass": "noop",
+				"schedule": schedule,
+			}, &job)
 			path := "/api/v1/jobs/" + job.ID
 			r.asked(200, http.MethodGet, path+"/next-fire-times?count=1000", nil, nil)
-			for _, span := range []string{"", "&from=1970-01-01T00:00:00Z", "&to=9999-12-31T23:59:59.999Z", "&from=2199-12-31T00:00:00Z&to=9999-12-31T23:59:59Z", "&from=9999-01-01T00:00:00Z&to=9999-12-31T23:59:59Z"} {
+			for _, span := range []string{
+				"", "&from=1970-01-01T00:00:00Z", "&to=9999-12-31T23:59:59.999Z",
+				"&from=2199-12-31T00:00:00Z&to=9999-12-31T23:59:59Z", "&from=9999-01-01T00:00:00Z&to=9999-12-31T23:59:59Z",
+			} {
 				r.asked(200, http.MethodGet, path+"/fires?limit=200"+span, nil, nil)
 			}
 			var last struct {
@@ -60,7 +69,10 @@ func farTimesAreAnsweredAtOnce(t *testing.T, r *rig) {
 func theLedgerIsReadPageByPage(t *testing.T, r *rig) {
 	var job struct{ ID string }
 	r.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
-		"name": "often", "jobType": "CUSTOM", "jobClass": "noop", "schedule": map[string]any{"kind": "FIXED_RATE", "intervalMs": 100},
+		"name": "often", "jobType": "CUSTOM", "jobClass": "noop", "schedule": map[string]any{
+			"kind":       "FIXED_RATE",
+			"intervalMs": 100,
+		},
 	}, &job)
 	path := "/api/v1/jobs/" + job.ID
 	type page struct {
@@ -68,7 +80,9 @@ func theLedgerIsReadPageByPage(t *testing.T, r *rig) {
 		NextCursor string
 	}
 	var all page
-	r.await("some fires", "/api/v1/executions?status=SUCCESS&jobId="+job.ID, &all, func() bool { return len(all.Items) >= 5 })
+	r.await("some fires", "/api/v1/executions?status=SUCCESS&jobId="+job.ID, &all, func() bool {
+		return len(all.Items) >= 5
+	})
 	r.must(200, http.MethodPost, path+"/pause", nil, nil)
 	r.must(200, http.MethodGet, path+"/fires?limit=200", nil, &all)
 	var walked []string

@@ -41,7 +41,8 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 	file := s.file("jobs/a.yaml", twoJobs)
 	s.must("job", "apply", "-f", file)
 	s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2"))
-	s.must("user", "create", "ann", "--password-file", s.file("pw", "correct horse"), "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
+	s.must("user", "create", "ann", "--password-file", s.file("pw", "correct horse"), "--own-password-file",
+		filepath.Join(b.dir, "initial-admin-password"))
 	s.must("group", "create", "empty")
 	for _, args := range [][]string{
 		{"job", "delete", "first"},
@@ -49,7 +50,10 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 		{"secret", "delete", "billing"},
 		{"user", "delete", "ann", "--own-password-file", filepath.Join(b.dir, "initial-admin-password")},
 		{"group", "delete", "empty"},
-		{"job", "apply", "--prune", "-f", s.file("few.yaml", "name: third\ngroup: reports\njobType: CUSTOM\njobClass: noop\n")},
+		{
+			"job", "apply", "--prune", "-f",
+			s.file("few.yaml", "name: third\ngroup: reports\njobType: CUSTOM\njobClass: noop\n"),
+		},
 	} {
 		for _, answer := range []string{"n\n", "\n"} {
 			atTerminal(t, answer)
@@ -65,7 +69,8 @@ func TestPeopleAreAskedBeforeWhatCannotBeTakenBack(t *testing.T) {
 	atTerminal(t, "y\n")
 	require.Contains(t, s.must("job", "delete", "first"), "deleted default/first")
 	atTerminal(t, "yes\n")
-	require.Contains(t, s.must("job", "apply", "--prune", "-f", filepath.Join(s.home, "few.yaml")), "- delete reports/second")
+	require.Contains(t, s.must("job", "apply", "--prune", "-f", filepath.Join(s.home, "few.yaml")),
+		"- delete reports/second")
 	atTerminal(t, "") // nobody answers, and nobody is asked
 	s.must("secret", "delete", "billing", "--yes")
 	s.must("user", "delete", "ann", "-y", "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))

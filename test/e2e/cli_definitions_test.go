@@ -28,8 +28,10 @@ func typed(t *testing.T, text string) {
 func TestFilesAreReadInEveryFormAndNamedInErrors(t *testing.T) {
 	s := newShell(t, startBinary(t))
 	s.file("d/one.yaml", "name: one\njobType: CUSTOM\njobClass: noop\n")
-	s.file("d/deep/list.yml", "- {name: two, jobType: CUSTOM, jobClass: noop}\n- {name: three, jobType: CUSTOM, jobClass: noop}\n")
-	s.file("d/deep/doc.json", `{"version":1,"groups":[{"name":"g","maxConcurrency":2}],"jobs":[{"name":"four","group":"g","jobType":"CUSTOM","jobClass":"noop","enabled":false}]}`)
+	s.file("d/deep/list.yml",
+		"- {name: two, jobType: CUSTOM, jobClass: noop}\n- {name: three, jobType: CUSTOM, jobClass: noop}\n")
+	s.file("d/deep/doc.json",
+		`{"version":1,"groups":[{"name":"g","maxConcurrency":2}],"jobs":[{"name":"four","group":"g","jobType":"CUSTOM","jobClass":"noop","enabled":false}]}`)
 	folder := filepath.Join(s.home, "d")
 	require.Contains(t, s.must("job", "apply", "-f", folder), "+ create group g\n+ create g/four\n+ create default/two")
 	require.Regexp(t, `four\s+g\s+CUSTOM\s+CREATED`, s.must("job", "list"))
@@ -40,20 +42,25 @@ func TestFilesAreReadInEveryFormAndNamedInErrors(t *testing.T) {
 		Created int
 		Items   []struct{ Name, Action string }
 	}
-	require.NoError(t, json.Unmarshal([]byte(s.must("job", "apply", "-f", s.file("six.yaml", "name: six\njobType: CUSTOM\njobClass: noop\n"), "--output", "json")), &answer))
+	require.NoError(t, json.Unmarshal([]byte(s.must("job", "apply", "-f",
+		s.file("six.yaml", "name: six\njobType: CUSTOM\njobClass: noop\n"), "--output", "json")), &answer))
 	require.Equal(t, []any{1, "CREATE"}, []any{answer.Created, answer.Items[0].Action})
 
 	for text, says := range map[string]string{
-		"name: a\nname: b\n": "line 2: the field \"name\" is given twice", "just text": "must hold a job", "version: 2\njobs: []\n": "version must be 1",
-		"version: 1\njob: []\n": "unknown field", "- 1\n": "must hold a job", "a: &x 1\nb: *x\n": "anchors",
-		"- {name: one, jobType: CUSTOM, jobClass: noop}\n- {name: one, group: default, jobType: CUSTOM}\n": "defines the job default/one twice",
+		"name: a\nname: b\n": "line 2: the field \"name\" is given twice", "just text": "must hold a job",
+		"version: 2\njobs: []\n": "version must be 1",
+		"version: 1\njob: []\n":  "unknown field", "- 1\n": "must hold a job", "a: &x 1\nb: *x\n": "anchors",
+		"- {name: one, jobType: CUSTOM, jobClass: noop}\n- {name: one, group: default, jobType: " +
+			"CUSTOM}\n": "defines the job default/one twice",
 	} {
 		code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", text))
 		require.Equal(t, 1, code)
 		require.Contains(t, errOut, "bad.yaml: ", text)
 		require.Contains(t, errOut, says, text)
 	}
-	s.file("d/deep/more.yaml", "name: seven\njobType: CUSTOM\njobClass: noop\n---\nname: eight\njobType: CUSTOM\njobClass: noop\nschedule: {cronExpression: x}\n")
+	s.file("d/deep/more.yaml",
+		"name: seven\njobType: CUSTOM\njobClass: noop\n---\nname: eight\njobType: CUSTOM\njobClass: noop\nschedule: "+
+			"{cronExpression: x}\n")
 	code, _, errOut := s.run("job", "apply", "-f", folder)
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "more.yaml: jobs[1] (eight).schedule.cronExpression: ")
@@ -74,7 +81,8 @@ func TestManyJobsGoInSeveralCallsAndBackIntoFiles(t *testing.T) {
 	require.NotContains(t, s.must("job", "list"), "job 0")
 
 	require.Contains(t, s.must("job", "apply", "-f", many), "450 created")
-	require.Contains(t, s.must("job", "apply", "-f", many, "--prune"), "0 created, 0 updated, 450 unchanged, 0 deleted, 0 failed")
+	require.Contains(t, s.must("job", "apply", "-f", many, "--prune"),
+		"0 created, 0 updated, 450 unchanged, 0 deleted, 0 failed")
 	folder := filepath.Join(s.home, "out")
 	require.Contains(t, s.must("job", "export", "--output-dir", folder), "3 groups")
 	require.Contains(t, s.must("job", "apply", "-f", folder, "--prune"), "450 unchanged, 0 deleted")
@@ -84,7 +92,9 @@ func TestManyJobsGoInSeveralCallsAndBackIntoFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &doc))
 	require.Len(t, doc.Jobs, 150)
-	require.Contains(t, s.must("job", "apply", "-f", s.file("few.yaml", strings.Join(strings.SplitAfter(b.String(), "\n")[:10], "")), "--prune"), "10 unchanged, 440 deleted")
+	require.Contains(t, s.must("job", "apply", "-f",
+		s.file("few.yaml", strings.Join(strings.SplitAfter(b.String(), "\n")[:10], "")), "--prune"),
+		"10 unchanged, 440 deleted")
 }
 
 func TestGroupsAreManagedAndHeld(t *testing.T) {
@@ -103,7 +113,8 @@ func TestGroupsAreManagedAndHeld(t *testing.T) {
 	require.NotContains(t, s.must("job", "list", "--status", "PAUSED"), "first")
 	s.must("group", "delete", "empty")
 	for args, says := range map[string]string{
-		"group delete reports": "still has jobs", "job pause": "name a job", "job pause first --all": "--all goes without", "group get none": "no group",
+		"group delete reports": "still has jobs", "job pause": "name a job", "job pause first --all": "--all goes without",
+		"group get none": "no group",
 	} {
 		code, _, errOut := s.run(strings.Fields(args)...)
 		require.NotZero(t, code, args)
@@ -117,7 +128,9 @@ func TestGroupsAreManagedAndHeld(t *testing.T) {
 
 func TestABackupIsRestored(t *testing.T) {
 	s := newShell(t, startBinary(t))
-	s.must("job", "apply", "-f", s.file("jobs.yaml", twoJobs+"---\nname: third\njobType: CUSTOM\njobClass: log\njobData: {lines: ['${secret.pw}']}\nenabled: false\n"))
+	s.must("job", "apply", "-f",
+		s.file("jobs.yaml", twoJobs+"---\nname: third\njobType: CUSTOM\njobClass: log\njobData: {lines: "+
+			"['${secret.pw}']}\nenabled: false\n"))
 	s.must("group", "create", "empty", "--max-concurrency", "3")
 	file := filepath.Join(s.home, "backup.yaml")
 	require.Contains(t, s.must("backup", file), "values of 1 secrets are not in it")
@@ -126,7 +139,8 @@ func TestABackupIsRestored(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), "# These secrets are used, and not in this file: pw\nversion: 1\n"), "%s", text)
+	require.True(t, strings.HasPrefix(string(text), "# These secrets are used, and not in this file: pw\nversion: 1\n"),
+		"%s", text)
 
 	other := newShell(t, startBinary(t))
 	typed(t, "")

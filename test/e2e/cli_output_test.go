@@ -30,7 +30,8 @@ func TestTheCommandLinePrintsWhatTheAPIAnswers(t *testing.T) {
 	s := newShell(t, b)
 	s.must("job", "apply", "-f", s.file("jobs.yaml", twoJobs))
 	s.must("group", "create", "empty")
-	s.must("user", "create", "ann", "--role", "viewer", "--password-file", s.file("pw", "correct horse\n"), "--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
+	s.must("user", "create", "ann", "--role", "viewer", "--password-file", s.file("pw", "correct horse\n"),
+		"--own-password-file", filepath.Join(b.dir, "initial-admin-password"))
 	s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2\n"))
 	s.must("job", "pause", "second") // so that nothing fires meanwhile
 	run := strings.TrimSpace(s.must("job", "trigger", "first"))
@@ -112,7 +113,8 @@ func TestLongListsAreOneAnswer(t *testing.T) {
 	s := newShell(t, b)
 	var jobs strings.Builder
 	for i := range 230 {
-		jobs.WriteString(strings.Replace("- {name: job N, jobType: CUSTOM, jobClass: noop}\n", "N", strings.Repeat("x", i%50)+string(rune('a'+i/50)), 1))
+		jobs.WriteString(strings.Replace("- {name: job N, jobType: CUSTOM, jobClass: noop}\n", "N",
+			strings.Repeat("x", i%50)+string(rune('a'+i/50)), 1))
 	}
 	s.must("job", "apply", "-f", s.file("many.yaml", jobs.String()))
 	var first, second struct {
@@ -122,7 +124,8 @@ func TestLongListsAreOneAnswer(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(s.must("job", "list", "-o", "json", "--limit", "210")), &first))
 	require.Len(t, first.Items, 210)
 	require.NotNil(t, first.NextCursor)
-	require.NoError(t, json.Unmarshal([]byte(s.must("job", "list", "-o", "json", "--limit", "0", "--cursor", *first.NextCursor)), &second))
+	require.NoError(t, json.Unmarshal([]byte(s.must("job", "list", "-o", "json", "--limit", "0", "--cursor",
+		*first.NextCursor)), &second))
 	require.Len(t, second.Items, 20)
 	require.Nil(t, second.NextCursor)
 	var compact bytes.Buffer
@@ -144,7 +147,8 @@ func TestTablesShowWhatPeopleLookFor(t *testing.T) {
 	}, time.Minute, 50*time.Millisecond)
 	table := s.must("execution", "list", "--job", "second")
 	require.Regexp(t, `(?m)^ID +JOB +PLANNED +TRIGGER +SHARD +STATUS +REASON +NODE +ATTEMPT +START +TOOK$`, table)
-	require.Regexp(t, `second +2020-01-01 03:00:00\+08:00 +MANUAL +– +FAILED +ERROR +`+b.node+` +1 +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3})?-0[45]:00 +\d`, table)
+	require.Regexp(t, `second +2020-01-01 03:00:00\+08:00 +MANUAL +– +FAILED +ERROR +`+b.node+
+		` +1 +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3})?-0[45]:00 +\d`, table)
 	require.Regexp(t, `second +2019-12-31 19:00:00Z `, s.must("execution", "list", "--job", "second", "--utc"))
 	require.Regexp(t, `second +2019-12-31 14:00:00-05:00 `, s.must("execution", "list"))
 
@@ -153,20 +157,25 @@ func TestTablesShowWhatPeopleLookFor(t *testing.T) {
 	why := s.must("job", "why", "second", "2020-01-01 03:00")
 	require.Contains(t, why, "the fire of 2020-01-01 03:00:00+08:00 was run")
 	require.Contains(t, why, "ended as FAILED, ERROR: the run failed\nno\n")
-	require.Contains(t, s.must("job", "why", "second", "2020-01-01 05:00"), "no fire of the job was planned for 2020-01-01T05:00:00+08:00; the job is ENABLED; before that, the fire of 2020-01-01 03:00:00+08:00")
+	require.Contains(t, s.must("job", "why", "second", "2020-01-01 05:00"),
+		"no fire of the job was planned for 2020-01-01T05:00:00+08:00; the job is ENABLED; before that, the fire of "+
+			"2020-01-01 03:00:00+08:00")
 
 	shown := s.must("job", "get", "reports/second")
 	for _, line := range []string{
-		`Name: +second`, `Group: +reports`, `Type: +CUSTOM fail`, `Data: +message: "no"`, `Schedule: +CRON 0 0 3 \* \* \? Asia/Shanghai`, `In words: +at 03:00`,
+		`Name: +second`, `Group: +reports`, `Type: +CUSTOM fail`, `Data: +message: "no"`,
+		`Schedule: +CRON 0 0 3 \* \* \? Asia/Shanghai`, `In words: +at 03:00`,
 		`Next fires: +20\d\d-\d\d-\d\d 03:00:00\+08:00`, `Retries: +none`, `Routing: +ANY`, `Version: +1, changed `,
 	} {
 		require.Regexp(t, `(?m)^`+line, shown)
 	}
 	require.Regexp(t, `(?m)^Status: +UP$`, s.must("node", "get", b.node))
-	require.Regexp(t, b.node+` +UP +127\.0\.0\.1:\d+ +api,scheduler,executor +\d+/512 +\d+/\d+ +256 `, s.must("node", "list"))
+	require.Regexp(t, b.node+` +UP +127\.0\.0\.1:\d+ +api,scheduler,executor +\d+/512 +\d+/\d+ +256 `,
+		s.must("node", "list"))
 	require.Regexp(t, `(?m)^Nodes: +1 up, 0 suspect, 0 down, 0 draining$`, s.must("overview"))
 	require.Regexp(t, `admin +127\.0\.0\.1 +POST /api/v1/jobs/:id/backfill .* 202`, s.must("audit", "--user", "admin"))
 	require.Contains(t, s.must("audit", "export"), "POST /api/v1/jobs/:id/backfill")
-	preview := s.must("schedule", "preview", "--cron", "0 0 9 ? * MON-FRI", "--zone", "Asia/Shanghai", "--count", "2", "--from", "2026-11-21")
+	preview := s.must("schedule", "preview", "--cron", "0 0 9 ? * MON-FRI", "--zone", "Asia/Shanghai", "--count", "2",
+		"--from", "2026-11-21")
 	require.Equal(t, "2026-11-23 09:00:00+08:00\n2026-11-24 09:00:00+08:00\n", preview)
 }

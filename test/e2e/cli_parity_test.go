@@ -165,7 +165,8 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		said := slices.DeleteFunc(hear(), func(e exchange) bool { return e.call == "POST /api/v1/auth/logout" })
 		require.NotEmpty(t, said, "%s: %s", leaf, errOut)
 		last := said[len(said)-1]
-		require.Equal(t, strings.TrimRight(last.answer, "\n"), strings.TrimRight(out, "\n"), "%v: %s\n%s", args, last.call, errOut)
+		require.Equal(t, strings.TrimRight(last.answer, "\n"), strings.TrimRight(out, "\n"), "%v: %s\n%s", args, last.call,
+			errOut)
 		if strings.HasPrefix(last.call, "GET ") {
 			_, asYAML, errOut := s.run(append(args, "-o", "yaml")...)
 			said = slices.DeleteFunc(hear(), func(e exchange) bool { return e.call == "POST /api/v1/auth/logout" })
@@ -256,7 +257,10 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	again := made(say("execution", "retry", done))
 	own("execution", "logs", "-f", again)
 	say("execution", "retry", done, again)
-	slow := []string{made(say("job", "trigger", "slow")), made(say("job", "trigger", "slow")), made(say("job", "trigger", "slow"))}
+	slow := []string{
+		made(say("job", "trigger", "slow")), made(say("job", "trigger", "slow")),
+		made(say("job", "trigger", "slow")),
+	}
 	say("execution", "cancel", slow[0])
 	say("execution", "cancel", slow[1], slow[2])
 	for _, id := range slow {
@@ -303,7 +307,8 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("user", "list")
 	say("user", "delete", "ann", "--own-password-file", password)
 	var token struct{ ID string }
-	require.NoError(t, json.Unmarshal([]byte(say("token", "create", "CI", "--scope", "job:read", "--password-file", password)), &token))
+	require.NoError(t, json.Unmarshal([]byte(say("token", "create", "CI", "--scope", "job:read", "--password-file",
+		password)), &token))
 	say("token", "list", "--password-file", password)
 	say("token", "revoke", token.ID, "--password-file", password)
 	own("audit", "--limit", "1")

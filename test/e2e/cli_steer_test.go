@@ -31,14 +31,16 @@ func TestARunIsTriggeredAndFollowed(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
 	s.must("job", "apply", "-f", s.file("talk.yaml", talking))
-	code, out, errOut := s.run("job", "trigger", "talk", "--wait", "--param", "region=cn=1", "--scheduled-time", "2026-11-14")
+	code, out, errOut := s.run("job", "trigger", "talk", "--wait", "--param", "region=cn=1", "--scheduled-time",
+		"2026-11-14")
 	require.Zero(t, code, errOut)
 	require.Equal(t, "day 2026-11-14 of cn=1\n", out)
 	require.Contains(t, errOut, "to stderr\n")
 	require.Contains(t, errOut, "--scheduled-time is taken in the zone Asia/Shanghai: 2026-11-14T00:00:00+08:00")
 	require.Regexp(t, `the run succeeded in \S+, attempt 1 on `, errOut)
 
-	code, _, errOut = s.run("job", "trigger", "talk", "-w", "--params", `{"code": 3, "region": "us"}`, "--param", "region=de")
+	code, _, errOut = s.run("job", "trigger", "talk", "-w", "--params", `{"code": 3, "region": "us"}`, "--param",
+		"region=de")
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "error: the run ended as FAILED (EXIT_CODE): ended with exit code 3: to stderr\n")
 	code, out, _ = s.run("execution", "logs", "--job", "pay/talk")
@@ -75,7 +77,9 @@ func TestARunIsTriggeredAndFollowed(t *testing.T) {
 		require.Contains(t, errOut, says, args)
 	}
 
-	s.must("job", "apply", "-f", s.file("shards.yaml", "name: shards\njobType: CUSTOM\njobClass: echo\njobData: {text: \"shard ${shardIndex}\"}\nshardCount: 2\n"))
+	s.must("job", "apply", "-f",
+		s.file("shards.yaml", "name: shards\njobType: CUSTOM\njobClass: echo\njobData: {text: \"shard "+
+			"${shardIndex}\"}\nshardCount: 2\n"))
 	code, out, errOut = s.run("job", "trigger", "shards", "--wait")
 	require.Zero(t, code, errOut)
 	require.Contains(t, errOut, "--- shard 1/2: ")
@@ -87,9 +91,12 @@ func TestVersionsAreComparedAndTakenBack(t *testing.T) {
 	s := newShell(t, b)
 	file := s.file("talk.yaml", talking)
 	s.must("job", "apply", "-f", file)
-	s.file("talk.yaml", strings.Replace(strings.Replace(talking, `echo "to stderr" >&2`, `echo "to nobody" >&2`, 1), "group: pay", "group: pay\npriority: 8", 1))
+	s.file("talk.yaml", strings.Replace(strings.Replace(talking, `echo "to stderr" >&2`, `echo "to nobody" >&2`, 1),
+		"group: pay", "group: pay\npriority: 8", 1))
 	applied := s.must("job", "apply", "-f", file)
-	require.Contains(t, applied, "    jobData.script:\n        echo \"day $DAY of $REGION\"\n      - echo \"to stderr\" >&2\n      + echo \"to nobody\" >&2\n        exit ${CODE:-0}\n    priority: 5 → 8\n")
+	require.Contains(t, applied,
+		"    jobData.script:\n        echo \"day $DAY of $REGION\"\n      - echo \"to stderr\" >&2\n      + echo \"to "+
+			"nobody\" >&2\n        exit ${CODE:-0}\n    priority: 5 → 8\n")
 	require.Regexp(t, `(?m)^2 +\S+ \S+ +admin +jobData, priority$`, s.must("job", "versions", "talk"))
 	diff := s.must("job", "diff", "talk")
 	require.Contains(t, diff, "version 1 → 2\n")
@@ -120,7 +127,8 @@ func TestVersionsAreComparedAndTakenBack(t *testing.T) {
 func TestSecretsNodesAndDeadLettersAreSteered(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
-	require.Contains(t, s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2\n"), "--description", "for tests"), "made the secret billing, version 1")
+	require.Contains(t, s.must("secret", "set", "billing", "--value-file", s.file("value", "hunter2-hunter2\n"),
+		"--description", "for tests"), "made the secret billing, version 1")
 	typed(t, "hunter3-hunter3\n")
 	require.Contains(t, s.must("secret", "set", "billing", "--value-file", "-"), "changed the secret billing, version 2")
 	require.Regexp(t, `billing +all groups +2 .* for tests\n`, s.must("secret", "list"))
@@ -131,7 +139,9 @@ func TestSecretsNodesAndDeadLettersAreSteered(t *testing.T) {
 	require.Regexp(t, `(?m)^Status: +DRAINING$`, s.must("node", "get", b.node))
 	require.Contains(t, s.must("node", "resume", b.node), "starts runs again")
 
-	s.must("job", "apply", "-f", s.file("jobs.yaml", "name: dies\njobType: CUSTOM\njobClass: fail\njobData: {message: no luck}\nretryPolicy: {maxRetries: 1, intervalMs: 10}\n"))
+	s.must("job", "apply", "-f",
+		s.file("jobs.yaml", "name: dies\njobType: CUSTOM\njobClass: fail\njobData: {message: no luck}\nretryPolicy: "+
+			"{maxRetries: 1, intervalMs: 10}\n"))
 	for range 3 {
 		code, _, errOut := s.run("job", "trigger", "dies", "--wait")
 		require.Equal(t, 1, code)
@@ -156,7 +166,8 @@ func TestOnesOwnPasswordIsChanged(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
 	first, second := filepath.Join(b.dir, "initial-admin-password"), s.file("second", "a longer horse\n")
-	require.Contains(t, s.must("password", "--password-file", first, "--new-password-file", second), "the password of admin at "+b.url+" is changed")
+	require.Contains(t, s.must("password", "--password-file", first, "--new-password-file", second),
+		"the password of admin at "+b.url+" is changed")
 	s.must("job", "list")
 	code, _, errOut := s.run("token", "list", "--password-file", first)
 	require.Equal(t, 1, code)

@@ -72,10 +72,13 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
 	file := s.file("jobs/a.yaml", twoJobs)
-	require.Contains(t, s.must("job", "apply", "-f", file, "--dry-run"), "2 created, 0 updated, 0 unchanged, 0 deleted, 0 failed (dry run")
+	require.Contains(t, s.must("job", "apply", "-f", file, "--dry-run"),
+		"2 created, 0 updated, 0 unchanged, 0 deleted, 0 failed (dry run")
 	require.NotContains(t, s.must("job", "list"), "first")
-	require.Equal(t, "+ create default/first\n+ create reports/second\n2 created, 0 updated, 0 unchanged, 0 deleted, 0 failed\n", s.must("job", "apply", "-f", file))
-	require.Equal(t, "= unchanged default/first\n= unchanged reports/second\n0 created, 0 updated, 2 unchanged, 0 deleted, 0 failed\n", s.must("job", "apply", "-f", filepath.Dir(file)))
+	require.Equal(t, "+ create default/first\n+ create reports/second\n2 created, 0 updated, 0 unchanged, 0 deleted, 0 "+
+		"failed\n", s.must("job", "apply", "-f", file))
+	require.Equal(t, "= unchanged default/first\n= unchanged reports/second\n0 created, 0 updated, 2 unchanged, 0 "+
+		"deleted, 0 failed\n", s.must("job", "apply", "-f", filepath.Dir(file)))
 
 	// What is exported changes nothing when it is applied.
 	exported := s.file("export.yaml", s.must("job", "export"))
@@ -94,8 +97,10 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(s.must("job", "get", "second", "--output", "json")), &shown))
 	require.Equal(t, "ENABLED", shown.Status)
 
-	require.Equal(t, "2020-01-02 04:00:00+08:00\n", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z", "--to", "2020-01-02T00:00:00Z", "--dry-run"))
-	require.Regexp(t, "^[0-9a-f-]{36}\n$", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z", "--to", "2020-01-02T00:00:00Z"))
+	require.Equal(t, "2020-01-02 04:00:00+08:00\n", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z",
+		"--to", "2020-01-02T00:00:00Z", "--dry-run"))
+	require.Regexp(t, "^[0-9a-f-]{36}\n$", s.must("job", "backfill", "second", "--from", "2020-01-01T00:00:00Z", "--to",
+		"2020-01-02T00:00:00Z"))
 
 	s.file("jobs/a.yaml", strings.Split(twoJobs, "---")[0])
 	s.must("job", "apply", "-f", exported) // the second again
@@ -104,11 +109,14 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	require.Contains(t, s.must("job", "apply", "-f", filepath.Dir(file), "--prune"), "- delete reports/second")
 	require.NotContains(t, s.must("job", "list"), "second")
 
-	code, _, errOut := s.run("job", "apply", "-f", s.file("bad.yaml", "name: x\njobType: CUSTOM\njobClass: sleep\njobData: {ms: soon}\n---\nname: good\njobType: CUSTOM\njobClass: noop\n"))
+	code, _, errOut := s.run("job", "apply", "-f",
+		s.file("bad.yaml", "name: x\njobType: CUSTOM\njobClass: sleep\njobData: {ms: soon}\n---\nname: good\njobType: "+
+			"CUSTOM\njobClass: noop\n"))
 	require.Equal(t, 1, code)
 	require.Regexp(t, `bad.yaml: jobs\[0\] \(x\)\.jobData\.ms: `, errOut)
 	require.NotContains(t, s.must("job", "list"), "good", "nothing was changed")
-	code, _, errOut = s.run("job", "apply", "--dry-run", "-f", s.file("early.yaml", "name: early\njobType: CUSTOM\njobClass: nothing\n"))
+	code, _, errOut = s.run("job", "apply", "--dry-run", "-f",
+		s.file("early.yaml", "name: early\njobType: CUSTOM\njobClass: nothing\n"))
 	require.Zero(t, code)
 	require.Contains(t, errOut, `warning: default/early: jobClass: no node that is up has the handler "nothing"`)
 	for args, says := range map[string]string{
@@ -157,23 +165,31 @@ func TestTheCommandLineManagesAccess(t *testing.T) {
 	require.Contains(t, errOut, "--own-password-file", "no API token makes users: one's own password is asked for")
 	s.must("user", "create", "ann", "--role", "viewer", "--password-file", pw, "--own-password-file", admin)
 	require.Regexp(t, `ann\s+viewer`, s.must("user", "list"))
-	token := strings.TrimSpace(s.must("token", "create", "CI", "--server", b.url, "--username", "ann", "--password-file", pw, "--days", "1"))
-	require.Contains(t, s.must("token", "list", "--password-file", admin), "CI", "at the server and for the user of the context")
+	token := strings.TrimSpace(s.must("token", "create", "CI", "--server", b.url, "--username", "ann", "--password-file",
+		pw, "--days", "1"))
+	require.Contains(t, s.must("token", "list", "--password-file", admin), "CI",
+		"at the server and for the user of the context")
 
-	ann := &shell{t: t, home: t.TempDir(), env: []string{"PLATFORM_SCHEDULER_SERVER=" + b.url, "PLATFORM_SCHEDULER_TOKEN=" + token}}
+	ann := &shell{t: t, home: t.TempDir(), env: []string{
+		"PLATFORM_SCHEDULER_SERVER=" + b.url,
+		"PLATFORM_SCHEDULER_TOKEN=" + token,
+	}}
 	ann.must("job", "list")
 	code, _, errOut = ann.run("user", "list")
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "does not hold the permission user:admin")
 	require.Contains(t, s.must("token", "list", "--server", b.url, "--password-file", admin), "CI")
 
-	s.must("user", "update", "ann", "--role", "operator", "--group", "pay:operator", "--group", "audit:viewer", "--own-password-file", admin)
+	s.must("user", "update", "ann", "--role", "operator", "--group", "pay:operator", "--group", "audit:viewer",
+		"--own-password-file", admin)
 	require.Regexp(t, `ann\s+operator\s+audit:viewer, pay:operator`, s.must("user", "list"))
-	s.must("user", "reset-password", "ann", "--keep-tokens", "--password-file", s.file("pw2", "another horse"), "--own-password-file", admin)
+	s.must("user", "reset-password", "ann", "--keep-tokens", "--password-file", s.file("pw2", "another horse"),
+		"--own-password-file", admin)
 	code, _, errOut = ann.run("token", "list", "--server", b.url, "--username", "ann", "--password-file", pw)
 	require.Equal(t, 1, code)
 	require.Contains(t, errOut, "wrong")
-	require.Regexp(t, `ann\s+operator\s+audit:viewer, pay:operator`, s.must("user", "list"), "another password widens nothing")
+	require.Regexp(t, `ann\s+operator\s+audit:viewer, pay:operator`, s.must("user", "list"),
+		"another password widens nothing")
 	s.must("user", "update", "ann", "--commands", "--secrets", "--group", "all", "--own-password-file", admin)
 	require.Regexp(t, `ann\s+operator\s+all groups, commands, secrets`, s.must("user", "list"))
 	s.must("user", "update", "ann", "--role", "admin", "--commands=false", "--secrets=false", "--own-password-file", admin)

@@ -17,7 +17,9 @@ import (
 func TestPeopleSeeWhatRunsWaitFor(t *testing.T) {
 	b := startBinary(t)
 	s := newShell(t, b)
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+	}))
 	t.Cleanup(target.Close)
 	s.must("job", "apply", "-f", s.file("jobs.yaml", `
 {name: gpu, jobType: CUSTOM, jobClass: noop, routing: {labels: {gpu: "yes"}}}
@@ -28,7 +30,8 @@ func TestPeopleSeeWhatRunsWaitFor(t *testing.T) {
 	require.Equal(t, idle+"\n", s.must("job", "why", "gpu"))
 
 	waiting := strings.TrimSpace(s.must("job", "trigger", "gpu"))
-	says := idle + "; its latest run, " + waiting + ", waits: no node that is up carries the labels that the job asks for\n"
+	says := idle + "; its latest run, " + waiting + ", waits: no node that is up carries the labels that the job " +
+		"asks for\n"
 	require.Eventually(t, func() bool { return s.must("job", "why", "gpu") == says }, time.Minute, 50*time.Millisecond)
 	require.Regexp(t, waiting+` +gpu .* WAITING +waits for NODE`, s.must("execution", "list", "--waits-for", "node"))
 

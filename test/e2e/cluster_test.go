@@ -61,7 +61,8 @@ func TestMakeClusterRunsThreeNodesAndGoesOnWithoutOne(t *testing.T) {
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "../services/cluster")
-	cmd.Env = append(os.Environ(), "BINARY="+binary, asServer+"=1", "PS_TEST_MYSQL_DSN="+dbtest.MySQL(t).DSN, "CLUSTER_SECONDS=120")
+	cmd.Env = append(os.Environ(), "BINARY="+binary, asServer+"=1", "PS_TEST_MYSQL_DSN="+dbtest.MySQL(t).DSN,
+		"CLUSTER_SECONDS=120")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -93,7 +94,8 @@ func TestMakeClusterRunsThreeNodesAndGoesOnWithoutOne(t *testing.T) {
 	s.runsOn("node-1", "node-3")
 	c := &server{t: t, url: urls[2]}
 	var login struct{ Token string }
-	c.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
+	c.must(200, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
 	c.token = login.Token
 	var jobs struct{ Items []any }
 	c.must(200, http.MethodGet, "/api/v1/jobs", nil, &jobs)

@@ -56,7 +56,8 @@ func startBinaryWith(t *testing.T, env ...string) *binary {
 	password, err := os.ReadFile(filepath.Join(b.dir, "initial-admin-password"))
 	require.NoError(t, err)
 	var login struct{ Token string }
-	b.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
+	b.must(200, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
 	b.token = login.Token
 	return b
 }
@@ -67,7 +68,10 @@ func (b *binary) start() {
 	require.NoError(b.t, err)
 	defer log.Close()
 	b.cmd = exec.Command(os.Args[0], "server")
-	b.cmd.Env = []string{asServer + "=1", "PATH=" + os.Getenv("PATH"), "PS_DATADIR=" + b.dir, "PS_SERVER_ADDR=" + b.addr, "PS_NODE_ID=" + b.node}
+	b.cmd.Env = []string{
+		asServer + "=1", "PATH=" + os.Getenv("PATH"), "PS_DATADIR=" + b.dir, "PS_SERVER_ADDR=" + b.addr,
+		"PS_NODE_ID=" + b.node,
+	}
 	b.cmd.Env = append(b.cmd.Env, b.env...)
 	if os.Geteuid() == 0 {
 		b.cmd.Env = append(b.cmd.Env, "PS_EXECUTOR_COMMAND_USER=nobody")

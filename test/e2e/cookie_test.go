@@ -10,9 +10,13 @@ import (
 
 func TestASessionInACookieLivesUntilSignedOut(t *testing.T) {
 	s := start(t)
-	s.must(201, http.MethodPost, "/api/v1/users", map[string]any{"username": "ann", "password": "correct horse", "role": "viewer"}, nil)
+	s.must(201, http.MethodPost, "/api/v1/users", map[string]any{
+		"username": "ann", "password": "correct horse",
+		"role": "viewer",
+	}, nil)
 	s.token = ""
-	res, err := http.Post(s.url+"/api/v1/auth/login", "application/json", bytes.NewBufferString(`{"username":"ann","password":"correct horse","cookie":true}`))
+	res, err := http.Post(s.url+"/api/v1/auth/login", "application/json",
+		bytes.NewBufferString(`{"username":"ann","password":"correct horse","cookie":true}`))
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, 200, res.StatusCode)

@@ -25,7 +25,9 @@ func TestANodeThatStopsDetachesWhatItsTargetsAccept(t *testing.T) {
 	}
 	f.at(n1).must(202, http.MethodPost, "/api/v1/jobs/"+job+"/trigger", map[string]any{}, &made)
 	id := made.IDs[0]
-	require.Eventually(t, func() bool { return len(f.target.of(id)) == 1 }, time.Minute, 10*time.Millisecond, "the run is posted")
+	require.Eventually(t, func() bool {
+		return len(f.target.of(id)) == 1
+	}, time.Minute, 10*time.Millisecond, "the run is posted")
 	require.NoError(t, n2.Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool {
 		res, err := http.Get("http://" + n2.Addr + "/readyz")

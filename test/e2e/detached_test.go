@@ -67,7 +67,8 @@ func (c *contractor) report(t *testing.T, base, id, body string) int {
 	calls := c.of(id)
 	require.NotEmpty(t, calls)
 	h := calls[len(calls)-1]
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+h.Get("X-Scheduler-Report-Path"), bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+h.Get("X-Scheduler-Report-Path"),
+		bytes.NewReader([]byte(body)))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Scheduler-Run-Token", h.Get("X-Scheduler-Run-Token"))
@@ -109,9 +110,11 @@ func newFleet(t *testing.T) *fleet {
 		require.NoError(t, err)
 		id := fmt.Sprintf("n%d", i+1)
 		n := &nodes.Node{Binary: binary, Addr: addr, Env: []string{
-			asServer + "=1", "PS_STORE_DRIVER=mysql", "PS_STORE_DSN=" + dsn.FormatDSN(), "PS_NODE_ID=" + id, "PS_NODE_LABELS=at=" + id,
+			asServer + "=1", "PS_STORE_DRIVER=mysql", "PS_STORE_DSN=" + dsn.FormatDSN(), "PS_NODE_ID=" + id,
+			"PS_NODE_LABELS=at=" + id,
 			"PS_DATA_DIR=" + filepath.Join(dir, id), "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + fleetPassword, "PS_LOG_LEVEL=info",
-			"PS_SECRETS_KEY=" + base64.StdEncoding.EncodeToString(key), "PS_EXECUTOR_HTTP_ALLOWPRIVATE=true", "PS_SERVER_SHUTDOWN_GRACE_SEC=5",
+			"PS_SECRETS_KEY=" + base64.StdEncoding.EncodeToString(key), "PS_EXECUTOR_HTTP_ALLOWPRIVATE=true",
+			"PS_SERVER_SHUTDOWN_GRACE_SEC=5",
 		}}
 		f.nodes = append(f.nodes, n)
 		f.start(n)
@@ -138,7 +141,8 @@ func (f *fleet) at(n *nodes.Node) *server {
 	s := &server{t: f.t, url: "http://" + n.Addr, token: f.token}
 	if f.token == "" {
 		var login struct{ Token string }
-		s.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": fleetPassword}, &login)
+		s.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": fleetPassword},
+			&login)
 		f.token, s.token = login.Token, login.Token
 	}
 	return s
@@ -148,7 +152,10 @@ func (f *fleet) at(n *nodes.Node) *server {
 func (f *fleet) job(name, at string, more map[string]any) string {
 	f.t.Helper()
 	definition := map[string]any{
-		"name": name, "jobType": "HTTP", "timeoutSec": 600, "jobData": map[string]any{"method": "POST", "url": f.target.URL, "async": true},
+		"name": name, "jobType": "HTTP", "timeoutSec": 600, "jobData": map[string]any{
+			"method": "POST", "url": f.target.URL,
+			"async": true,
+		},
 	}
 	if at != "" {
 		definition["routing"] = map[string]any{"labels": map[string]any{"at": at}}
@@ -195,7 +202,8 @@ func (f *fleet) detached(via *nodes.Node, job string) string {
 	var made struct {
 		IDs []string `json:"executionIds"`
 	}
-	f.at(via).must(202, http.MethodPost, "/api/v1/jobs/"+job+"/trigger", map[string]any{"params": map[string]any{"day": 7}}, &made)
+	f.at(via).must(202, http.MethodPost, "/api/v1/jobs/"+job+"/trigger",
+		map[string]any{"params": map[string]any{"day": 7}}, &made)
 	f.awaitDetached(via, made.IDs[0], 1)
 	return made.IDs[0]
 }
@@ -233,8 +241,10 @@ func TestADetachedRunOutlivesItsNodes(t *testing.T) {
 	f := newFleet(t)
 	n1, n2, n3 := f.nodes[0], f.nodes[1], f.nodes[2]
 	base := func(n *nodes.Node) string { return "http://" + n.Addr }
-	killed, stopped, frozen, all := f.job("killed", "n1", nil), f.job("stopped", "n2", nil), f.job("frozen", "n3", nil), f.job("all", "", nil)
-	byKilled, byStopped, byFrozen, survivor := f.detached(n2, killed), f.detached(n3, stopped), f.detached(n1, frozen), f.detached(n1, all)
+	killed, stopped, frozen, all := f.job("killed", "n1", nil), f.job("stopped", "n2", nil), f.job("frozen", "n3", nil),
+		f.job("all", "", nil)
+	byKilled, byStopped, byFrozen, survivor := f.detached(n2, killed), f.detached(n3, stopped), f.detached(n1, frozen),
+		f.detached(n1, all)
 	again := f.detached(n2, killed)
 
 	n1.Kill()
@@ -243,7 +253,8 @@ func TestADetachedRunOutlivesItsNodes(t *testing.T) {
 	f.status(n2, "n3", "DOWN")
 	require.Equal(t, 204, f.target.report(t, base(n2), byKilled, `{"progress":40,"lines":["half"],"checkpoint":"row 7"}`))
 	x := f.run(n2, byKilled)
-	require.Equal(t, []any{"RUNNING", true, "", 40, "row 7", "admin", map[string]any{"day": 7.0}}, []any{x.Status, x.Detached, x.NodeID, x.Progress, x.Checkpoint, x.TriggeredBy, x.Params})
+	require.Equal(t, []any{"RUNNING", true, "", 40, "row 7", "admin", map[string]any{"day": 7.0}},
+		[]any{x.Status, x.Detached, x.NodeID, x.Progress, x.Checkpoint, x.TriggeredBy, x.Params})
 	require.Equal(t, 204, f.target.report(t, base(n2), byFrozen, done))
 	require.Equal(t, 204, f.target.report(t, base(n2), byKilled, done))
 	require.Equal(t, 409, f.target.report(t, base(n2), byKilled, done), "a report that is repeated")
@@ -281,11 +292,13 @@ func TestADetachedRunIsEndedWithoutItsTarget(t *testing.T) {
 	base := func(n *nodes.Node) string { return "http://" + n.Addr }
 
 	t.Run("its deadline", func(t *testing.T) {
-		job := f.job("in time", "n1", map[string]any{"timeoutSec": 2, "retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 100}})
+		job := f.job("in time", "n1",
+			map[string]any{"timeoutSec": 2, "retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 100}})
 		id := f.detached(n1, job)
 		require.Equal(t, 204, f.target.report(t, base(n2), id, `{"checkpoint":"row 7"}`))
 		f.awaitDetached(n1, id, 2)
-		require.Equal(t, "row 7", f.target.of(id)[1].Get("X-Scheduler-Checkpoint"), "the retry goes on where the first attempt was")
+		require.Equal(t, "row 7", f.target.of(id)[1].Get("X-Scheduler-Checkpoint"),
+			"the retry goes on where the first attempt was")
 		require.Eventually(t, func() bool { return f.run(n1, id).Status == "DEAD" }, time.Minute, 50*time.Millisecond)
 		require.Equal(t, 409, f.target.report(t, base(n3), id, done), "a late report")
 		var attempts struct {
@@ -313,7 +326,9 @@ func TestADetachedRunIsEndedWithoutItsTarget(t *testing.T) {
 	t.Run("an outage of the store", func(t *testing.T) {
 		id := f.detached(n1, f.job("outage", "n1", nil))
 		f.store.Set(nodes.Cut)
-		require.Eventually(t, func() bool { return f.target.report(t, base(n2), id, done) == 503 }, time.Minute, 50*time.Millisecond)
+		require.Eventually(t, func() bool {
+			return f.target.report(t, base(n2), id, done) == 503
+		}, time.Minute, 50*time.Millisecond)
 		f.store.Set(nodes.Pass)
 		var status int
 		require.Eventually(t, func() bool {

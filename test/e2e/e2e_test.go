@@ -54,7 +54,8 @@ func start(t *testing.T) *server {
 	require.NoError(t, err)
 	s := &server{t: t, url: srv.URL()}
 	var login struct{ Token string }
-	s.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
+	s.must(200, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
 	s.token = login.Token
 	return s
 }
@@ -127,7 +128,9 @@ func TestAnHTTPJobFiresOnTimeWithItsIdentity(t *testing.T) {
 			LatenessMs          *int
 		}
 	}
-	s.await("two runs succeed", "/api/v1/executions?status=SUCCESS&jobId="+job.ID, &page, func() bool { return len(page.Items) >= 2 })
+	s.await("two runs succeed", "/api/v1/executions?status=SUCCESS&jobId="+job.ID, &page, func() bool {
+		return len(page.Items) >= 2
+	})
 	mu.Lock()
 	defer mu.Unlock()
 	for _, e := range page.Items {
@@ -150,7 +153,8 @@ func TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead(t *testing.T) {
 	s := start(t)
 	var job struct{ ID string }
 	s.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
-		"name": "talk", "jobType": "CUSTOM", "jobClass": "log", "jobData": map[string]any{"lines": []string{"first", "second"}},
+		"name": "talk", "jobType": "CUSTOM", "jobClass": "log",
+		"jobData": map[string]any{"lines": []string{"first", "second"}},
 	}, &job)
 	var first, second struct {
 		IDs []string `json:"executionIds"`
@@ -158,7 +162,8 @@ func TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead(t *testing.T) {
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, &first, "Idempotency-Key", "k-1")
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, &second, "Idempotency-Key", "k-1")
 	require.Equal(t, first, second)
-	status, _ := s.call(http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{"delaySec": 1}, "Idempotency-Key", "k-1")
+	status, _ := s.call(http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{"delaySec": 1},
+		"Idempotency-Key", "k-1")
 	require.Equal(t, 422, status, "the same key with another body")
 	var run struct{ Status string }
 	path := "/api/v1/executions/" + first.IDs[0]
@@ -197,7 +202,10 @@ func TestEditsAreGuardedByVersions(t *testing.T) {
 	s := start(t)
 	var job map[string]any
 	s.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
-		"name": "edit", "jobType": "CUSTOM", "jobClass": "noop", "schedule": map[string]any{"kind": "FIXED_RATE", "intervalMs": 60000},
+		"name": "edit", "jobType": "CUSTOM", "jobClass": "noop", "schedule": map[string]any{
+			"kind":       "FIXED_RATE",
+			"intervalMs": 60000,
+		},
 	}, &job)
 	path := "/api/v1/jobs/" + job["id"].(string)
 	job["description"] = "what GET gives, PUT takes"
@@ -224,7 +232,10 @@ func TestNothingIsOpenWithoutSigningIn(t *testing.T) {
 		require.NotEmpty(t, body)
 	}
 	_, metrics := s.call(http.MethodGet, "/metrics", nil)
-	for _, name := range []string{"ps_start_lateness_seconds", "ps_queue_depth", "ps_loop_age_seconds", "ps_store_queries_total"} {
+	for _, name := range []string{
+		"ps_start_lateness_seconds", "ps_queue_depth", "ps_loop_age_seconds",
+		"ps_store_queries_total",
+	} {
 		require.Contains(t, string(metrics), name)
 	}
 }

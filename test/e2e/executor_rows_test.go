@@ -33,10 +33,12 @@ func definitionRows(own string) []definitionRow {
 		{"113 placeholder", "COMMAND", one("command", []string{"echo", "${HOME}"}), "command[1]"},
 	}
 	for number, urls := range map[string][]string{
-		"85": {"http://127.0.0.1:3306", "http://127.0.0.1:8080"}, "86": {"http://localhost", "http://LOCALHOST.", "http://a.localhost"},
+		"85": {"http://127.0.0.1:3306", "http://127.0.0.1:8080"},
+		"86": {"http://localhost", "http://LOCALHOST.", "http://a.localhost"},
 		"87": {"http://[::1]", "http://[::]"}, "88": {"http://0", "http://0.0.0.0"},
 		"89": {"http://0x7f000001", "http://2130706433", "http://0177.0.0.1", "http://127.1"},
-		"90": {"http://[::ffff:169.254.169.254]", "http://[::ffff:127.0.0.1]"}, "91": {"http://169.254.169.254/latest/meta-data", "http://100.100.100.200/", "http://[fd00:ec2::254]/"},
+		"90": {"http://[::ffff:169.254.169.254]", "http://[::ffff:127.0.0.1]"},
+		"91": {"http://169.254.169.254/latest/meta-data", "http://100.100.100.200/", "http://[fd00:ec2::254]/"},
 		"93": {"http://redis.example:6379", "http://db.example:3306", "http://10.1.2.3:9092"},
 		"94": {"file:///etc/passwd", "gopher://h", "ftp://h", "unix:/run/docker.sock", "javascript:alert(1)"},
 		"95": {"http://user:pass@host.example"}, "96": {"http://good.com@evil", "http://evil#good.com"},
@@ -47,8 +49,14 @@ func definitionRows(own string) []definitionRow {
 			rows = append(rows, definitionRow{number + " " + url, "HTTP", one("url", url), "url"})
 		}
 	}
-	for name, header := range map[string]string{"X-A": "1\r\nX-B: 2", "Host": "evil", "Transfer-Encoding": "chunked", "Content-Length": "5", "X-Scheduler-Attempt": "9"} {
-		rows = append(rows, definitionRow{"102 " + name, "HTTP", with("headers", map[string]string{name: header}), "headers." + name})
+	for name, header := range map[string]string{
+		"X-A": "1\r\nX-B: 2", "Host": "evil", "Transfer-Encoding": "chunked",
+		"Content-Length": "5", "X-Scheduler-Attempt": "9",
+	} {
+		rows = append(rows, definitionRow{
+			"102 " + name, "HTTP", with("headers", map[string]string{name: header}),
+			"headers." + name,
+		})
 	}
 	many := map[string]string{}
 	for i := range 1000 {
@@ -85,7 +93,10 @@ func TestNoServerTakesThatToRun(t *testing.T) {
 	b := startBinaryWith(t, "PS_EXECUTOR_HTTP_ALLOWPRIVATE=false")
 	for _, r := range definitionRows(b.url) {
 		t.Run(r.row, func(t *testing.T) {
-			status, answer := b.call(http.MethodPost, "/api/v1/jobs", map[string]any{"name": "bad", "jobType": r.jobType, "jobData": r.data})
+			status, answer := b.call(http.MethodPost, "/api/v1/jobs", map[string]any{
+				"name": "bad", "jobType": r.jobType,
+				"jobData": r.data,
+			})
 			if r.field == "413" {
 				require.Equal(t, 413, status, "%s", answer)
 				return
@@ -103,8 +114,12 @@ func TestNoServerTakesThatToRun(t *testing.T) {
 	var page struct{ Items []any }
 	b.must(200, http.MethodGet, "/api/v1/jobs", nil, &page)
 	require.Empty(t, page.Items, "nothing is half done")
-	for _, url := range []string{"http://bücher.example/ü", "http://xn--bcher-kva.example/", "http://h.example./%2e%2e/%00"} {
-		b.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{"name": url, "jobType": "HTTP", "jobData": one("url", url)}, nil)
+	for _, url := range []string{
+		"http://bücher.example/ü", "http://xn--bcher-kva.example/",
+		"http://h.example./%2e%2e/%00",
+	} {
+		b.must(201, http.MethodPost, "/api/v1/jobs",
+			map[string]any{"name": url, "jobType": "HTTP", "jobData": one("url", url)}, nil)
 	}
 }
 
@@ -118,24 +133,51 @@ func TestACommandThatMisbehavesHarmsNobodyElse(t *testing.T) {
 		want ending
 	}{
 		"109 10 GB": {
-			one("command", []string{"sh", "-c", "head -c 10737418240 /dev/zero"}), map[string]any{"timeoutSec": 60}, ending{Status: "SUCCESS"},
+			one("command", []string{"sh", "-c", "head -c 10737418240 /dev/zero"}),
+			map[string]any{"timeoutSec": 60},
+			ending{Status: "SUCCESS"},
 		},
-		"109 endless": {one("command", []string{"yes"}), map[string]any{"timeoutSec": 1}, ending{Status: "TIMEOUT", Reason: "TIMEOUT"}},
-		"109 binary":  {one("command", []string{"head", "-c", "300000", "/dev/urandom"}), nil, ending{Status: "SUCCESS"}},
-		"109 escape":  {one("command", []string{"printf", `\033]0;owned\007\r\0`}), nil, ending{Status: "SUCCESS"}},
+		"109 endless": {
+			one("command", []string{"yes"}),
+			map[string]any{"timeoutSec": 1},
+			ending{Status: "TIMEOUT", Reason: "TIMEOUT"},
+		},
+		"109 binary": {one("command", []string{"head", "-c", "300000", "/dev/urandom"}), nil, ending{Status: "SUCCESS"}},
+		"109 escape": {one("command", []string{"printf", `\033]0;owned\007\r\0`}), nil, ending{Status: "SUCCESS"}},
 		"110 fork bomb": {
 			map[string]any{"command": []string{"sh", "-c", "f() { f & f & wait; }; f 2>/dev/null; sleep 9"}, "processes": 200},
 			map[string]any{"timeoutSec": 2},
 			ending{},
 		},
 		"110 memory": {
-			map[string]any{"command": []string{"sh", "-c", "x=x; while :; do x=$x$x; done"}, "memoryMb": 64}, map[string]any{"timeoutSec": 20}, ending{Status: "FAILED"},
+			map[string]any{"command": []string{"sh", "-c", "x=x; while :; do x=$x$x; done"}, "memoryMb": 64},
+			map[string]any{"timeoutSec": 20},
+			ending{Status: "FAILED"},
 		},
-		"110 CPU":         {map[string]any{"command": []string{"sh", "-c", "while :; do :; done"}, "cpuSec": 1}, map[string]any{"timeoutSec": 20}, ending{Status: "FAILED", Reason: "ERROR"}},
-		"110 large file":  {map[string]any{"command": []string{"sh", "-c", "head -c 10000000 /dev/zero >f"}, "fileMb": 1}, nil, ending{Status: "FAILED"}},
-		"110 many files":  {map[string]any{"command": []string{"sh", "-c", "ulimit -n; exec 8<&0; i=10; while eval \"exec $i<&0\"; do i=$((i+1)); done"}, "openFiles": 16}, nil, ending{Status: "FAILED"}},
-		"no interpreter":  {one("command", []string{"no-such-program"}), nil, ending{Status: "FAILED", Reason: "INVALID"}},
-		"no longer there": {map[string]any{"command": []string{"true"}, "workingDir": "/no/such/folder"}, nil, ending{Status: "FAILED", Reason: "INVALID"}},
+		"110 CPU": {
+			map[string]any{"command": []string{"sh", "-c", "while :; do :; done"}, "cpuSec": 1},
+			map[string]any{"timeoutSec": 20},
+			ending{Status: "FAILED", Reason: "ERROR"},
+		},
+		"110 large file": {
+			map[string]any{"command": []string{"sh", "-c", "head -c 10000000 /dev/zero >f"}, "fileMb": 1},
+			nil,
+			ending{Status: "FAILED"},
+		},
+		"110 many files": {
+			map[string]any{"command": []string{
+				"sh", "-c",
+				"ulimit -n; exec 8<&0; i=10; while eval \"exec $i<&0\"; do i=$((i+1)); done",
+			}, "openFiles": 16},
+			nil,
+			ending{Status: "FAILED"},
+		},
+		"no interpreter": {one("command", []string{"no-such-program"}), nil, ending{Status: "FAILED", Reason: "INVALID"}},
+		"no longer there": {
+			map[string]any{"command": []string{"true"}, "workingDir": "/no/such/folder"},
+			nil,
+			ending{Status: "FAILED", Reason: "INVALID"},
+		},
 	}
 	ids := map[string]string{}
 	for name, r := range rows {
@@ -147,7 +189,8 @@ func TestACommandThatMisbehavesHarmsNobodyElse(t *testing.T) {
 	}
 	// While they misbehave, others run.
 	began := time.Now()
-	require.Equal(t, "SUCCESS", b.ends(b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "noop", "jobData": map[string]any{}}, "")).Status)
+	require.Equal(t, "SUCCESS",
+		b.ends(b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "noop", "jobData": map[string]any{}}, "")).Status)
 	require.Less(t, time.Since(began), 15*time.Second)
 	for name, id := range ids {
 		t.Run(name, func(t *testing.T) {

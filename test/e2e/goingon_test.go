@@ -91,7 +91,8 @@ func TestTheTargetOfTheWalkthroughSurvivesARestart(t *testing.T) {
 	hangUp(t, b.addr) // the target reports to nobody meanwhile
 	b.start()
 	x := b.shown(id, func(x shownRun) bool { return x.Status != "RUNNING" })
-	require.Equal(t, []any{"SUCCESS", 1, map[string]any{"orders": 500.0}, ""}, []any{x.Status, x.Attempt, x.Output, x.NodeID})
+	require.Equal(t, []any{"SUCCESS", 1, map[string]any{"orders": 500.0}, ""},
+		[]any{x.Status, x.Attempt, x.Output, x.NodeID})
 }
 
 // A command whose node died goes on behind its last checkpoint.
@@ -108,7 +109,8 @@ func TestACommandGoesOnBehindItsCheckpoint(t *testing.T) {
 	b.kill()
 	b.start()
 	x := b.shown(id, func(x shownRun) bool { return x.Status == "SUCCESS" })
-	require.Regexp(t, `(?m)^1 +FAILED +NODE_LOST .* [1-9]0 % .*\n2 +SUCCESS .* 100 % +– +\{"steps": 10, "begunAt": \d+\}`, s.must("execution", "get", id))
+	require.Regexp(t, `(?m)^1 +FAILED +NODE_LOST .* [1-9]0 % .*\n2 +SUCCESS .* 100 % +– +\{"steps": 10, "begunAt": \d+\}`,
+		s.must("execution", "get", id))
 	output, ok := x.Output.(map[string]any)
 	require.True(t, ok, x.Output)
 	require.Equal(t, []any{2, 10.0, "10"}, []any{x.Attempt, output["steps"], x.Checkpoint})

@@ -11,7 +11,8 @@ func TestTheOverviewAndTheLoadOfARunningServer(t *testing.T) {
 	s := start(t)
 	var job struct{ ID string }
 	s.must(201, http.MethodPost, "/api/v1/jobs", map[string]any{
-		"name": "tick", "group": "g", "jobType": "CUSTOM", "jobClass": "noop", "schedule": map[string]any{"kind": "CRON", "cronExpression": "0/10 * * * * ?"},
+		"name": "tick", "group": "g", "jobType": "CUSTOM", "jobClass": "noop",
+		"schedule": map[string]any{"kind": "CRON", "cronExpression": "0/10 * * * * ?"},
 	}, &job)
 	s.must(202, http.MethodPost, "/api/v1/jobs/"+job.ID+"/trigger", map[string]any{}, nil)
 	var o struct {
@@ -21,7 +22,9 @@ func TestTheOverviewAndTheLoadOfARunningServer(t *testing.T) {
 		Degraded   []string
 		LatenessMs struct{ P50 *float64 }
 	}
-	s.await("the run is told of", "/api/v1/monitor/overview", &o, func() bool { return o.Executions.LastHour.Success > 0 && o.LatenessMs.P50 != nil })
+	s.await("the run is told of", "/api/v1/monitor/overview", &o, func() bool {
+		return o.Executions.LastHour.Success > 0 && o.LatenessMs.P50 != nil
+	})
 	require.Equal(t, []any{1, 1, []string{}}, []any{o.Jobs.Enabled, o.Nodes.Up, o.Degraded})
 	var load struct {
 		Items    []struct{ Fires int }

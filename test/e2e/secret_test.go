@@ -35,7 +35,8 @@ func (b *binary) trigger(job map[string]any, params string) (execution string) {
 	var run struct {
 		IDs []string `json:"executionIds"`
 	}
-	b.must(202, http.MethodPost, "/api/v1/jobs/"+created.ID+"/trigger", map[string]any{"params": map[string]any{"day": params}}, &run)
+	b.must(202, http.MethodPost, "/api/v1/jobs/"+created.ID+"/trigger",
+		map[string]any{"params": map[string]any{"day": params}}, &run)
 	return run.IDs[0]
 }
 
@@ -43,9 +44,13 @@ func (b *binary) trigger(job map[string]any, params string) (execution string) {
 func (b *binary) everywhere(ids []string) map[string][]byte {
 	b.t.Helper()
 	out := map[string][]byte{}
-	paths := []string{"/metrics", "/api/v1/jobs?limit=200", "/api/v1/executions?limit=200", "/api/v1/dead-letters", "/api/v1/secrets"}
+	paths := []string{
+		"/metrics", "/api/v1/jobs?limit=200", "/api/v1/executions?limit=200", "/api/v1/dead-letters",
+		"/api/v1/secrets",
+	}
 	for _, id := range ids {
-		paths = append(paths, "/api/v1/executions/"+id, "/api/v1/executions/"+id+"/logs", "/api/v1/executions/"+id+"/attempts")
+		paths = append(paths, "/api/v1/executions/"+id, "/api/v1/executions/"+id+"/logs",
+			"/api/v1/executions/"+id+"/attempts")
 	}
 	for _, path := range paths {
 		status, body := b.call(http.MethodGet, path, nil)
@@ -81,15 +86,23 @@ func TestASecretIsSeenByItsRunAlone(t *testing.T) {
 	fail := map[string]any{"maxRetries": 1, "intervalMs": 10}
 	ids := []string{
 		b.trigger(map[string]any{"jobType": "HTTP", "retryPolicy": fail, "jobData": map[string]any{
-			"url": target.URL + "/x?key=${secret.CANARY}&day=${params.day}", "method": "POST", "body": `{"k":"${secret.CANARY}"}`,
+			"url": target.URL + "/x?key=${secret.CANARY}&day=${params.day}", "method": "POST",
+			"body":    `{"k":"${secret.CANARY}"}`,
 			"headers": map[string]any{"Authorization": "Bearer ${secret.CANARY}"},
 		}}, "7"),
-		b.trigger(map[string]any{"jobType": "HTTP", "jobData": map[string]any{"url": "http://127.0.0.1:2/${secret.CANARY}"}}, "7"),
+		b.trigger(map[string]any{"jobType": "HTTP", "jobData": map[string]any{"url": "http://127.0.0.1:2/${secret.CANARY}"}},
+			"7"),
 		b.trigger(map[string]any{"jobType": "COMMAND", "jobData": map[string]any{
 			"command": []string{"sh", "-c", `set -- "$KEY"; ` + script}, "env": map[string]any{"KEY": "${secret.CANARY}"},
 		}}, "7"),
-		b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "echo", "jobData": map[string]any{"text": "<${secret.CANARY}>"}}, "7"),
-		b.trigger(map[string]any{"jobType": "CUSTOM", "jobClass": "fail", "retryPolicy": fail, "jobData": map[string]any{"message": "no ${secret.CANARY}"}}, "7"),
+		b.trigger(map[string]any{
+			"jobType": "CUSTOM", "jobClass": "echo",
+			"jobData": map[string]any{"text": "<${secret.CANARY}>"},
+		}, "7"),
+		b.trigger(map[string]any{
+			"jobType": "CUSTOM", "jobClass": "fail", "retryPolicy": fail,
+			"jobData": map[string]any{"message": "no ${secret.CANARY}"},
+		}, "7"),
 		b.trigger(map[string]any{"jobType": "HTTP", "jobData": map[string]any{"url": "http://${secret.CANARY}/x"}}, "7"),
 	}
 	ends := make([]ending, len(ids))
@@ -116,7 +129,8 @@ func TestASecretIsSeenByItsRunAlone(t *testing.T) {
 		}
 	}
 	seen := b.everywhere(ids)
-	require.Contains(t, string(seen["/api/v1/executions/"+ids[2]+"/logs"]), "***", "the log was searched where it was written")
+	require.Contains(t, string(seen["/api/v1/executions/"+ids[2]+"/logs"]), "***",
+		"the log was searched where it was written")
 }
 
 // A value lives on under a new key, and its run is given the new value after
@@ -145,7 +159,8 @@ func TestSecretsSurviveARestartUnderANewKey(t *testing.T) {
 	b.must(200, http.MethodPut, "/api/v1/secrets/ROT", map[string]any{"value": "second value!", "version": 1}, nil)
 	require.Equal(t, "13", run().Result)
 	b.kill()
-	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{8}, 32))+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{8}, 32))+"\n"),
+		0o600))
 	b.start()
 	_, ready := b.call(http.MethodGet, "/readyz", nil)
 	require.Contains(t, string(ready), `"part":"secrets"`, "a key that is lost is seen: %s", ready)
@@ -163,7 +178,8 @@ func (b *binary) as(name string, rights map[string]any) *binary {
 	maps.Copy(body, rights)
 	b.must(201, http.MethodPost, "/api/v1/users", body, nil)
 	var login struct{ Token string }
-	b.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": name, "password": body["password"]}, &login)
+	b.must(200, http.MethodPost, "/api/v1/auth/login", map[string]any{"username": name, "password": body["password"]},
+		&login)
 	other := *b
 	other.server = &server{t: b.t, url: b.url, token: login.Token}
 	return &other
@@ -179,7 +195,10 @@ func TestASecretStaysInItsGroups(t *testing.T) {
 		got = append(got, string(body))
 	}))
 	t.Cleanup(target.Close)
-	b.must(201, http.MethodPost, "/api/v1/secrets", map[string]any{"name": "GB", "value": "S3cr3t-Value-42", "groups": []string{"gb"}}, nil)
+	b.must(201, http.MethodPost, "/api/v1/secrets", map[string]any{
+		"name": "GB", "value": "S3cr3t-Value-42",
+		"groups": []string{"gb"},
+	}, nil)
 	thief := b.as("thief", map[string]any{"groups": map[string]string{"ga": "operator"}, "secrets": true})
 	job := func(group string) map[string]any {
 		return map[string]any{
@@ -192,7 +211,10 @@ func TestASecretStaysInItsGroups(t *testing.T) {
 	require.Contains(t, string(answer), "secret_not_allowed")
 	status, answer = thief.call(http.MethodPost, "/api/v1/import", map[string]any{"version": 1, "jobs": []any{job("ga")}})
 	require.Equal(t, 422, status, string(answer))
-	status, answer = thief.call(http.MethodPost, "/api/v1/secrets", map[string]any{"name": "GB", "value": "x-x-x-x-x", "groups": []string{"ga"}})
+	status, answer = thief.call(http.MethodPost, "/api/v1/secrets", map[string]any{
+		"name": "GB", "value": "x-x-x-x-x",
+		"groups": []string{"ga"},
+	})
 	require.Equal(t, 409, status, string(answer))
 	require.NotContains(t, string(answer), "gb")
 	for _, path := range []string{"/api/v1/secrets/GB"} {
@@ -218,7 +240,10 @@ func TestASecretStaysInItsGroups(t *testing.T) {
 	status, answer = b.call(http.MethodPut, "/api/v1/secrets/GB", map[string]any{"groups": []string{"gc"}, "version": 1})
 	require.Equal(t, 409, status, string(answer))
 	require.Contains(t, string(answer), owner.ID)
-	b.must(200, http.MethodPut, "/api/v1/secrets/GB", map[string]any{"groups": []string{"gc"}, "version": 1, "force": true}, nil)
+	b.must(200, http.MethodPut, "/api/v1/secrets/GB", map[string]any{
+		"groups": []string{"gc"}, "version": 1,
+		"force": true,
+	}, nil)
 	end := b.ends(run.IDs[0])
 	require.Equal(t, []string{"FAILED", "SECRET_MISSING"}, []string{end.Status, end.Reason})
 	status, answer = b.call(http.MethodPost, "/api/v1/jobs/"+owner.ID+"/trigger", map[string]any{})

@@ -31,7 +31,10 @@ func TestTheWalkthroughWorksAsItStands(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-x")
 	cmd.Stdin = strings.NewReader(script.String())
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "URL=" + b.url, "DATA_DIR=" + b.dir, "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "URL=" + b.url, "DATA_DIR=" + b.dir, "HOME=" + t.TempDir(),
+		"TMPDIR=" + t.TempDir(),
+	}
 	cmd.Env = append(cmd.Env, "TARGET_PORT="+freePort(t))
 	// What a failed script leaves running must not hold up the test.
 	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, time.Second

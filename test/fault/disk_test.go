@@ -39,14 +39,18 @@ func TestADiskThatIsFull(t *testing.T) {
 	require.NoError(t, err)
 	// The node lies on a disk of its own, in a namespace of its own: it is gone with it.
 	wrapper := filepath.Join(dir, "on-its-disk")
-	script := fmt.Sprintf("#!/bin/sh\nmount -t tmpfs -o size=%s,mode=0700 disk '%s' || exit 90\nexec '%s' \"$@\"\n", diskSize, data, binary)
+	script := fmt.Sprintf("#!/bin/sh\nmount -t tmpfs -o size=%s,mode=0700 disk '%s' || exit 90\nexec '%s' \"$@\"\n",
+		diskSize, data, binary)
 	require.NoError(t, os.WriteFile(wrapper, []byte(script), 0o700)) //nolint:gosec // it is run
 	addr, err := rig.FreeAddr(t.Context())
 	require.NoError(t, err)
 	password := "disk-" + rand.Text()
 	node := &rig.Node{
 		Binary: wrapper, Addr: addr, Attr: ownNamespace(),
-		Env: []string{"PS_DATA_DIR=" + data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=disk", "PS_LOG_LEVEL=info", "PS_EXECUTOR_HTTP_ALLOWPRIVATE=true"},
+		Env: []string{
+			"PS_DATA_DIR=" + data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=disk",
+			"PS_LOG_LEVEL=info", "PS_EXECUTOR_HTTP_ALLOWPRIVATE=true",
+		},
 	}
 	target, err := crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
@@ -69,7 +73,8 @@ func TestADiskThatIsFull(t *testing.T) {
 	for round := range 2 {
 		time.Sleep(3 * time.Second)
 		filler := filepath.Join("/proc", fmt.Sprint(node.Pid()), "root", data, "filler")
-		for until := time.Now().Add(time.Duration(4+4*round) * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		for until := time.Now().Add(time.Duration(4+4*round) * time.Second); time.Now().
+			Before(until); time.Sleep(50 * time.Millisecond) {
 			fill(t, filler) // what a checkpoint has freed is taken, too
 			err := hand.Press(t.Context(), client)
 			var status *crash.StatusError

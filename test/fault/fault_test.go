@@ -20,7 +20,8 @@ import (
 )
 
 var (
-	long  = flag.Bool("fault.long", false, "the long form: FAULT_MINUTES (10) of all faults, with a store of its own that is killed too")
+	long = flag.Bool("fault.long", false,
+		"the long form: FAULT_MINUTES (10) of all faults, with a store of its own that is killed too")
 	redis = flag.Bool("fault.redis", false, "run the nodes under the cluster profile, with Redis")
 )
 
@@ -32,8 +33,11 @@ func TestFault(t *testing.T) {
 		return
 	}
 	test := &fault.Test{
-		Terms: fault.Terms{Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12, Longest: 5 * time.Second, Outage: 15 * time.Second},
-		For:   22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
+		Terms: fault.Terms{
+			Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12,
+			Longest: 5 * time.Second, Outage: 15 * time.Second,
+		},
+		For: 22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
 	}
 	dir := folder(t, test.Terms.Seed)
 	if *long {
@@ -97,7 +101,8 @@ func store(t *testing.T, test *fault.Test, o *rig.Options) {
 		if *redis {
 			more = []string{"redis"}
 		}
-		test.Server, err = rig.StartServer(t.Context(), root, filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
+		test.Server, err = rig.StartServer(t.Context(), root,
+			filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, test.Server.Down(context.Background())) })
 		o.DSN, o.Redis = test.Server.DSN, test.Server.Redis

@@ -14,7 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
-var leaseLong = flag.Bool("lease.long", false, "the long forms of the tests of leases: all outages three times, with and without Redis, and 20 cuts")
+var leaseLong = flag.Bool("lease.long", false,
+	"the long forms of the tests of leases: all outages three times, with and without Redis, and 20 cuts")
 
 const stopsItsWork = "this node stops its work"
 
@@ -31,7 +32,11 @@ func TestAnOutageOfTheStoreKillsNoRun(t *testing.T) {
 	}
 	outages, redis, times := []outage{{"frozen", 7 * time.Second, false}}, []bool{true}, 1
 	if *leaseLong {
-		outages = []outage{{"frozen", 15 * time.Second, false}, {"frozen", 30 * time.Second, false}, {"killed", 15 * time.Second, true}}
+		outages = []outage{
+			{"frozen", 15 * time.Second, false},
+			{"frozen", 30 * time.Second, false},
+			{"killed", 15 * time.Second, true},
+		}
 		redis, times = []bool{true, false}, 3
 	}
 	for _, with := range redis {
@@ -114,8 +119,10 @@ func (s *stage) cutOff(t *testing.T) {
 				began = min(began, c.Start.Sub(at))
 			}
 		}
-		t.Logf("cut off (%d): %d runs ended %s after the cut at the latest, and began again after %s at the earliest: margin %s",
-			i+1, len(held), ended.Round(time.Millisecond), began.Round(time.Millisecond), (began - ended).Round(time.Millisecond))
+		t.Logf("cut off (%d): %d runs ended %s after the cut at the latest, and began again after %s at the earliest: "+
+			"margin %s",
+			i+1, len(held), ended.Round(time.Millisecond), began.Round(time.Millisecond),
+			(began - ended).Round(time.Millisecond))
 		require.NotEqual(t, time.Hour, began)
 		least = min(least, began-ended)
 		s.settle()

@@ -82,13 +82,16 @@ func (s *stage) lose(t *testing.T, ticking []string, freeze bool) {
 	cause := ""
 	for _, m := range s.rig.Members {
 		for _, line := range strings.Split(m.Node.Stderr(), "\n") {
-			if strings.Contains(line, "stopped beating") && strings.Contains(line, `"DOWN"`) && strings.Contains(line, victim.ID) {
+			if strings.Contains(line, "stopped beating") && strings.Contains(line, `"DOWN"`) &&
+				strings.Contains(line, victim.ID) {
 				cause = line[strings.Index(line, `"age"`):]
 			}
 		}
 	}
-	t.Logf("%s: the longest pause of a fire was %s, the last of %d runs began again after %s; the node stopped %s after it woke; %s",
-		map[bool]string{false: "kill -9", true: "frozen"}[freeze], fires.Round(time.Millisecond), len(held), runs.Round(time.Millisecond), stopped.Round(time.Millisecond), cause)
+	t.Logf("%s: the longest pause of a fire was %s, the last of %d runs began again after %s; the node stopped %s after "+
+		"it woke; %s",
+		map[bool]string{false: "kill -9", true: "frozen"}[freeze], fires.Round(time.Millisecond), len(held),
+		runs.Round(time.Millisecond), stopped.Round(time.Millisecond), cause)
 	most := map[bool]time.Duration{false: 3 * time.Second, true: 4500 * time.Millisecond}[freeze]
 	require.Less(t, fires, most+500*time.Millisecond, "and what was due in between")
 	require.Less(t, runs, 5*time.Second)
@@ -108,7 +111,8 @@ func (s *stage) slow(t *testing.T) {
 	}
 	time.Sleep(span)
 	require.NoError(t, s.rig.Heal(t.Context()))
-	t.Logf("0.5 s for each answer of the store, for %s: %d nodes died, %d stops", span, s.epochs()-before, s.logged(stopsItsWork)-stops)
+	t.Logf("0.5 s for each answer of the store, for %s: %d nodes died, %d stops", span, s.epochs()-before,
+		s.logged(stopsItsWork)-stops)
 	require.Equal(t, before, s.epochs())
 	require.Equal(t, stops, s.logged(stopsItsWork))
 	s.settle()
@@ -125,7 +129,8 @@ func (s *stage) flood(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback() }()
 	var name string
-	require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT id FROM scheduler_job_definition WHERE id = ? FOR UPDATE", locked).Scan(&name))
+	require.NoError(t, tx.QueryRowContext(t.Context(), "SELECT id FROM scheduler_job_definition WHERE id = ? FOR UPDATE",
+		locked).Scan(&name))
 	until := time.Now().Add(9 * time.Second)
 	var callers sync.WaitGroup
 	var mu sync.Mutex
@@ -152,7 +157,8 @@ func (s *stage) flood(t *testing.T) {
 			again++
 		}
 	}
-	t.Logf("60 callers of a job that is locked: answers by status %v; seen SUSPECT %d times, %d runs disturbed", answers, suspect, again)
+	t.Logf("60 callers of a job that is locked: answers by status %v; seen SUSPECT %d times, %d runs disturbed", answers,
+		suspect, again)
 	require.NotZero(t, answers[503])
 	require.Zero(t, answers[500])
 	require.Zero(t, suspect+again)

@@ -67,7 +67,10 @@ func (k Kind) family() string {
 
 // ofAll reports a kind that touches all nodes.
 func (k Kind) ofAll() bool {
-	return slices.Contains([]Kind{StoreAway, StoreCrash, StoreReadOnly, StoreSilent, SlowForAll, RowsLocked, HintsAway, HintsEmptied, HintsClock}, k) || k.family() == "work"
+	return slices.Contains([]Kind{
+		StoreAway, StoreCrash, StoreReadOnly, StoreSilent, SlowForAll, RowsLocked, HintsAway,
+		HintsEmptied, HintsClock,
+	}, k) || k.family() == "work"
 }
 
 // harm says what a kind may do to leases; a process that ends says more.

@@ -10,7 +10,10 @@ import (
 )
 
 func terms(seed int64) fault.Terms {
-	return fault.Terms{Seed: seed, Nodes: 3, Rounds: 200, Longest: 20 * time.Second, Outage: 30 * time.Second, Kinds: fault.Kinds(true, true)}
+	return fault.Terms{
+		Seed: seed, Nodes: 3, Rounds: 200, Longest: 20 * time.Second, Outage: 30 * time.Second,
+		Kinds: fault.Kinds(true, true),
+	}
 }
 
 func TestTheSameSeedGivesTheSamePlan(t *testing.T) {
@@ -38,7 +41,10 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 				continue
 			}
 			pairs++
-			process := map[fault.Kind]bool{fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true, fault.KillAt: true}
+			process := map[fault.Kind]bool{
+				fault.Kill: true, fault.Freeze: true, fault.Restart: true, fault.Twin: true,
+				fault.KillAt: true,
+			}
 			met := map[int]bool{}
 			for _, b := range round.Blows {
 				if process[b.Kind] {

@@ -69,17 +69,21 @@ func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
 // String is the report for people.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: disturbed for %s, quiet after %s\n", r.Seed, r.Took.Round(time.Second), r.Quiet.Round(time.Second))
+	fmt.Fprintf(&b, "seed %d: disturbed for %s, quiet after %s\n", r.Seed, r.Took.Round(time.Second),
+		r.Quiet.Round(time.Second))
 	for _, k := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "  %-44s %d times\n", k, r.Counts[k])
 	}
-	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the targets, FROZEN allowed %d times\n",
+	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the "+
+		"targets, FROZEN allowed %d times\n",
 		r.Starts, r.Dropped, r.Refused, r.Frozen)
 	fmt.Fprintf(&b, "fires of jobs by what they begin with: %v\n", r.Works)
 	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
-	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps), spread(r.Alone))
+	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps),
+		spread(r.Alone))
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))
-	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors, r.Most.Memory>>20, r.Most.Connections)
+	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors,
+		r.Most.Memory>>20, r.Most.Connections)
 	return b.String() + r.Summary.String()
 }
 

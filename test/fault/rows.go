@@ -36,7 +36,9 @@ func holdRows(ctx context.Context, db *sql.DB, span time.Duration) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	rows, err := tx.QueryContext(ctx, "SELECT id FROM scheduler_job_definition WHERE deleted = 0 ORDER BY RAND() LIMIT ? FOR UPDATE SKIP LOCKED", lockedRows)
+	rows, err := tx.QueryContext(ctx,
+		"SELECT id FROM scheduler_job_definition WHERE deleted = 0 ORDER BY RAND() LIMIT ? FOR UPDATE SKIP LOCKED",
+		lockedRows)
 	if err != nil {
 		return fmt.Errorf("lock rows of jobs: %w", err)
 	}

@@ -44,7 +44,8 @@ func Options(dir string, nodes int) rig.Options {
 	_, _ = crand.Read(key)
 	return rig.Options{
 		Dir: dir, Nodes: nodes, Beat: 500 * time.Millisecond, Lease: 3 * time.Second, CommandSlots: 4,
-		Watch: []string{saysStopped, saysWorks, saysLost}, Password: "fault-" + crand.Text(), Key: base64.StdEncoding.EncodeToString(key),
+		Watch: []string{saysStopped, saysWorks, saysLost}, Password: "fault-" + crand.Text(),
+		Key: base64.StdEncoding.EncodeToString(key),
 	}
 }
 
@@ -246,7 +247,9 @@ func outputs(ctx context.Context, c *crash.Client, h *history.History) error {
 	for _, j := range h.Jobs {
 		talk[j.ID] = j.Lines
 	}
-	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r history.Row) bool { return !talk[r.JobID] || r.Status == "SKIPPED" })
+	rows := slices.DeleteFunc(slices.Clone(h.Rows), func(r history.Row) bool {
+		return !talk[r.JobID] || r.Status == "SKIPPED"
+	})
 	slices.SortStableFunc(rows, func(a, b history.Row) int { return b.Attempt - a.Attempt })
 	for _, r := range rows[:min(len(rows), maxOutputs)] {
 		lines, err := c.Output(ctx, r.ID)
@@ -263,7 +266,10 @@ func (t *Test) keep(h history.History, r Report) error {
 	if err := os.WriteFile(filepath.Join(t.Rig.Dir, "report.txt"), []byte(r.Full()), 0o600); err != nil {
 		return err
 	}
-	for name, list := range map[string]any{"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults, "fences": h.Cluster.Fences, "deaths": h.Cluster.Deaths, "answers": h.Cluster.Answers} {
+	for name, list := range map[string]any{
+		"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults,
+		"fences": h.Cluster.Fences, "deaths": h.Cluster.Deaths, "answers": h.Cluster.Answers,
+	} {
 		raw, err := json.MarshalIndent(list, "", " ")
 		if err != nil {
 			return err

@@ -75,7 +75,8 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.db.Close() })
 	s.base = s.rig.Members[0].Base()
-	s.token = s.call("POST", "/api/v1/auth/login", map[string]string{"username": "admin", "password": options.Password})["token"].(string)
+	s.token = s.call("POST", "/api/v1/auth/login",
+		map[string]string{"username": "admin", "password": options.Password})["token"].(string)
 	s.settle()
 	return s
 }
@@ -161,7 +162,8 @@ func (s *stage) spread(n, ms int) (jobs []string) {
 	}
 	s.base = s.rig.Members[0].Base()
 	require.Eventually(s.t, func() bool {
-		return s.count("SELECT COUNT(*) FROM scheduler_job_execution WHERE status = 'RUNNING' AND job_id IN ('"+strings.Join(jobs, "','")+"')") == n
+		return s.count("SELECT COUNT(*) FROM scheduler_job_execution WHERE status = 'RUNNING' AND job_id IN ('"+
+			strings.Join(jobs, "','")+"')") == n
 	}, 20*time.Second, 20*time.Millisecond, "they run")
 	return jobs
 }
@@ -194,7 +196,8 @@ func (s *stage) logged(text string) (n int) {
 func (s *stage) busiest(jobs []string) (m *rig.Member, held []string) {
 	s.t.Helper()
 	for _, one := range s.rig.Members {
-		runs := s.executions("SELECT id FROM scheduler_job_execution WHERE status = 'RUNNING' AND node_id = ? AND job_id IN ('"+strings.Join(jobs, "','")+"')", one.ID)
+		runs := s.executions("SELECT id FROM scheduler_job_execution WHERE status = 'RUNNING' AND node_id = ? AND "+
+			"job_id IN ('"+strings.Join(jobs, "','")+"')", one.ID)
 		if len(runs) > len(held) {
 			m, held = one, runs
 		}

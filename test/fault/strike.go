@@ -71,7 +71,8 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 }
 
 func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
-	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm(), Store: b.Kind.family() == "store" || b.Kind == RowsLocked}
+	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm(), Store: b.Kind.family() == "store" ||
+		b.Kind == RowsLocked}
 	members := s.rig.Members
 	if b.Node >= 0 {
 		members = members[b.Node : b.Node+1]
@@ -192,7 +193,10 @@ func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 	if err != nil {
 		return err
 	}
-	second := &rig.Node{Binary: s.rig.Binary, Addr: addr, Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin"))}
+	second := &rig.Node{
+		Binary: s.rig.Binary, Addr: addr,
+		Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin")),
+	}
 	_, err = second.Start(ctx, "")
 	t.Accepted, t.At = err == nil, time.Now()
 	second.Kill()
@@ -211,8 +215,9 @@ func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 // ways are the faults of what lies between nodes and services.
 func (s *Striker) ways(ctx context.Context, b Blow, members []*rig.Member) {
 	mode := map[Kind]rig.Mode{
-		CutStore: rig.Cut, HoleStore: rig.BlackHole, HalfStore: rig.HalfOpen, SlowStore: rig.Slow, SlowForAll: rig.Slow, StoreAway: rig.Cut,
-		CutHints: rig.Cut, SlowHints: rig.Slow, HintsAway: rig.Cut,
+		CutStore: rig.Cut, HoleStore: rig.BlackHole, HalfStore: rig.HalfOpen, SlowStore: rig.Slow, SlowForAll: rig.Slow,
+		StoreAway: rig.Cut,
+		CutHints:  rig.Cut, SlowHints: rig.Slow, HintsAway: rig.Cut,
 	}[b.Kind]
 	delay := slowWay
 	if b.Kind == SlowForAll {

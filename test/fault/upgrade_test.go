@@ -18,7 +18,8 @@ import (
 // formerRelease is the commit of the release before this one.
 const formerRelease = "ecf3e51"
 
-var upgrade = flag.Bool("fault.upgrade", false, "build the former release and replace it node by node; needs its commit in the history")
+var upgrade = flag.Bool("fault.upgrade", false,
+	"build the former release and replace it node by node; needs its commit in the history")
 
 // TestARollingUpgrade runs nodes of the former release beside new ones under load,
 // and replaces them one by one.
@@ -29,14 +30,20 @@ func TestARollingUpgrade(t *testing.T) {
 	}
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "cat-file", "-e", formerRelease+"^{commit}").CombinedOutput()
-	require.NoError(t, err, "NOT TESTED: the former release %s is not in the history of this clone; clone it whole: %s", formerRelease, out)
+	out, err := exec.CommandContext(t.Context(), "git", "-C", root, "cat-file", "-e", formerRelease+"^{commit}").
+		CombinedOutput()
+	require.NoError(t, err, "NOT TESTED: the former release %s is not in the history of this clone; clone it whole: %s",
+		formerRelease, out)
 	replace := func(node int, after time.Duration) fault.Round {
 		return fault.Round{Blows: []fault.Blow{{Kind: fault.Upgrade, Node: node}}, Rest: after}
 	}
 	const span = 20 * time.Second
 	test := &fault.Test{
-		Terms: fault.Terms{Nodes: 3}, Rounds: []fault.Round{{Rest: span}, replace(0, span), replace(1, span), replace(2, span)},
+		Terms: fault.Terms{Nodes: 3}, Rounds: []fault.Round{
+			{Rest: span},
+			replace(0, span), replace(1, span),
+			replace(2, span),
+		},
 		For: 10 * time.Minute, Size: crash.Size{Copies: 1, Fill: 20}, Logf: t.Logf,
 	}
 	dir := folder(t, time.Now().UnixNano())

@@ -45,10 +45,15 @@ func (w *watch) run(ctx context.Context) {
 		every time.Duration
 		call  func(ctx context.Context, c *crash.Client) error
 	}{
-		"trigger":     {150 * time.Millisecond, func(ctx context.Context, c *crash.Client) error { return w.hand.Press(ctx, c) }},
-		"read runs":   {400 * time.Millisecond, w.look},
-		"read nodes":  {700 * time.Millisecond, w.sight},
-		"read config": {900 * time.Millisecond, func(ctx context.Context, c *crash.Client) error { _, err := c.Job(ctx, w.hand.Job); return err }},
+		"trigger": {150 * time.Millisecond, func(ctx context.Context, c *crash.Client) error {
+			return w.hand.Press(ctx, c)
+		}},
+		"read runs":  {400 * time.Millisecond, w.look},
+		"read nodes": {700 * time.Millisecond, w.sight},
+		"read config": {900 * time.Millisecond, func(ctx context.Context, c *crash.Client) error {
+			_, err := c.Job(ctx, w.hand.Job)
+			return err
+		}},
 	} {
 		wg.Go(func() {
 			for rig.Sleep(ctx, duty.every) {

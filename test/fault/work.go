@@ -56,7 +56,8 @@ func (w *Work) ask(ctx context.Context, call func(c *crash.Client) error) error 
 			err = call(w.client.At(m.Base()))
 		}
 		var refused *crash.StatusError
-		if err == nil || errors.As(err, &refused) && refused.Status != http.StatusServiceUnavailable && refused.Status != http.StatusTooManyRequests {
+		if err == nil || errors.As(err, &refused) && refused.Status != http.StatusServiceUnavailable &&
+			refused.Status != http.StatusTooManyRequests {
 			return err
 		}
 		if time.Now().After(until) || !rig.Sleep(ctx, again) {
@@ -191,7 +192,10 @@ func (w *Work) deleteQueue(ctx context.Context) error {
 
 // burst runs more commands at once than all nodes have slots.
 func (w *Work) burst(ctx context.Context) error {
-	j, err := w.job(ctx, history.Job{Name: fmt.Sprintf("burst %d", w.next()), Called: true, Lines: true, CommandSlots: w.rig.CommandSlots},
+	j, err := w.job(ctx, history.Job{
+		Name: fmt.Sprintf("burst %d", w.next()), Called: true, Lines: true,
+		CommandSlots: w.rig.CommandSlots,
+	},
 		map[string]any{"jobType": "COMMAND", "jobData": crash.CommandData(w.commands)})
 	if err != nil {
 		return err
@@ -272,7 +276,8 @@ func (w *Work) limit(ctx context.Context, group string, most int) error {
 
 // flood has many callers run a small job on one node, as fast as it answers.
 func (w *Work) flood(ctx context.Context, m *rig.Member, span time.Duration) error {
-	j, err := w.job(ctx, history.Job{Name: fmt.Sprintf("flood %d", w.next()), Called: true}, map[string]any{"jobData": w.call("ms=1")})
+	j, err := w.job(ctx, history.Job{Name: fmt.Sprintf("flood %d", w.next()), Called: true},
+		map[string]any{"jobData": w.call("ms=1")})
 	if err != nil {
 		return err
 	}

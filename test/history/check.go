@@ -76,7 +76,8 @@ func (c *checker) eachRow() {
 		j := c.jobs[r.JobID]
 		id := identity{r.JobID, r.FireKey, r.ShardIndex}
 		if other, ok := seen[id]; ok {
-			c.violate(RuleDoubleRow, "%s: %s and %s are the same fire %s, shard %d", j.Name, other, r.ID, r.FireKey, r.ShardIndex)
+			c.violate(RuleDoubleRow, "%s: %s and %s are the same fire %s, shard %d", j.Name, other, r.ID, r.FireKey,
+				r.ShardIndex)
 		}
 		seen[id] = r.ID
 		switch r.Status {
@@ -106,7 +107,8 @@ func (c *checker) eachRow() {
 func (c *checker) seen(rule string, j Job, r Row, answers ...Answer) {
 	calls := c.calls[attempt{r.ID, r.Attempt}]
 	if j.Called && !slices.ContainsFunc(calls, func(call Call) bool { return slices.Contains(answers, call.Answer) }) {
-		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s, of which the target saw %+v", j.Name, r.ID, r.Status, r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, calls)
+		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s, of which the target saw %+v", j.Name, r.ID, r.Status,
+			r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, calls)
 	}
 }
 
@@ -215,6 +217,7 @@ func (c *checker) triggers() {
 		}
 	}
 	if unasked > c.h.Unanswered {
-		c.violate(RuleLostTrigger, "%d runs by hand were not acknowledged, and %d calls were not answered", unasked, c.h.Unanswered)
+		c.violate(RuleLostTrigger, "%d runs by hand were not acknowledged, and %d calls were not answered", unasked,
+			c.h.Unanswered)
 	}
 }

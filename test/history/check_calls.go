@@ -11,15 +11,18 @@ func (c *checker) eachCall() {
 	byJob, byGroup, byNode := map[string][]Call{}, map[string][]Call{}, map[string][]Call{}
 	for _, call := range c.h.Calls {
 		j := c.jobs[call.Job]
-		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" && call.Start.Before(planned.ScheduledTime.Add(-slop)) {
+		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" &&
+			call.Start.Before(planned.ScheduledTime.Add(-slop)) {
 			c.violate(RuleEarly, "%s: %s began %s early", j.Name, call.Execution, planned.ScheduledTime.Sub(call.Start))
 		}
 		if !j.Deleted.IsZero() && call.Start.After(j.Deleted.Add(deletedBound)) && !c.frozen(call, j.Deleted) {
-			c.violate(RuleDeleted, "%s: attempt %d of %s began %s after the job was deleted", j.Name, call.Attempt, call.Execution, call.Start.Sub(j.Deleted))
+			c.violate(RuleDeleted, "%s: attempt %d of %s began %s after the job was deleted", j.Name, call.Attempt,
+				call.Execution, call.Start.Sub(j.Deleted))
 		}
 		if node := c.nodeOf(call.Execution, call.Attempt); node != "" {
 			if len(j.Nodes) > 0 && !slices.Contains(j.Nodes, node) {
-				c.violate(RuleWrongNode, "%s: attempt %d of %s ran on %s, which does not have its handler", j.Name, call.Attempt, call.Execution, node)
+				c.violate(RuleWrongNode, "%s: attempt %d of %s ran on %s, which does not have its handler", j.Name, call.Attempt,
+					call.Execution, node)
 			}
 			if j.CommandSlots > 0 {
 				byNode[node] = append(byNode[node], call)
@@ -29,7 +32,8 @@ func (c *checker) eachCall() {
 			byJob[call.Job] = append(byJob[call.Job], call)
 			byGroup[j.Group] = append(byGroup[j.Group], call)
 		} else if !c.frozen(call, call.Start) {
-			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution, call.Token)
+			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution,
+				call.Token)
 		}
 	}
 	for id, calls := range byJob {
@@ -60,9 +64,12 @@ func (c *checker) limited(name string, most int, from time.Time, calls []Call) {
 	had := map[string]bool{}
 	for _, call := range calls {
 		had[call.Execution] = had[call.Execution] || !call.Start.After(from)
-		open = slices.DeleteFunc(open, func(o Call) bool { return o.End.Before(call.Start.Add(slop)) || c.frozen(o, call.Start) })
+		open = slices.DeleteFunc(open, func(o Call) bool {
+			return o.End.Before(call.Start.Add(slop)) || c.frozen(o, call.Start)
+		})
 		if open = append(open, call); len(open) > most && !had[call.Execution] {
-			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime), call.Execution)
+			c.violate(RuleLimit, "%s: %d calls at once at %s, the last one of %s", name, len(open), call.Start.Format(clockTime),
+				call.Execution)
 		}
 	}
 }
@@ -99,10 +106,12 @@ func (c *checker) follows(j Job, former, call Call) {
 		return
 	}
 	if call.Token <= former.Token && !c.frozen(call, former.Start) {
-		c.violate(RuleTokenFell, "%s: attempt %d of %s has token %d after %d", j.Name, call.Attempt, call.Execution, call.Token, former.Token)
+		c.violate(RuleTokenFell, "%s: attempt %d of %s has token %d after %d", j.Name, call.Attempt, call.Execution,
+			call.Token, former.Token)
 	}
 	if call.Start.Before(former.End.Add(-slop)) && !c.frozen(former, call.Start) {
-		c.violate(RuleTwoAttempts, "%s: attempt %d of %s began at %s, %s before attempt %d had ended", j.Name, call.Attempt, call.Execution,
+		c.violate(RuleTwoAttempts, "%s: attempt %d of %s began at %s, %s before attempt %d had ended", j.Name, call.Attempt,
+			call.Execution,
 			call.Start.Format(clockTime), former.End.Sub(call.Start), former.Attempt)
 	}
 }
@@ -119,10 +128,12 @@ func (c *checker) exclusive(j Job, calls []Call) {
 			c.violate(RuleTokenFell, "%s: token %d of %s after %d of %s", j.Name, b.Token, b.Execution, a.Token, a.Execution)
 		}
 		if b.Start.Before(a.End.Add(-slop)) && !c.frozen(a, b.Start) && !zombie {
-			c.violate(RuleOverlap, "%s: attempt %d of %s began at %s, %s before attempt %d of %s had ended", j.Name, b.Attempt, b.Execution,
+			c.violate(RuleOverlap, "%s: attempt %d of %s began at %s, %s before attempt %d of %s had ended", j.Name, b.Attempt,
+				b.Execution,
 				b.Start.Format(clockTime), a.End.Sub(b.Start), a.Attempt, a.Execution)
 		}
-		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.frozen(a, b.Start) && !zombie {
+		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.frozen(a, b.Start) &&
+			!zombie {
 			c.violate(RuleShortRest, "%s: only %s of rest before %s", j.Name, b.Start.Sub(a.End), b.Execution)
 		}
 		if !zombie {

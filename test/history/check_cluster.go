@@ -49,8 +49,10 @@ func (c *checker) cluster(rows map[string][]Row) {
 func (c *checker) looks() {
 	for _, seen := range c.h.Cluster.Looks {
 		row, ok := c.rows[seen.ID]
-		if !ok || row.Status != seen.Status || row.Reason != seen.Reason || row.Attempt != seen.Attempt || row.NodeID != seen.NodeID {
-			c.violate(RuleChanged, "%s: %s was %s(%s) at attempt %d of %s, and is %s(%s) at attempt %d of %s", c.jobs[seen.JobID].Name, seen.ID,
+		if !ok || row.Status != seen.Status || row.Reason != seen.Reason || row.Attempt != seen.Attempt ||
+			row.NodeID != seen.NodeID {
+			c.violate(RuleChanged, "%s: %s was %s(%s) at attempt %d of %s, and is %s(%s) at attempt %d of %s",
+				c.jobs[seen.JobID].Name, seen.ID,
 				seen.Status, seen.Reason, seen.Attempt, seen.NodeID, row.Status, row.Reason, row.Attempt, row.NodeID)
 		}
 	}
@@ -64,7 +66,8 @@ func (c *checker) replies() {
 		if r.Status < 500 && !refused && !signedOut || refused && c.disturbed(r.Node, r.At, settleBound) {
 			continue
 		}
-		c.violate(RuleServerError, "%s: %s answered %d at %s after %s: %s", r.Node, r.What, r.Status, r.At.Format(clockTime), r.Took, r.Detail)
+		c.violate(RuleServerError, "%s: %s answered %d at %s after %s: %s", r.Node, r.What, r.Status, r.At.Format(clockTime),
+			r.Took, r.Detail)
 	}
 }
 
@@ -87,12 +90,14 @@ func (c *checker) holdings() {
 	most, bound := map[string]Holding{}, c.h.Cluster.Bound
 	for _, x := range c.h.Cluster.Holdings {
 		m := most[x.Node]
-		m.Descriptors, m.Memory, m.Connections = max(m.Descriptors, x.Descriptors), max(m.Memory, x.Memory), max(m.Connections, x.Connections)
+		m.Descriptors, m.Memory, m.Connections = max(m.Descriptors, x.Descriptors), max(m.Memory, x.Memory),
+			max(m.Connections, x.Connections)
 		most[x.Node] = m
 	}
 	for node, m := range most {
 		if m.Descriptors > bound.Descriptors || m.Memory > bound.Memory || m.Connections > bound.Connections {
-			c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections", node, m.Descriptors, m.Memory>>20, m.Connections)
+			c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections", node, m.Descriptors, m.Memory>>20,
+				m.Connections)
 		}
 	}
 }
@@ -124,20 +129,23 @@ func (c *checker) outputs() {
 func (c *checker) goesOn(death Fault) {
 	until := c.deadline(death.From, retryBound)
 	for _, call := range c.h.Calls {
-		near := call.Answer == AnswerCut && call.Start.Before(death.From) && call.End.After(death.From.Add(-time.Second)) && call.End.Before(death.From.Add(time.Second))
+		near := call.Answer == AnswerCut && call.Start.Before(death.From) && call.End.After(death.From.Add(-time.Second)) &&
+			call.End.Before(death.From.Add(time.Second))
 		row := c.rows[call.Execution]
 		if !near || c.nodeOf(call.Execution, call.Attempt) != death.Node {
 			continue
 		}
 		if row.Attempt == call.Attempt {
 			if row.EndTime.After(until) {
-				c.violate(RuleLateRetry, "%s: %s was cut at %s and ended only after %s", c.jobs[row.JobID].Name, row.ID, call.End.Format(clockTime), row.EndTime.Sub(death.From))
+				c.violate(RuleLateRetry, "%s: %s was cut at %s and ended only after %s", c.jobs[row.JobID].Name, row.ID,
+					call.End.Format(clockTime), row.EndTime.Sub(death.From))
 			}
 			continue
 		}
 		next := c.calls[attempt{call.Execution, call.Attempt + 1}]
 		if len(next) > 0 && next[0].Start.After(until) {
-			c.violate(RuleLateRetry, "%s: %s was cut at %s and ran again only after %s", c.jobs[row.JobID].Name, row.ID, call.End.Format(clockTime), next[0].Start.Sub(death.From))
+			c.violate(RuleLateRetry, "%s: %s was cut at %s and ran again only after %s", c.jobs[row.JobID].Name, row.ID,
+				call.End.Format(clockTime), next[0].Start.Sub(death.From))
 		}
 	}
 }
@@ -149,8 +157,11 @@ func (c *checker) resumes(death Fault, rows map[string][]Row) {
 		if !j.dense() || !until.Before(j.Until) || j.From.After(death.From) {
 			continue
 		}
-		if !slices.ContainsFunc(rows[j.ID], func(r Row) bool { return planned(r) && r.CreateTime.After(death.From) && !r.CreateTime.After(until) }) {
-			c.violate(RuleNoResume, "%s: nothing was fired from %s, when %s died, to %s", j.Name, death.From.Format(clockTime), death.Node, until.Format(clockTime))
+		if !slices.ContainsFunc(rows[j.ID], func(r Row) bool {
+			return planned(r) && r.CreateTime.After(death.From) && !r.CreateTime.After(until)
+		}) {
+			c.violate(RuleNoResume, "%s: nothing was fired from %s, when %s died, to %s", j.Name, death.From.Format(clockTime),
+				death.Node, until.Format(clockTime))
 		}
 	}
 }

@@ -16,7 +16,8 @@ func (c *checker) fenced() {
 		if c.unable(d.Node, d.At) || c.stopped(d.Node, d.At) || c.stopped(d.Node, d.At.Add(slop)) {
 			continue
 		}
-		c.violate(RuleFenced, "%s declared %s DOWN at %s, and that had not stopped its work", d.By, d.Node, d.At.Format(clockTime))
+		c.violate(RuleFenced, "%s declared %s DOWN at %s, and that had not stopped its work", d.By, d.Node,
+			d.At.Format(clockTime))
 	}
 }
 
@@ -100,7 +101,10 @@ func (c *checker) reasons() {
 			c.violate(RuleOwnReason, "%s: %s is a success with %s %q", j.Name, r.ID, r.Reason, r.ErrorMessage)
 		}
 		if r.Status == "FAILED" || r.Status == "DEAD" {
-			c.reason(j, r, Attempt{Attempt: r.Attempt, Reason: r.Reason, NodeID: r.NodeID, Result: r.Result, StartTime: r.StartTime, EndTime: r.EndTime})
+			c.reason(j, r, Attempt{
+				Attempt: r.Attempt, Reason: r.Reason, NodeID: r.NodeID, Result: r.Result,
+				StartTime: r.StartTime, EndTime: r.EndTime,
+			})
 		}
 		for _, a := range r.Former {
 			c.reason(j, r, a)
@@ -116,7 +120,8 @@ func (c *checker) reason(j Job, r Row, a Attempt) {
 		}
 	case "NODE_LOST":
 		if !c.troubled(a.NodeID, r.CreateTime, a.EndTime) {
-			c.violate(RuleOwnReason, "%s: attempt %d of %s was lost with %s, which lost nothing from %s to %s", j.Name, a.Attempt, r.ID, a.NodeID,
+			c.violate(RuleOwnReason, "%s: attempt %d of %s was lost with %s, which lost nothing from %s to %s", j.Name,
+				a.Attempt, r.ID, a.NodeID,
 				r.CreateTime.Format(clockTime), a.EndTime.Format(clockTime))
 		}
 	}

@@ -16,12 +16,24 @@ var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // with a retry, a fixed delay and a trigger; nothing is wrong with it.
 func goodHistory() history.History {
 	h := history.History{Jobs: []history.Job{
-		{ID: "grid", Name: "grid", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(10 * time.Second), Shards: 1, Called: true},
-		{ID: "shards", Name: "shards", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(2 * time.Second), Shards: 2},
-		{ID: "serial", Name: "serial", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(3 * time.Second), Shards: 1, OneAtATime: true, Called: true, MaxRetries: 1},
+		{
+			ID: "grid", Name: "grid", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(10 * time.Second),
+			Shards: 1, Called: true,
+		},
+		{
+			ID: "shards", Name: "shards", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(2 * time.Second),
+			Shards: 2,
+		},
+		{
+			ID: "serial", Name: "serial", Step: time.Second, Origin: begin, From: begin, Until: begin.Add(3 * time.Second),
+			Shards: 1, OneAtATime: true, Called: true, MaxRetries: 1,
+		},
 		{ID: "delay", Name: "delay", Shards: 1, OneAtATime: true, Delay: 300 * time.Millisecond},
 		{ID: "once", Name: "once", Once: true, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 1},
-		{ID: "lost", Name: "lost", Step: 5 * time.Second, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 1, Called: true, OnceOnly: true},
+		{
+			ID: "lost", Name: "lost", Step: 5 * time.Second, Origin: begin, From: begin, Until: begin.Add(time.Second),
+			Shards: 1, Called: true, OnceOnly: true,
+		},
 		{ID: "hand", Name: "hand", Shards: 1},
 	}}
 	fire := func(job string, second, shard int, status, reason string) *history.Row {
@@ -43,7 +55,8 @@ func goodHistory() history.History {
 		call("grid", fmt.Sprintf("grid-%d-0", second), 1, 1, second*1000, second*1000+10)
 	}
 	h.Rows = append(h.Rows, history.Row{
-		ID: "grid-range", JobID: "grid", FireKey: "range:4", ScheduledTime: begin.Add(4 * time.Second), Trigger: "SCHEDULE", Status: "SKIPPED",
+		ID: "grid-range", JobID: "grid", FireKey: "range:4", ScheduledTime: begin.Add(4 * time.Second), Trigger: "SCHEDULE",
+		Status: "SKIPPED",
 		Reason: "MISFIRE", SkipFrom: begin.Add(4 * time.Second), SkipTo: begin.Add(9 * time.Second), SkipCount: 5,
 	})
 	fire("grid", 9, 0, "FAILED", "HTTP_STATUS")
@@ -66,7 +79,10 @@ func goodHistory() history.History {
 	fire("once", 0, 0, "SUCCESS", "")
 	fire("lost", 0, 0, "FAILED", "NODE_LOST").NodeID = "b"
 	call("lost", "lost-0-0", 1, 1, 0, 100)
-	h.Rows = append(h.Rows, history.Row{ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin, Trigger: "MANUAL", Status: "SUCCESS"})
+	h.Rows = append(h.Rows, history.Row{
+		ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin,
+		Trigger: "MANUAL", Status: "SUCCESS",
+	})
 	h.Triggers = append(h.Triggers, history.Trigger{Key: "k", JobID: "hand", Execution: "hand-1"})
 	return h
 }
@@ -112,9 +128,13 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 			h.Calls = append(h.Calls, history.Call{Execution: "copy", Job: "grid", Attempt: 1, Start: begin, End: begin})
 		}},
 		{history.RuleMissingFire, "a fire dropped", func(h *history.History) { without(h, "grid-2-0") }},
-		{history.RuleMissingFire, "a range one second short", func(h *history.History) { row(h, "grid-range").SkipTo = begin.Add(8 * time.Second) }},
+		{history.RuleMissingFire, "a range one second short", func(h *history.History) {
+			row(h, "grid-range").SkipTo = begin.Add(8 * time.Second)
+		}},
 		{history.RuleMissingFire, "a ONCE job that never fired", func(h *history.History) { without(h, "once-0-0") }},
-		{history.RuleDecidedTwice, "a range over a fire that ran", func(h *history.History) { row(h, "grid-range").SkipFrom = begin.Add(3 * time.Second) }},
+		{history.RuleDecidedTwice, "a range over a fire that ran", func(h *history.History) {
+			row(h, "grid-range").SkipFrom = begin.Add(3 * time.Second)
+		}},
 		{history.RuleExtraFire, "a fire between two nominal times", func(h *history.History) {
 			r := *row(h, "shards-1-0")
 			r.ID, r.FireKey, r.ScheduledTime = "extra", "extra", begin.Add(1500*time.Millisecond)
@@ -128,30 +148,52 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 			h.Cancels = []string{"grid-1-0"}
 			row(h, "grid-9-0").Status, row(h, "grid-9-0").Reason = "CANCELLED", ""
 		}},
-		{history.RuleDoubleAttempt, "an attempt made twice", func(h *history.History) { h.Calls = append(h.Calls, h.Calls[0]) }},
+		{history.RuleDoubleAttempt, "an attempt made twice", func(h *history.History) {
+			h.Calls = append(h.Calls, h.Calls[0])
+		}},
 		{history.RuleUnseenSuccess, "a success nobody saw", func(h *history.History) { h.Calls = h.Calls[1:] }},
-		{history.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *history.History) { h.Calls[0].Answer = history.AnswerCut }},
-		{history.RuleFalseFailure, "a failure that the target did not see", func(h *history.History) { h.Calls[4].Answer = history.AnswerOK }},
-		{history.RuleFalseFailure, "a time-out of a target that answered in time", func(h *history.History) { row(h, "grid-1-0").Status = "TIMEOUT" }},
+		{history.RuleUnseenSuccess, "the success of an attempt whose caller was gone", func(h *history.History) {
+			h.Calls[0].Answer = history.AnswerCut
+		}},
+		{history.RuleFalseFailure, "a failure that the target did not see", func(h *history.History) {
+			h.Calls[4].Answer = history.AnswerOK
+		}},
+		{history.RuleFalseFailure, "a time-out of a target that answered in time", func(h *history.History) {
+			row(h, "grid-1-0").Status = "TIMEOUT"
+		}},
 		{history.RuleFalseFailure, "a failure without a call", func(h *history.History) { row(h, "grid-9-0").Attempt = 2 }},
-		{history.RuleEarly, "a call before its time", func(h *history.History) { h.Calls[1].Start = h.Calls[1].Start.Add(-time.Second) }},
+		{history.RuleEarly, "a call before its time", func(h *history.History) {
+			h.Calls[1].Start = h.Calls[1].Start.Add(-time.Second)
+		}},
 		{history.RuleRanAgain, "a run begun again that must not be", func(h *history.History) {
 			again := h.Calls[len(h.Calls)-1]
 			again.Attempt, again.Token, again.Start, again.End = 2, 2, begin.Add(time.Second), begin.Add(2*time.Second)
 			h.Calls = append(h.Calls, again)
 		}},
-		{history.RuleTwoAttempts, "a second attempt beside the first one", func(h *history.History) { h.Calls[6].Start = begin.Add(200 * time.Millisecond) }},
-		{history.RuleTokenFell, "an old token that the target refused", func(h *history.History) { h.Calls[8].Answer = history.AnswerRefused }},
-		{history.RuleTokenFell, "a second attempt with the first one's token", func(h *history.History) { h.Calls[6].Token = h.Calls[5].Token }},
-		{history.RuleTokenFell, "a fire with a smaller number than the one before", func(h *history.History) { h.Calls[10].Token = 1 }},
-		{history.RuleOverlap, "two serial runs at once", func(h *history.History) { h.Calls[6].End = begin.Add(1200 * time.Millisecond) }},
+		{history.RuleTwoAttempts, "a second attempt beside the first one", func(h *history.History) {
+			h.Calls[6].Start = begin.Add(200 * time.Millisecond)
+		}},
+		{history.RuleTokenFell, "an old token that the target refused", func(h *history.History) {
+			h.Calls[8].Answer = history.AnswerRefused
+		}},
+		{history.RuleTokenFell, "a second attempt with the first one's token", func(h *history.History) {
+			h.Calls[6].Token = h.Calls[5].Token
+		}},
+		{history.RuleTokenFell, "a fire with a smaller number than the one before", func(h *history.History) {
+			h.Calls[10].Token = 1
+		}},
+		{history.RuleOverlap, "two serial runs at once", func(h *history.History) {
+			h.Calls[6].End = begin.Add(1200 * time.Millisecond)
+		}},
 		{history.RuleLostTrigger, "an acknowledged trigger without a run", func(h *history.History) { without(h, "hand-1") }},
 		{history.RuleLostTrigger, "one key, two runs", func(h *history.History) {
 			h.Triggers = append(h.Triggers, history.Trigger{Key: "k", JobID: "hand", Execution: "grid-0-0"})
 		}},
 		{history.RuleLostTrigger, "a run by hand that nobody asked for", func(h *history.History) { h.Triggers = nil }},
 		{history.RuleEarlyDead, "dead at the first attempt", func(h *history.History) { row(h, "serial-1-0").Attempt = 1 }},
-		{history.RuleShortRest, "a fixed delay cut short", func(h *history.History) { h.Calls[10].Start = begin.Add(200 * time.Millisecond) }},
+		{history.RuleShortRest, "a fixed delay cut short", func(h *history.History) {
+			h.Calls[10].Start = begin.Add(200 * time.Millisecond)
+		}},
 	}
 	covered := map[string]bool{}
 	for _, s := range seeds {

@@ -26,7 +26,8 @@ func goodCluster() history.History {
 	for token, start := range []int{17_000, 18_500} {
 		for _, execution := range []string{"kept-0", "kept-1"} {
 			h.Calls = append(h.Calls, history.Call{
-				Execution: execution, Job: "kept", Attempt: token + 1, Token: int64(token + 1), Start: at(start), End: at(start + 900),
+				Execution: execution, Job: "kept", Attempt: token + 1, Token: int64(token + 1), Start: at(start),
+				End: at(start + 900),
 			})
 		}
 	}
@@ -39,18 +40,27 @@ func goodCluster() history.History {
 			created = 15_000
 		}
 		h.Rows = append(h.Rows, history.Row{
-			ID: fmt.Sprintf("dense-%d", second), JobID: "dense", FireKey: at(second * 1000).Format(time.RFC3339), ScheduledTime: at(second * 1000),
-			Trigger: "SCHEDULE", Status: "SUCCESS", Attempt: 1, NodeID: node, CreateTime: at(created), EndTime: at(created + 10),
+			ID: fmt.Sprintf("dense-%d", second), JobID: "dense", FireKey: at(second * 1000).Format(time.RFC3339),
+			ScheduledTime: at(second * 1000),
+			Trigger:       "SCHEDULE", Status: "SUCCESS", Attempt: 1, NodeID: node, CreateTime: at(created),
+			EndTime: at(created + 10),
 		})
 	}
 	run := func(id, first, second string) {
 		h.Rows = append(h.Rows, history.Row{
-			ID: id, JobID: "work", FireKey: id, Trigger: "SCHEDULE", Status: "SUCCESS", Attempt: 2, NodeID: second, CreateTime: at(9000),
-			Former: []history.Attempt{{Attempt: 1, Status: "FAILED", Reason: "NODE_LOST", NodeID: first, EndTime: at(25_000)}},
+			ID: id, JobID: "work", FireKey: id, Trigger: "SCHEDULE", Status: "SUCCESS", Attempt: 2, NodeID: second,
+			CreateTime: at(9000),
+			Former: []history.Attempt{{
+				Attempt: 1, Status: "FAILED", Reason: "NODE_LOST", NodeID: first,
+				EndTime: at(25_000),
+			}},
 		})
 	}
 	call := func(execution string, attempt int, token int64, start, end int, a history.Answer) {
-		h.Calls = append(h.Calls, history.Call{Execution: execution, Job: "work", Attempt: attempt, Token: token, Start: at(start), End: at(end), Answer: a})
+		h.Calls = append(h.Calls, history.Call{
+			Execution: execution, Job: "work", Attempt: attempt, Token: token,
+			Start: at(start), End: at(end), Answer: a,
+		})
 	}
 	run("died", "a", "b")
 	call("died", 1, 65537, 9000, 10_000, history.AnswerCut)
@@ -59,7 +69,10 @@ func goodCluster() history.History {
 	call("froze", 1, 131073, 19_000, 26_500, history.AnswerCut)
 	call("froze", 2, 131074, 24_000, 25_000, history.AnswerOK)
 	for i, start := range []int{30_000, 30_500, 31_000} {
-		h.Calls = append(h.Calls, history.Call{Execution: fmt.Sprintf("two-%d", i), Job: "two", Attempt: 1, Start: at(start), End: at(start + 900)})
+		h.Calls = append(h.Calls, history.Call{
+			Execution: fmt.Sprintf("two-%d", i), Job: "two", Attempt: 1, Start: at(start),
+			End: at(start + 900),
+		})
 	}
 	h.Cluster = history.Cluster{
 		Nodes: []string{"a", "b"}, Beat: 500 * time.Millisecond, Lease: 3 * time.Second,
@@ -67,9 +80,17 @@ func goodCluster() history.History {
 			{Kind: "kill", Harm: history.HarmDeath, Node: "a", From: at(10_000), Until: at(12_000)},
 			{Kind: "freeze", Harm: history.HarmFreeze, Node: "b", From: at(20_000), Until: at(26_000)},
 		},
-		Looks:    []history.Row{h.Rows[0]},
-		Answers:  []history.Reply{{Node: "c", Status: 200, At: at(5000)}, {Node: "b", Status: 503, At: at(22_000)}, {Node: "c", Status: 409, At: at(22_000)}},
-		Sights:   []history.Member{{ID: "a", Epoch: 1, Status: "DOWN"}, {ID: "a", Epoch: 2, Status: "UP"}, {ID: "b", Epoch: 1, Status: "UP"}},
+		Looks: []history.Row{h.Rows[0]},
+		Answers: []history.Reply{
+			{Node: "c", Status: 200, At: at(5000)},
+			{Node: "b", Status: 503, At: at(22_000)},
+			{Node: "c", Status: 409, At: at(22_000)},
+		},
+		Sights: []history.Member{
+			{ID: "a", Epoch: 1, Status: "DOWN"},
+			{ID: "a", Epoch: 2, Status: "UP"},
+			{ID: "b", Epoch: 1, Status: "UP"},
+		},
 		Holdings: []history.Holding{{Node: "a", Descriptors: 50, Memory: 50 << 20, Connections: 16}},
 		Exits:    []history.Exit{{Node: "c", At: at(5000)}, {Node: "b", At: at(25_000), Code: 1}},
 		Outputs: []history.Output{{Execution: "died", Lines: []history.Line{
@@ -91,21 +112,36 @@ func clusterSeeds() []seeded {
 	// Behind them stand the three of the limited job.
 	last := func(h *history.History, back int) *history.Call { return &h.Calls[len(h.Calls)-3-back] }
 	return []seeded{
-		{history.RuleTwoAttempts, "a node that worked on for long after it woke", func(h *history.History) { last(h, 2).End = at(29_000) }},
-		{history.RuleTwoAttempts, "a run taken from a node that was well", func(h *history.History) { h.Cluster.Faults[1].Node = "c" }},
+		{history.RuleTwoAttempts, "a node that worked on for long after it woke", func(h *history.History) {
+			last(h, 2).End = at(29_000)
+		}},
+		{history.RuleTwoAttempts, "a run taken from a node that was well", func(h *history.History) {
+			h.Cluster.Faults[1].Node = "c"
+		}},
 		{history.RuleTwoAttempts, "a run taken from a node that was cut off and worked on", func(h *history.History) {
 			h.Cluster.Faults[1].Harm = history.HarmCut
 		}},
-		{history.RuleOverlap, "a run taken from a node before it froze", func(h *history.History) { last(h, 1).Start, last(h, 1).End = at(19_500), at(19_900) }},
-		{history.RuleOverlap, "a run taken after a hiccup", func(h *history.History) { h.Cluster.Faults[1].Until = at(21_000) }},
-		{history.RuleLimit, "a third call beside two", func(h *history.History) { h.Calls[len(h.Calls)-1].Start = at(30_600) }},
+		{history.RuleOverlap, "a run taken from a node before it froze", func(h *history.History) {
+			last(h, 1).Start, last(h, 1).End = at(19_500), at(19_900)
+		}},
+		{history.RuleOverlap, "a run taken after a hiccup", func(h *history.History) {
+			h.Cluster.Faults[1].Until = at(21_000)
+		}},
+		{history.RuleLimit, "a third call beside two", func(h *history.History) {
+			h.Calls[len(h.Calls)-1].Start = at(30_600)
+		}},
 		{history.RuleLimit, "a third call in a group beside two", func(h *history.History) {
 			j := &h.Jobs[len(h.Jobs)-1]
 			j.AtMost, j.Group, j.GroupAtMost = 0, "g", 2
 			h.Calls[len(h.Calls)-1].Start = at(30_600)
 		}},
-		{history.RuleLogs, "a line that is lost", func(h *history.History) { o := &h.Cluster.Outputs[0]; o.Lines = o.Lines[:3] }},
-		{history.RuleLogs, "a line of another attempt", func(h *history.History) { h.Cluster.Outputs[0].Lines[0].Attempt = 2 }},
+		{history.RuleLogs, "a line that is lost", func(h *history.History) {
+			o := &h.Cluster.Outputs[0]
+			o.Lines = o.Lines[:3]
+		}},
+		{history.RuleLogs, "a line of another attempt", func(h *history.History) {
+			h.Cluster.Outputs[0].Lines[0].Attempt = 2
+		}},
 		{history.RuleTwin, "two processes under one id", func(h *history.History) { h.Cluster.Twins[0].Accepted = true }},
 		{history.RuleTokenFell, "a zombie of a node that was well", func(h *history.History) {
 			zombie := *last(h, 2)
@@ -115,16 +151,30 @@ func clusterSeeds() []seeded {
 		{history.RuleUnseenSuccess, "a success of the attempt before the last one", func(h *history.History) {
 			last(h, 2).Answer, last(h, 1).Answer = history.AnswerOK, history.AnswerCut
 		}},
-		{history.RuleChanged, "a success that became a failure", func(h *history.History) { h.Cluster.Looks[0].Status = "FAILED" }},
+		{history.RuleChanged, "a success that became a failure", func(h *history.History) {
+			h.Cluster.Looks[0].Status = "FAILED"
+		}},
 		{history.RuleChanged, "a final run that is gone", func(h *history.History) { h.Cluster.Looks[0].ID = "gone" }},
-		{history.RuleServerError, "an inner error during a fault", func(h *history.History) { h.Cluster.Answers[1].Status = 500 }},
-		{history.RuleServerError, "a session that does not hold", func(h *history.History) { h.Cluster.Answers[2].Status = 401 }},
-		{history.RuleServerError, "a refusal without a fault", func(h *history.History) { h.Cluster.Answers[0].Status = 503 }},
+		{history.RuleServerError, "an inner error during a fault", func(h *history.History) {
+			h.Cluster.Answers[1].Status = 500
+		}},
+		{history.RuleServerError, "a session that does not hold", func(h *history.History) {
+			h.Cluster.Answers[2].Status = 401
+		}},
+		{history.RuleServerError, "a refusal without a fault", func(h *history.History) {
+			h.Cluster.Answers[0].Status = 503
+		}},
 		{history.RuleServerError, "silence without a fault", func(h *history.History) { h.Cluster.Answers[0].Status = 0 }},
 		{history.RuleMembers, "an epoch that fell", func(h *history.History) { h.Cluster.Sights[1].Epoch = 0 }},
-		{history.RuleMembers, "a node that did not come back", func(h *history.History) { h.Cluster.Sights[2].Status = "SUSPECT" }},
-		{history.RuleUnbounded, "descriptors that leak", func(h *history.History) { h.Cluster.Holdings[0].Descriptors = 5000 }},
-		{history.RuleUnbounded, "connections without a bound", func(h *history.History) { h.Cluster.Holdings[0].Connections = 400 }},
+		{history.RuleMembers, "a node that did not come back", func(h *history.History) {
+			h.Cluster.Sights[2].Status = "SUSPECT"
+		}},
+		{history.RuleUnbounded, "descriptors that leak", func(h *history.History) {
+			h.Cluster.Holdings[0].Descriptors = 5000
+		}},
+		{history.RuleUnbounded, "connections without a bound", func(h *history.History) {
+			h.Cluster.Holdings[0].Connections = 400
+		}},
 		{history.RuleStop, "a stop that failed", func(h *history.History) { h.Cluster.Exits[0].Code = 1 }},
 		{history.RuleStop, "a process that ended by itself", func(h *history.History) { h.Cluster.Exits[1].Code = -1 }},
 		{history.RuleLateRetry, "a run of a dead node that waited", func(h *history.History) {
@@ -171,7 +221,8 @@ func TestTheLedgerOfCommandsIsRead(t *testing.T) {
 	require.Equal(t, history.AnswerCut, calls[1].Answer, "no end was written")
 	require.Equal(t, 100*time.Millisecond, calls[1].End.Sub(calls[1].Start), "it was last seen alive")
 	require.Equal(t, history.Call{
-		Execution: "x2", Job: "j", Attempt: 2, Shard: 1, Token: 7, Start: time.UnixMicro(1795000003000000), End: time.UnixMicro(1795000003000000),
+		Execution: "x2", Job: "j", Attempt: 2, Shard: 1, Token: 7, Start: time.UnixMicro(1795000003000000),
+		End:    time.UnixMicro(1795000003000000),
 		Answer: history.AnswerCut,
 	}, calls[2], "the line that is not whole is left out")
 }

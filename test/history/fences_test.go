@@ -9,19 +9,34 @@ func addFences(h *history.History) {
 	c.Faults = append(c.Faults,
 		history.Fault{Kind: "cut", Harm: history.HarmCut, Node: "c", From: at(130_000), Until: at(135_000)},
 		history.Fault{Kind: "outage", Harm: history.HarmOutage, From: at(160_000), Until: at(175_000)})
-	c.Fences = []history.Fence{{Node: "c", At: at(132_600)}, {Node: "b", At: at(26_100)}, {Node: "b", At: at(26_500), Works: true}, {Node: "c", At: at(135_500), Works: true}}
-	c.Deaths = []history.Death{{Node: "a", By: "b", At: at(10_900)}, {Node: "b", By: "c", At: at(23_200)}, {Node: "c", By: "b", At: at(133_100)}}
+	c.Fences = []history.Fence{
+		{Node: "c", At: at(132_600)},
+		{Node: "b", At: at(26_100)},
+		{Node: "b", At: at(26_500), Works: true},
+		{Node: "c", At: at(135_500), Works: true},
+	}
+	c.Deaths = []history.Death{
+		{Node: "a", By: "b", At: at(10_900)},
+		{Node: "b", By: "c", At: at(23_200)},
+		{Node: "c", By: "b", At: at(133_100)},
+	}
 }
 
 // fenceSeeds are violations put into a good cluster.
 func fenceSeeds() []seeded {
 	return []seeded{
-		{history.RuleFenced, "a node that is declared before it stops", func(h *history.History) { h.Cluster.Fences[0].At = at(133_300) }},
-		{history.RuleFenced, "a node that is declared and never stops", func(h *history.History) { h.Cluster.Fences = h.Cluster.Fences[1:] }},
+		{history.RuleFenced, "a node that is declared before it stops", func(h *history.History) {
+			h.Cluster.Fences[0].At = at(133_300)
+		}},
+		{history.RuleFenced, "a node that is declared and never stops", func(h *history.History) {
+			h.Cluster.Fences = h.Cluster.Fences[1:]
+		}},
 		{history.RuleFenced, "a node that is declared after it works again", func(h *history.History) {
 			h.Cluster.Deaths = append(h.Cluster.Deaths, history.Death{Node: "c", By: "a", At: at(137_000)})
 		}},
-		{history.RuleFenced, "a node that is declared long after it woke", func(h *history.History) { h.Cluster.Deaths[1].At = at(29_000) }},
+		{history.RuleFenced, "a node that is declared long after it woke", func(h *history.History) {
+			h.Cluster.Deaths[1].At = at(29_000)
+		}},
 		{history.RuleNoHarm, "a node that stops in an outage for all", func(h *history.History) {
 			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "a", At: at(164_000)})
 		}},
@@ -34,8 +49,12 @@ func fenceSeeds() []seeded {
 		{history.RuleNoHarm, "a node that stops when another one is cut off", func(h *history.History) {
 			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "a", At: at(133_000)})
 		}},
-		{history.RuleDeleted, "a run that begins after its job is deleted", func(h *history.History) { job(h, "two").Deleted = at(29_000) }},
-		{history.RuleWrongNode, "a run on a node without its handler", func(h *history.History) { job(h, "work").Nodes = []string{"a"} }},
+		{history.RuleDeleted, "a run that begins after its job is deleted", func(h *history.History) {
+			job(h, "two").Deleted = at(29_000)
+		}},
+		{history.RuleWrongNode, "a run on a node without its handler", func(h *history.History) {
+			job(h, "work").Nodes = []string{"a"}
+		}},
 		{history.RuleLimit, "a third command on a node of two slots", func(h *history.History) {
 			job(h, "two").AtMost, job(h, "two").CommandSlots = 0, 1
 			for _, id := range []string{"two-0", "two-1", "two-2"} {
@@ -46,13 +65,19 @@ func fenceSeeds() []seeded {
 			j := job(h, "two")
 			j.AtMost, j.Group, j.GroupAtMost, j.LimitFrom = 0, "late", 1, at(30_100)
 		}},
-		{history.RuleOwnReason, "the answer of another attempt", func(h *history.History) { row(h, "serial-1-0").Result = history.Mark(1) }},
-		{history.RuleOwnReason, "a success with a reason", func(h *history.History) { row(h, "grid-1-0").Reason = "HTTP_STATUS" }},
+		{history.RuleOwnReason, "the answer of another attempt", func(h *history.History) {
+			row(h, "serial-1-0").Result = history.Mark(1)
+		}},
+		{history.RuleOwnReason, "a success with a reason", func(h *history.History) {
+			row(h, "grid-1-0").Reason = "HTTP_STATUS"
+		}},
 		{history.RuleOwnReason, "a node that is lost without a cause", func(h *history.History) {
 			r := row(h, "lost-0-0")
 			r.NodeID, r.CreateTime, r.EndTime = "z", at(0), at(500)
 		}},
-		{history.RuleNoCause, "a run that waits for nothing", func(h *history.History) { h.Cluster.Unexplained = h.Rows[:1] }},
+		{history.RuleNoCause, "a run that waits for nothing", func(h *history.History) {
+			h.Cluster.Unexplained = h.Rows[:1]
+		}},
 		{history.RuleLeftover, "a place without a fire", func(h *history.History) {
 			h.Cluster.Leftovers = []history.Leftover{{Of: "job", Job: "serial", Fire: "x"}}
 		}},

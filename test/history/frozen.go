@@ -49,7 +49,8 @@ func (c *checker) deadline(t time.Time, bound time.Duration) time.Time {
 	for range c.h.Cluster.Faults {
 		moved := false
 		for _, f := range c.h.Cluster.Faults {
-			if later := f.Until.Add(bound); (f.Store || f.takesLease()) && !f.From.Equal(t) && f.From.Before(end) && f.Until.After(t) && later.After(end) {
+			if later := f.Until.Add(bound); (f.Store || f.takesLease()) && !f.From.Equal(t) && f.From.Before(end) &&
+				f.Until.After(t) && later.After(end) {
 				end, moved = later, true
 			}
 		}

@@ -50,7 +50,8 @@ func Unusual(calls []Call) map[string]bool {
 	slices.SortStableFunc(sorted, func(a, b Call) int { return a.Start.Compare(b.Start) })
 	for _, c := range sorted {
 		former, again := last[c.Execution]
-		if again && (c.Start.Before(former.End) || c.Token <= former.Token) || c.Answer == AnswerCut || c.Answer == AnswerRefused {
+		if again && (c.Start.Before(former.End) || c.Token <= former.Token) || c.Answer == AnswerCut ||
+			c.Answer == AnswerRefused {
 			odd[c.Execution] = true
 		}
 		last[c.Execution] = c

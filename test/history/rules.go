@@ -42,8 +42,10 @@ const (
 // Rules lists all of them.
 func Rules() []string {
 	return []string{
-		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleEarly, RuleNoResume, RuleDoubleAttempt, RuleTokenFell,
-		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleFalseFailure, RuleChanged, RuleLostTrigger, RuleServerError,
+		RuleDoubleRow, RuleMissingFire, RuleDecidedTwice, RuleExtraFire, RuleEarly, RuleNoResume, RuleDoubleAttempt,
+		RuleTokenFell,
+		RuleOverlap, RuleTwoAttempts, RuleLimit, RuleShortRest, RuleRanAgain, RuleUnseenSuccess, RuleFalseFailure,
+		RuleChanged, RuleLostTrigger, RuleServerError,
 		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
 		RuleTwin, RuleUnbounded, RuleFenced, RuleNoHarm, RuleDeleted, RuleWrongNode, RuleOwnReason, RuleNoCause, RuleLeftover,
 	}

@@ -42,6 +42,7 @@ func Summarize(h History) Summary {
 
 // String is the summary for people.
 func (s Summary) String() string {
-	return fmt.Sprintf("%d jobs, %d rows (%d ranges, %d with more than one attempt), %d calls seen by the targets, %d triggers\noutcomes: %v\nviolations: %d",
+	return fmt.Sprintf("%d jobs, %d rows (%d ranges, %d with more than one attempt), %d calls seen by the targets, %d "+
+		"triggers\noutcomes: %v\nviolations: %d",
 		s.Jobs, s.Rows, s.Ranges, s.Retried, s.Calls, s.Triggers, s.ByStatus, len(s.Violations))
 }

@@ -38,8 +38,10 @@ func (d *drawer) one(in int) bool { return d.IntN(in) == 0 }
 
 // nasty are values that are wrong nearly everywhere.
 func (d *drawer) nasty() any {
-	return pick[any](d, nil, true, -1, 0, 1<<53, -1<<63, json.Number("1e400"), 0.5, "", " ", "\x00", "\u202e", "日本語🙂", "'; DROP TABLE scheduler_job; --", "${secret.db}",
-		"../../etc/passwd", strings.Repeat("x", 5000), strings.Repeat("é", 300), []any{}, []any{nil}, map[string]any{}, map[string]any{"": map[string]any{}}, "2026-13-01T00:00:00Z")
+	return pick[any](d, nil, true, -1, 0, 1<<53, -1<<63, json.Number("1e400"), 0.5, "", " ", "\x00", "\u202e", "日本語🙂",
+		"'; DROP TABLE scheduler_job; --", "${secret.db}",
+		"../../etc/passwd", strings.Repeat("x", 5000), strings.Repeat("é", 300), []any{}, []any{nil}, map[string]any{},
+		map[string]any{"": map[string]any{}}, "2026-13-01T00:00:00Z")
 }
 
 // kindOf says what the identifier in a path names.
@@ -65,7 +67,8 @@ func (d *drawer) id(kind string) string {
 	if known := d.w.objects[kind]; len(known) > 0 && !d.one(6) {
 		return pick(d, known...)
 	}
-	return pick(d, "01990000-0000-7000-8000-000000000001", "x", "0", "a.b-c_d", ".hidden", "%2e%2e", "a%20b", "%00", strings.Repeat("y", 65), "%E6%97%A5")
+	return pick(d, "01990000-0000-7000-8000-000000000001", "x", "0", "a.b-c_d", ".hidden", "%2e%2e", "a%20b", "%00",
+		strings.Repeat("y", 65), "%E6%97%A5")
 }
 
 func (d *drawer) call(op openapitest.Operation) call {
@@ -302,7 +305,8 @@ func (d *drawer) value(s *openapi3.Schema, path string) any {
 		}
 		return o
 	case s.Format == "date-time":
-		return pick(d, "2026-11-20T21:33:00.000Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2030-02-28T23:59:59+08:00")
+		return pick(d, "2026-11-20T21:33:00.000Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+			"2030-02-28T23:59:59+08:00")
 	}
 	text := pick(d, "a", "some text", "日本語", "p\u00e4ss\tword", strings.Repeat("z", 100))
 	for uint64(len([]rune(text))) < s.MinLength {

@@ -82,7 +82,8 @@ func TestExamplesWorkWhenPasted(t *testing.T) {
 			continue
 		}
 		switch op.Path {
-		case "/api/v1/auth/login", "/api/v1/auth/password", "/api/v1/executions/{id}/report": // hold passwords and tokens that nobody has
+		case "/api/v1/auth/login", "/api/v1/auth/password",
+			"/api/v1/executions/{id}/report": // hold passwords and tokens that nobody has
 			continue
 		}
 		t.Run(op.Method+" "+op.Path, func(t *testing.T) {
@@ -153,7 +154,10 @@ func (w *world) send(who caller, c call) openapitest.Call {
 	if !streams {
 		require.NoError(w.t, err)
 	}
-	return openapitest.Call{Method: c.method, Path: c.path, Body: c.body, Status: res.StatusCode, Header: res.Header, Answer: answer}
+	return openapitest.Call{
+		Method: c.method, Path: c.path, Body: c.body, Status: res.StatusCode, Header: res.Header,
+		Answer: answer,
+	}
 }
 
 // judge sends a call and holds the answer to the document and to the rights of
@@ -164,7 +168,8 @@ func (w *world) judge(op openapitest.Operation, who caller, c call) int {
 	got := w.send(who, c)
 	wrong := func(format string, args ...any) {
 		w.t.Helper()
-		w.t.Errorf("%s %s?%s as %s\nbody %.2000s\nanswer %d %.2000s", c.method, c.path, c.query, who.name, c.body, got.Status, got.Answer)
+		w.t.Errorf("%s %s?%s as %s\nbody %.2000s\nanswer %d %.2000s", c.method, c.path, c.query, who.name, c.body, got.Status,
+			got.Answer)
 		w.t.Errorf(format, args...)
 	}
 	if got.Status >= 500 && got.Status != 503 {
@@ -216,7 +221,8 @@ func (w *world) judgeProblem(c call, got openapitest.Call, wrong func(string, ..
 	}
 	for _, e := range p.Errors {
 		if c.good && slices.Contains([]string{"unknown_field", "wrong_type", "not_an_integer", "unknown_parameter"}, e.Code) {
-			wrong("the document allows %s, the server does not know it so (%s): mend what the action's body or parameters are documented as", e.Field, e.Code)
+			wrong("the document allows %s, the server does not know it so (%s): mend what the action's body or parameters are "+
+				"documented as", e.Field, e.Code)
 		}
 	}
 }

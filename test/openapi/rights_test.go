@@ -52,10 +52,15 @@ func (w *world) field(path, name string) (value string, found bool) {
 }
 
 // judgeRights holds what happened to what the caller may do.
-func (w *world) judgeRights(op openapitest.Operation, who caller, c call, groups map[string]string, got openapitest.Call, wrong func(string, ...any)) {
+func (w *world) judgeRights(op openapitest.Operation, who caller, c call, groups map[string]string,
+	got openapitest.Call, wrong func(string, ...any),
+) {
 	w.t.Helper()
 	p := permission.Permission(op.Permission())
-	refusedFirst := []int{http.StatusNotFound, http.StatusRequestEntityTooLarge} // an id that nothing has, a body that nobody reads
+	refusedFirst := []int{
+		http.StatusNotFound,
+		http.StatusRequestEntityTooLarge,
+	} // an id that nothing has, a body that nobody reads
 	switch {
 	case p == permission.Public:
 		return
@@ -107,14 +112,17 @@ func reached(c call, answer map[string]any) []string {
 }
 
 // judgeAnswer holds what was shown or made to what the caller may see and make.
-func (w *world) judgeAnswer(op openapitest.Operation, who entity.Principal, answer map[string]any, wrong func(string, ...any)) {
+func (w *world) judgeAnswer(op openapitest.Operation, who entity.Principal, answer map[string]any,
+	wrong func(string, ...any),
+) {
 	w.t.Helper()
 	if group, made := answer["group"].(string); made && op.Method != http.MethodGet && answer["jobType"] != nil {
 		if !permission.AllowsIn(who, permission.JobWrite, group) {
 			wrong("the caller may not put a job into the group %s", group)
 		}
 		writes := strings.HasSuffix(op.Path, "/jobs") || op.Method == http.MethodPut
-		if writes && answer["jobType"] == string(entity.JobCommand) && !permission.AllowsIn(who, permission.JobCommand, group) {
+		if writes && answer["jobType"] == string(entity.JobCommand) && !permission.AllowsIn(who, permission.JobCommand,
+			group) {
 			wrong("the caller may not define commands")
 		}
 	}

@@ -48,7 +48,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
-		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "1", "auth.initialAdminPassword": adminPassword,
+		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "1",
+		"auth.initialAdminPassword": adminPassword,
 	}})
 	require.NoError(t, err)
 	machine := clock.NewSystem()
@@ -86,12 +87,17 @@ func (w *world) furnish() {
 		w.admin, operator, bound, mixed, viewer, gone,
 		{name: "nobody"},
 		{name: "a made-up token", token: "pst_0"},
-		w.narrow(w.admin, "job:read"), w.narrow(w.admin, "execution:read", "execution:write"), w.narrow(bound, "job:read", "job:write"), w.narrow(operator),
+		w.narrow(w.admin, "job:read"), w.narrow(w.admin, "execution:read", "execution:write"),
+		w.narrow(bound, "job:read", "job:write"), w.narrow(operator),
 	}
 	for _, group := range []string{"alpha", "beta", "default"} {
-		job := w.make(201, "job", "/jobs", map[string]any{"name": "talks", "group": group, "jobType": "CUSTOM", "jobClass": "log", "schedule": daily, "jobData": map[string]any{"lines": []string{"a"}}})
+		job := w.make(201, "job", "/jobs", map[string]any{
+			"name": "talks", "group": group, "jobType": "CUSTOM",
+			"jobClass": "log", "schedule": daily, "jobData": map[string]any{"lines": []string{"a"}},
+		})
 		fails := w.make(201, "job", "/jobs", map[string]any{
-			"name": "fails", "group": group, "jobType": "CUSTOM", "jobClass": "fail", "schedule": daily, "retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 10},
+			"name": "fails", "group": group, "jobType": "CUSTOM", "jobClass": "fail", "schedule": daily,
+			"retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 10},
 		})
 		for _, id := range []any{job["id"], fails["id"]} {
 			runs := w.make(202, "", fmt.Sprint("/jobs/", id, "/trigger"), nil)
@@ -100,7 +106,9 @@ func (w *world) furnish() {
 	}
 	w.make(201, "secret", "/secrets", map[string]any{"name": "db", "value": "hunter2-hunter2"})
 	w.objects["node"] = []string{fmt.Sprint(w.read("/nodes")["items"].([]any)[0].(map[string]any)["id"])}
-	require.Eventually(w.t, func() bool { return len(w.read("/dead-letters")["items"].([]any)) == 3 }, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(w.t, func() bool {
+		return len(w.read("/dead-letters")["items"].([]any)) == 3
+	}, 20*time.Second, 50*time.Millisecond)
 }
 
 // remember keeps what the world began with and the newest of the rest: much of
@@ -188,7 +196,10 @@ func (w *world) as(c caller, want int, method, path string, body any) map[string
 		raw, err = json.Marshal(body)
 		require.NoError(w.t, err)
 	}
-	got := w.send(c, call{method: method, path: "/api/v1" + path, body: raw, header: http.Header{"Content-Type": {openapitest.JSON}}})
+	got := w.send(c, call{
+		method: method, path: "/api/v1" + path, body: raw,
+		header: http.Header{"Content-Type": {openapitest.JSON}},
+	})
 	require.Equal(w.t, want, got.Status, "%s %s as %s: %s", method, path, c.name, got.Answer)
 	var v map[string]any
 	if len(got.Answer) > 0 {

@@ -42,7 +42,8 @@ func Missing(t testing.TB, why string) {
 	}
 	dir, err := os.Getwd() // a test runs in the folder of its package
 	if err == nil {
-		err = add(list, fmt.Sprintf("  %s: %s: %s\n", filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)), t.Name(), why))
+		err = add(list, fmt.Sprintf("  %s: %s: %s\n", filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir)),
+			t.Name(), why))
 	}
 	if err != nil {
 		t.Errorf("note what is not proven: %v", err)

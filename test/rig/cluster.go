@@ -121,7 +121,8 @@ func (r *Rig) environment(m *Member, dsn string) ([]string, error) {
 	}
 	env := []string{
 		"PS_STORE_DSN=" + dsn, "PS_NODE_ID=" + m.ID, "PS_DATA_DIR=" + filepath.Join(r.Dir, m.ID),
-		fmt.Sprintf("PS_ENGINE_BEATMS=%d", r.Beat.Milliseconds()), fmt.Sprintf("PS_ENGINE_LEASEMS=%d", r.Lease.Milliseconds()),
+		fmt.Sprintf("PS_ENGINE_BEATMS=%d", r.Beat.Milliseconds()),
+		fmt.Sprintf("PS_ENGINE_LEASEMS=%d", r.Lease.Milliseconds()),
 		"PS_AUTH_INITIAL_ADMIN_PASSWORD=" + r.Password, "PS_SECRETS_KEY=" + r.Key, "PS_LOG_LEVEL=info", "PS_LOG_FORMAT=json",
 		"PS_EXECUTOR_HTTP_ALLOWPRIVATE=true", "PS_EXECUTOR_COMMAND_ENABLED=true", "PS_EXECUTOR_COMMAND_USER=" + self.Username,
 	}
@@ -233,7 +234,8 @@ func (m *Member) ReviveAt(ctx context.Context, point string) error {
 		return nil
 	}
 	var err error
-	for until := time.Now().Add(reviveBound); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(reviveBound); time.Now().Before(until) &&
+		ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		m.starts.Add(1)
 		if _, err = m.Node.Start(ctx, point); err == nil {
 			m.pid.Store(int64(m.Node.Pid()))

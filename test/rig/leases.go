@@ -36,7 +36,8 @@ func ShiftLeases(ctx context.Context, addr string, by time.Duration) error {
 			continue
 		}
 		next := fmt.Sprintf("%s %d %s", token, ms+by.Milliseconds(), holder)
-		if err := client.SetArgs(ctx, keys.Val(), next, redis.SetArgs{KeepTTL: true, Mode: "XX"}).Err(); err != nil && !errors.Is(err, redis.Nil) {
+		if err := client.SetArgs(ctx, keys.Val(), next, redis.SetArgs{KeepTTL: true, Mode: "XX"}).Err(); err != nil &&
+			!errors.Is(err, redis.Nil) {
 			return err
 		}
 	}

@@ -39,7 +39,10 @@ func BuildFormer(ctx context.Context, root, commit, dir string) (string, error) 
 	for _, step := range [][]string{
 		{"git", "-C", root, "archive", "--output", archive, commit},
 		{"tar", "-xf", archive, "-C", source},
-		{"go", "-C", source, "build", "-tags", "failpoints", "-o", filepath.Join(dir, "former-scheduler"), "./cmd/platform-scheduler"},
+		{
+			"go", "-C", source, "build", "-tags", "failpoints", "-o", filepath.Join(dir, "former-scheduler"),
+			"./cmd/platform-scheduler",
+		},
 	} {
 		if out, err := exec.CommandContext(ctx, step[0], step[1:]...).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%s: %w: %s", strings.Join(step, " "), err, out)
@@ -96,7 +99,8 @@ var ErrStarting = errors.New("the server ended before it was ready")
 // before it is ready gives ErrStarting.
 func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, error) {
 	n.process = exec.Command(n.Binary, "server")
-	n.process.Env = append(append(append(os.Environ(), "PS_LOG_LEVEL=warn"), n.Env...), "PS_SERVER_ADDR="+n.Addr, "PS_FAILPOINT="+failpoint)
+	n.process.Env = append(append(append(os.Environ(), "PS_LOG_LEVEL=warn"), n.Env...), "PS_SERVER_ADDR="+n.Addr,
+		"PS_FAILPOINT="+failpoint)
 	n.process.Stderr = writer{n}
 	n.process.SysProcAttr = n.Attr
 	began := time.Now()

@@ -68,7 +68,10 @@ func NewProxy(upstream string) (*Proxy, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p := &Proxy{delay: 200 * time.Millisecond, listener: l, upstream: upstream, ctx: ctx, stop: stop, changed: make(chan struct{}), links: map[*link]bool{}}
+	p := &Proxy{
+		delay: 200 * time.Millisecond, listener: l, upstream: upstream, ctx: ctx, stop: stop,
+		changed: make(chan struct{}), links: map[*link]bool{},
+	}
 	p.wg.Go(p.accept)
 	return p, nil
 }

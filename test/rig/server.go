@@ -38,7 +38,10 @@ var exported = regexp.MustCompile(`(?m)^export (\w+)='(.*)'$`)
 // StartServer starts mysql, and what else is named, below dir; root is the
 // folder of the sources.
 func StartServer(ctx context.Context, root, dir string, more ...string) (*Server, error) {
-	s := &Server{script: filepath.Join(root, "test/services/services"), dir: dir, names: append([]string{"mysql"}, more...)}
+	s := &Server{
+		script: filepath.Join(root, "test/services/services"), dir: dir,
+		names: append([]string{"mysql"}, more...),
+	}
 	if err := s.Up(ctx); err != nil {
 		return s, err
 	}
@@ -54,7 +57,8 @@ func (s *Server) addAccount(ctx context.Context) error {
 	}
 	cfg.User, cfg.Passwd = "node", rand.Text()
 	s.DSN = cfg.FormatDSN()
-	return s.command(ctx, "CREATE USER 'node'@'%' IDENTIFIED BY '"+cfg.Passwd+"'", "GRANT ALL ON `"+cfg.DBName+"`.* TO 'node'@'%'")
+	return s.command(ctx, "CREATE USER 'node'@'%' IDENTIFIED BY '"+cfg.Passwd+"'",
+		"GRANT ALL ON `"+cfg.DBName+"`.* TO 'node'@'%'")
 }
 
 // ReadOnly lets the store refuse all writes, or take them again.

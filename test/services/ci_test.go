@@ -66,7 +66,8 @@ func TestAStepThatCannotBeCarriedOutFailsNothing(t *testing.T) {
 		require.Regexp(t, `NOT CHECKED +\d:\d\d  `+tool+` cannot be downloaded or built here`, said)
 	}
 
-	said, failed = ci(t, map[string]string{"test/fault/upgrade_test.go": "const formerRelease = \"ecf3e51\"\n"}, "", "upgrade")
+	said, failed = ci(t, map[string]string{"test/fault/upgrade_test.go": "const formerRelease = \"ecf3e51\"\n"}, "",
+		"upgrade")
 	require.False(t, failed, said)
 	require.Regexp(t, `NOT CHECKED +0:\d\d  upgrade: the former release ecf3e51 is not in the history`, said)
 	said, failed = ci(t, map[string]string{"test/fault/upgrade_test.go": "const earlier = 1\n"}, "", "upgrade")
@@ -89,7 +90,8 @@ func TestModulesThatAreNotTidyFail(t *testing.T) {
 func TestGeneratedFilesThatAreNotCurrentFail(t *testing.T) {
 	files := func(written string) map[string]string {
 		return map[string]string{
-			"Makefile": ".PHONY: docs\ndocs:\n\t@echo current > docs/settings.md\n", "docs/settings.md": written, "api/a": "", "configs/a": "",
+			"Makefile": ".PHONY: docs\ndocs:\n\t@echo current > docs/settings.md\n", "docs/settings.md": written, "api/a": "",
+			"configs/a": "",
 			// A tool of that module itself takes no download; go looks for it below the root.
 			"tools/go.mod": "module tools\n\ngo 1.26\n\ntool tools/swag\n", "swag/main.go": "package main\n\nfunc main() {}\n",
 		}

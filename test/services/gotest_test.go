@@ -33,7 +33,8 @@ func TestTheTestsEndWithTheListOfWhatFailed(t *testing.T) {
 	const begin = "package a\n\nimport \"testing\"\n\n"
 	said, failed := gotest(t, map[string]string{
 		"good/a_test.go": begin + "func TestGood(t *testing.T) {}\n",
-		"bad/a_test.go":  begin + "func TestBad(t *testing.T) { t.Run(\"inner\", func(t *testing.T) { t.Error(\"no\") }) }\nfunc TestFine(t *testing.T) {}\n",
+		"bad/a_test.go": begin + "func TestBad(t *testing.T) { t.Run(\"inner\", func(t *testing.T) { t.Error(\"no\") }) " +
+			"}\nfunc TestFine(t *testing.T) {}\n",
 		"torn/a_test.go": begin + "func TestTorn(t *testing.T) { panic(\"torn apart\") }\n",
 	})
 	require.True(t, failed)

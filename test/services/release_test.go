@@ -34,7 +34,8 @@ func main() { os.WriteFile(os.Args[len(os.Args)-2], []byte(os.Args[len(os.Args)-
 	run = func(name string, args ...string) (string, bool) {
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 		out, err := cmd.CombinedOutput()
 		return string(out), err != nil
 	}
@@ -54,7 +55,8 @@ func TestAReleaseIsTheSameEachTime(t *testing.T) {
 	require.Contains(t, said, "a rehearsal: the tag v1.2.3 does not exist yet")
 	first, err := os.ReadFile(filepath.Join(dir, "dist/v1.2.3/SHA256SUMS"))
 	require.NoError(t, err)
-	require.Regexp(t, `^[0-9a-f]{64}  LICENSE\n[0-9a-f]{64}  `+program+`\n[0-9a-f]{64}  `+program+`\.cdx\.json\n$`, string(first))
+	require.Regexp(t, `^[0-9a-f]{64}  LICENSE\n[0-9a-f]{64}  `+program+`\n[0-9a-f]{64}  `+program+`\.cdx\.json\n$`,
+		string(first))
 	sbom, err := os.ReadFile(filepath.Join(dir, "dist/v1.2.3", program+".cdx.json"))
 	require.NoError(t, err)
 	require.Equal(t, "v1.2.3", string(sbom))

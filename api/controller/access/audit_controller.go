@@ -17,7 +17,8 @@ import (
 // AuditService keeps who did what.
 type AuditService interface {
 	Record(ctx context.Context, e entity.AuditEntry) error
-	List(ctx context.Context, f repository.AuditFilter, p repository.Page) (entries []entity.AuditEntry, next string, err error)
+	List(ctx context.Context, f repository.AuditFilter,
+		p repository.Page) (entries []entity.AuditEntry, next string, err error)
 }
 
 // AuditController serves /audit-logs.

@@ -82,7 +82,10 @@ func (a *AuditController) Export(c *gin.Context) error {
 }
 
 func auditFilter(q *request.Query) repository.AuditFilter {
-	f := repository.AuditFilter{UserID: q.Text("userId"), Action: q.Text("action"), Object: q.Text("object"), ObjectName: q.Text("objectName")}
+	f := repository.AuditFilter{
+		UserID: q.Text("userId"), Action: q.Text("action"), Object: q.Text("object"),
+		ObjectName: q.Text("objectName"),
+	}
 	f.From, f.To = q.Span()
 	return f
 }
@@ -96,7 +99,10 @@ func newEntryWriter(c *gin.Context, format string) entryWriter {
 	c.Header("Content-Type", "text/csv; charset=utf-8")
 	c.Header("Content-Disposition", `attachment; filename="audit-log.csv"`)
 	w := &csvEntries{csv.NewWriter(c.Writer)}
-	_ = w.w.Write([]string{"id", "time", "userId", "username", "tokenId", "address", "requestId", "action", "object", "status", "code", "changes", "objectName", "calls"}) // told by flush
+	_ = w.w.Write([]string{
+		"id", "time", "userId", "username", "tokenId", "address", "requestId", "action", "object",
+		"status", "code", "changes", "objectName", "calls",
+	}) // told by flush
 	return w
 }
 
@@ -111,7 +117,8 @@ type csvEntries struct{ w *csv.Writer }
 func (n *csvEntries) write(e entity.AuditEntry) error {
 	return n.w.Write([]string{
 		e.ID, vo.Time(e.Time).String(), e.UserID, harmless(e.UserName), e.TokenID, harmless(e.Address), harmless(e.RequestID),
-		harmless(e.Action), harmless(e.Object), strconv.Itoa(e.Status), harmless(e.Code), harmless(e.Changes), harmless(e.ObjectName), strconv.Itoa(max(e.Calls, 1)),
+		harmless(e.Action), harmless(e.Object), strconv.Itoa(e.Status), harmless(e.Code), harmless(e.Changes),
+		harmless(e.ObjectName), strconv.Itoa(max(e.Calls, 1)),
 	})
 }
 

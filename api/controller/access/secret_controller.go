@@ -82,7 +82,10 @@ func (s *SecretController) Create(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	middleware.SetChanges(c, map[string][2]any{"value": middleware.NewValue(), "description": {nil, v.Description}, "groups": {nil, v.Groups}})
+	middleware.SetChanges(c, map[string][2]any{
+		"value": middleware.NewValue(), "description": {nil, v.Description},
+		"groups": {nil, v.Groups},
+	})
 	c.Header("Location", c.Request.URL.Path+"/"+v.Name)
 	return replySecret(c, http.StatusCreated, v)
 }
@@ -98,9 +101,11 @@ func permitSecret(c *gin.Context, groups []string) error {
 	case permission.WritesSecret(who, groups):
 		return nil
 	case groups == nil:
-		return apperror.New(apperror.KindForbidden, "forbidden", "only admins write secrets for every group; name groups in which you are operator")
+		return apperror.New(apperror.KindForbidden, "forbidden",
+			"only admins write secrets for every group; name groups in which you are operator")
 	}
-	return apperror.New(apperror.KindForbidden, "forbidden", "you do not hold the permission secret:write in all of the groups "+strings.Join(groups, ", "))
+	return apperror.New(apperror.KindForbidden, "forbidden",
+		"you do not hold the permission secret:write in all of the groups "+strings.Join(groups, ", "))
 }
 
 // writable reads a secret that the caller may write. What the caller may not see
@@ -114,7 +119,8 @@ func (s *SecretController) writable(c *gin.Context) (entity.Secret, error) {
 	case !permission.SeesSecret(who, v):
 		return v, apperror.NotFound("secret", v.Name)
 	case !permission.WritesSecret(who, v.Groups):
-		return v, apperror.New(apperror.KindForbidden, "forbidden", "this secret is for groups in which you do not hold the permission secret:write")
+		return v, apperror.New(apperror.KindForbidden, "forbidden",
+			"this secret is for groups in which you do not hold the permission secret:write")
 	}
 	return v, nil
 }

@@ -34,7 +34,9 @@ type JobMonitorController struct {
 
 // NewJobMonitorController serves the state of a node; metrics may be nil.
 // They ask for token, unless it is empty.
-func NewJobMonitorController(monitor MonitorService, metrics http.Handler, token string, version vo.Version) *JobMonitorController {
+func NewJobMonitorController(monitor MonitorService, metrics http.Handler, token string,
+	version vo.Version,
+) *JobMonitorController {
 	m := &JobMonitorController{monitor: monitor, metrics: metrics, version: version}
 	if token != "" {
 		m.token = hashOf(token)
@@ -73,7 +75,10 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 	if err == nil {
 		return reply.JSON(c, http.StatusOK, vo.Health{Status: "ready", Degraded: vo.FromTroubles(found)})
 	}
-	p := vo.NotReady{Problem: problem.New(http.StatusServiceUnavailable, "not_ready", err.Error()), Degraded: vo.FromTroubles(found)}
+	p := vo.NotReady{
+		Problem:  problem.New(http.StatusServiceUnavailable, "not_ready", err.Error()),
+		Degraded: vo.FromTroubles(found),
+	}
 	p.RequestID = middleware.RequestIDOf(c)
 	c.Header("Retry-After", "1")
 	return reply.As(c, problem.ContentType, p.Status, p)
@@ -96,7 +101,8 @@ func (m *JobMonitorController) Metrics(c *gin.Context) error {
 	if m.token != nil {
 		token, err := middleware.Bearer(c.Request.Header)
 		if err != nil || subtle.ConstantTimeCompare(hashOf(token), m.token) == 0 {
-			return apperror.New(apperror.KindUnauthenticated, "metrics_token", "send the server.metricsToken of this node as Authorization: Bearer TOKEN")
+			return apperror.New(apperror.KindUnauthenticated, "metrics_token",
+				"send the server.metricsToken of this node as Authorization: Bearer TOKEN")
 		}
 	}
 	m.metrics.ServeHTTP(c.Writer, c.Request)

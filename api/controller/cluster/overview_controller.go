@@ -70,7 +70,8 @@ func (o *OverviewController) Overview(c *gin.Context) error {
 func (o *OverviewController) Load(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	ask := monitor.LoadQuery{
-		From: q.Time("from"), Minutes: q.Int("minutes", loadMinutes, 1, maxLoadMinutes), Group: q.Text("group"), Groups: middleware.VisibleGroups(c),
+		From: q.Time("from"), Minutes: q.Int("minutes", loadMinutes, 1, maxLoadMinutes), Group: q.Text("group"),
+		Groups: middleware.VisibleGroups(c),
 	}
 	if err := q.Done(); err != nil {
 		return err

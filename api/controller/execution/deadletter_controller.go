@@ -16,7 +16,8 @@ import (
 
 // DeadLetterService shows runs whose retries are used up, and repeats them.
 type DeadLetterService interface {
-	DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+		p repository.Page) (letters []entity.DeadLetter, next string, err error)
 	// DeadLetterCauses counts those that wait, by job and reason.
 	DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error)
 	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
@@ -53,7 +54,9 @@ func (d *DeadLetterController) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.letters.Names(c.Request.Context(), distinct(letters, func(l entity.DeadLetter) string { return l.JobID }))
+	names, err := d.letters.Names(c.Request.Context(), distinct(letters, func(l entity.DeadLetter) string {
+		return l.JobID
+	}))
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,10 @@ func (d *DeadLetterController) List(c *gin.Context) error {
 }
 
 func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter {
-	return repository.DeadLetterFilter{JobID: q.Text("jobId"), Reason: entity.Reason(q.Text("reason")), Groups: middleware.VisibleGroups(c)}
+	return repository.DeadLetterFilter{
+		JobID: q.Text("jobId"), Reason: entity.Reason(q.Text("reason")),
+		Groups: middleware.VisibleGroups(c),
+	}
 }
 
 // Causes answers GET /dead-letters/causes: what waits, by job and reason.
@@ -86,7 +92,9 @@ func (d *DeadLetterController) Causes(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := d.letters.Names(c.Request.Context(), distinct(causes, func(l repository.DeadLetterCause) string { return l.JobID }))
+	names, err := d.letters.Names(c.Request.Context(), distinct(causes, func(l repository.DeadLetterCause) string {
+		return l.JobID
+	}))
 	if err != nil {
 		return err
 	}

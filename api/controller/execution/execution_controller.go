@@ -22,7 +22,8 @@ import (
 // ExecutionService shows and steers runs.
 type ExecutionService interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
-	List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) (rows []*entity.Execution, next string, err error)
+	List(ctx context.Context, f repository.ExecutionFilter,
+		p repository.Page) (rows []*entity.Execution, next string, err error)
 	// Attempts and Logs return apperror.KindNotFound for an unknown run.
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
@@ -75,7 +76,9 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := e.executions.Names(c.Request.Context(), distinct(rows, func(r *entity.Execution) string { return r.JobID }))
+	names, err := e.executions.Names(c.Request.Context(), distinct(rows, func(r *entity.Execution) string {
+		return r.JobID
+	}))
 	if err != nil {
 		return err
 	}
@@ -140,12 +143,16 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 	if page.Cursor != "" {
 		var err error
 		if after, err = strconv.ParseInt(page.Cursor, 10, 64); err != nil || after < 0 {
-			return apperror.InvalidField("cursor", "invalid_cursor", "must be the nextCursor of a former page, or the seq of a line")
+			return apperror.InvalidField("cursor", "invalid_cursor",
+				"must be the nextCursor of a former page, or the seq of a line")
 		}
 	}
 	// Every chunk holds at least one new line, so that as many chunks as lines
 	// always fill the page.
-	chunks, err := e.executions.Logs(c.Request.Context(), repository.LogPage{ExecutionID: c.Param("id"), AfterSeq: after, Limit: page.Limit})
+	chunks, err := e.executions.Logs(c.Request.Context(), repository.LogPage{
+		ExecutionID: c.Param("id"), AfterSeq: after,
+		Limit: page.Limit,
+	})
 	if err != nil {
 		return err
 	}

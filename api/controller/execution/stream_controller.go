@@ -71,12 +71,15 @@ func (s *StreamController) enter(user string) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[user] >= maxUserStreams {
-		f := apperror.New(apperror.KindTooMany, "too_many_streams", fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log", maxUserStreams))
+		f := apperror.New(apperror.KindTooMany, "too_many_streams",
+			fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log",
+				maxUserStreams))
 		f.RetryAfterSec = 5
 		return nil, f
 	}
 	if s.all >= maxStreams {
-		f := apperror.New(apperror.KindUnavailable, "too_many_streams", "this node serves as many streams as it can; try again, or read pages of the log")
+		f := apperror.New(apperror.KindUnavailable, "too_many_streams",
+			"this node serves as many streams as it can; try again, or read pages of the log")
 		f.RetryAfterSec = 5
 		return nil, f
 	}
@@ -132,7 +135,10 @@ func (s *StreamController) Follow(c *gin.Context) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
 	c.Status(http.StatusOK)
-	f := follower{StreamController: s, id: c.Param("id"), after: after, out: c.Writer, control: http.NewResponseController(c.Writer), began: s.clock.Monotonic()}
+	f := follower{
+		StreamController: s, id: c.Param("id"), after: after, out: c.Writer,
+		control: http.NewResponseController(c.Writer), began: s.clock.Monotonic(),
+	}
 	f.allowed, f.checked = func() error { return middleware.Recheck(c) }, f.began
 	f.heard = f.began - busyTime
 	// Once the stream has begun, nothing can be told but that it ends: a client

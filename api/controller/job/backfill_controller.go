@@ -66,7 +66,8 @@ func (b *BackfillController) Start(c *gin.Context) error {
 		return err
 	}
 	middleware.SetChanges(c, map[string][2]any{
-		"backfill": {nil, started.ID}, "from": {nil, vo.Time(r.From)}, "to": {nil, vo.Time(r.To)}, "maxParallel": {nil, r.MaxParallel},
+		"backfill": {nil, started.ID}, "from": {nil, vo.Time(r.From)}, "to": {nil, vo.Time(r.To)},
+		"maxParallel": {nil, r.MaxParallel},
 	})
 	return reply.JSON(c, http.StatusAccepted, vo.FromBackfill(started))
 }

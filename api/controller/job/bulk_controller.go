@@ -32,7 +32,8 @@ type Executions interface {
 
 // DeadLetters finds dead letters, and repeats or closes them.
 type DeadLetters interface {
-	DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+		p repository.Page) (letters []entity.DeadLetter, next string, err error)
 	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
 	Discard(ctx context.Context, executionID string) error
 }
@@ -72,7 +73,9 @@ func (b *BulkController) PauseJobs(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: ids, note: func(did map[string][2]any) { maps.Copy(did, auditOfPause(p)) }}, func(ctx context.Context, id string) ([]string, error) {
+	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: ids, note: func(did map[string][2]any) {
+		maps.Copy(did, auditOfPause(p))
+	}}, func(ctx context.Context, id string) ([]string, error) {
 		_, err := b.jobs.Pause(ctx, id, p)
 		return nil, err
 	})
@@ -114,19 +117,20 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 		delete(did, "done")
 		did["deleted"] = [2]any{auditOfDeleted(deleted), nil}
 	}
-	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: body.IDs, note: note}, func(ctx context.Context, id string) ([]string, error) {
-		job, err := b.jobs.Get(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.jobs.Delete(ctx, id, 0); err != nil {
-			return nil, err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		deleted[id] = job.Name
-		return nil, nil
-	})
+	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: body.IDs, note: note},
+		func(ctx context.Context, id string) ([]string, error) {
+			job, err := b.jobs.Get(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if err := b.jobs.Delete(ctx, id, 0); err != nil {
+				return nil, err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			deleted[id] = job.Name
+			return nil, nil
+		})
 }
 
 // TriggerJobs answers POST /bulk/jobs/trigger.
@@ -155,9 +159,10 @@ func (b *BulkController) TriggerJobs(c *gin.Context) error {
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/executions/cancel [post]
 func (b *BulkController) CancelExecutions(c *gin.Context) error {
-	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
-		return nil, b.runs.Cancel(ctx, id)
-	})
+	return b.byID(c, middleware.Execution, permission.ExecutionWrite,
+		func(ctx context.Context, id string) ([]string, error) {
+			return nil, b.runs.Cancel(ctx, id)
+		})
 }
 
 // RetryExecutions answers POST /bulk/executions/retry.
@@ -171,10 +176,11 @@ func (b *BulkController) CancelExecutions(c *gin.Context) error {
 //	@Router /api/v1/bulk/executions/retry [post]
 func (b *BulkController) RetryExecutions(c *gin.Context) error {
 	by := middleware.ActorOf(c)
-	return b.byID(c, middleware.Execution, permission.ExecutionWrite, func(ctx context.Context, id string) ([]string, error) {
-		made, err := b.runs.Retry(ctx, id, by)
-		return []string{made}, err
-	})
+	return b.byID(c, middleware.Execution, permission.ExecutionWrite,
+		func(ctx context.Context, id string) ([]string, error) {
+			made, err := b.runs.Retry(ctx, id, by)
+			return []string{made}, err
+		})
 }
 
 // ReplayLetters answers POST /bulk/dead-letters/replay.
@@ -222,7 +228,10 @@ func (b *BulkController) byCause(c *gin.Context, do one) error {
 	}
 	ids, more := body.IDs, false
 	if len(ids) == 0 {
-		f := repository.DeadLetterFilter{JobID: body.JobID, Reason: entity.Reason(body.Reason), Waiting: true, Groups: middleware.VisibleGroups(c)}
+		f := repository.DeadLetterFilter{
+			JobID: body.JobID, Reason: entity.Reason(body.Reason), Waiting: true,
+			Groups: middleware.VisibleGroups(c),
+		}
 		if ids, more, err = b.lettersOf(c.Request.Context(), f); err != nil {
 			return err
 		}
@@ -231,7 +240,9 @@ func (b *BulkController) byCause(c *gin.Context, do one) error {
 }
 
 // lettersOf lists the newest letters of a cause, as many as one call may name.
-func (b *BulkController) lettersOf(ctx context.Context, f repository.DeadLetterFilter) (ids []string, more bool, err error) {
+func (b *BulkController) lettersOf(ctx context.Context,
+	f repository.DeadLetterFilter,
+) (ids []string, more bool, err error) {
 	page := repository.Page{Limit: request.MaxBulk}
 	for {
 		letters, next, err := b.letters.DeadLetters(ctx, f, page)

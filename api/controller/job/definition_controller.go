@@ -38,7 +38,9 @@ type DefinitionController struct {
 }
 
 // NewDefinitionController serves the documents of a service.
-func NewDefinitionController(definitions DefinitionService, reader request.JobReader, w Warner, c clock.Clock) *DefinitionController {
+func NewDefinitionController(definitions DefinitionService, reader request.JobReader, w Warner,
+	c clock.Clock,
+) *DefinitionController {
 	return &DefinitionController{definitions, reader, w, c}
 }
 
@@ -197,6 +199,7 @@ func auditOf(v vo.Import) map[string]any {
 		}
 	}
 	return map[string]any{
-		"created": v.Created, "updated": v.Updated, "unchanged": v.Unchanged, "deleted": v.Deleted, "failed": v.Failed, "dryRun": v.DryRun, "jobs": changed,
+		"created": v.Created, "updated": v.Updated, "unchanged": v.Unchanged, "deleted": v.Deleted, "failed": v.Failed,
+		"dryRun": v.DryRun, "jobs": changed,
 	}
 }

@@ -179,7 +179,9 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 	}
 	if next.Group != before.Group {
 		// Its versions, runs and logs would come along, to who may not see them.
-		return apperror.InvalidField("group", "unchangeable", fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and delete this one", before.Group))
+		return apperror.InvalidField("group", "unchangeable",
+			fmt.Sprintf("is %q for good, as the past of the job belongs to that group: copy the job to the other group, and "+
+				"delete this one", before.Group))
 	}
 	middleware.SetTargetName(c, before.Name)
 	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)

@@ -17,8 +17,10 @@ import (
 // ScheduleService tells fire times to come.
 type ScheduleService interface {
 	// Both describe the schedule in words of a language.
-	NextFireTimes(ctx context.Context, jobID string, count int, in schedule.Language) (times []time.Time, description string, err error)
-	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int, in schedule.Language) (times []time.Time, description string, err error)
+	NextFireTimes(ctx context.Context, jobID string, count int,
+		in schedule.Language) (times []time.Time, description string, err error)
+	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int,
+		in schedule.Language) (times []time.Time, description string, err error)
 }
 
 // LedgerService tells what became of the fires of a job.
@@ -34,7 +36,9 @@ type ScheduleController struct {
 }
 
 // NewScheduleController serves the fire times of services.
-func NewScheduleController(schedules ScheduleService, ledger LedgerService, reader request.JobReader) *ScheduleController {
+func NewScheduleController(schedules ScheduleService, ledger LedgerService,
+	reader request.JobReader,
+) *ScheduleController {
 	return &ScheduleController{schedules: schedules, ledger: ledger, reader: reader}
 }
 

@@ -47,7 +47,8 @@ func warnings(job *entity.Job, unfit []apperror.Field) []vo.Warning {
 	for _, path := range inClear {
 		found = append(found, apperror.Field{
 			Field: validation.DataField + "." + path, Code: "secret_in_clear",
-			Message: "looks like a secret that stands in the definition: keep it under /api/v1/secrets, and write ${secret.NAME} here; who may not edit the job sees ***",
+			Message: "looks like a secret that stands in the definition: keep it under /api/v1/secrets, and write " +
+				"${secret.NAME} here; who may not edit the job sees ***",
 		})
 	}
 	return vo.FromWarnings(found)

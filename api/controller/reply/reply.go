@@ -40,7 +40,9 @@ func As(c *gin.Context, contentType string, status int, v any) error {
 }
 
 // Page answers with one page of a list that is filtered by nothing.
-func Page[E, V any](c *gin.Context, read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V) error {
+func Page[E, V any](c *gin.Context,
+	read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V,
+) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	page := q.Page()
 	if err := q.Done(); err != nil {

@@ -15,7 +15,8 @@ import (
 // ReadBody reads the whole body, which the server has bounded.
 func ReadBody(r *http.Request) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return nil, apperror.New(apperror.KindUnsupportedMedia, "unsupported_encoding", "compressed bodies are not read; send the body as it is")
+		return nil, apperror.New(apperror.KindUnsupportedMedia, "unsupported_encoding",
+			"compressed bodies are not read; send the body as it is")
 	}
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
@@ -23,7 +24,8 @@ func ReadBody(r *http.Request) ([]byte, error) {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, apperror.New(apperror.KindTooLarge, "body_too_large", "the body is over the limit of "+Size(tooLarge.Limit))
+		return nil, apperror.New(apperror.KindTooLarge, "body_too_large",
+			"the body is over the limit of "+Size(tooLarge.Limit))
 	default:
 		return nil, malformed("unreadable_body", "the body could not be read to its end")
 	}
@@ -59,7 +61,8 @@ const typeJSON = "application/json"
 func mediaType(h http.Header, read ...string) (string, error) {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || !slices.Contains(read, kind) {
-		return "", apperror.New(apperror.KindUnsupportedMedia, "unsupported_media_type", "send the body with Content-Type: "+strings.Join(read, " or "))
+		return "", apperror.New(apperror.KindUnsupportedMedia, "unsupported_media_type",
+			"send the body with Content-Type: "+strings.Join(read, " or "))
 	}
 	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
 		return "", apperror.New(apperror.KindUnsupportedMedia, "unsupported_charset", "send the body in UTF-8")

@@ -34,7 +34,8 @@ func decode(ctx context.Context, body []byte, values int) (*object, error) {
 		return nil, err
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return nil, malformed("lone_surrogate", "the body holds half of a surrogate pair at byte %d; write the character itself or both halves", at)
+		return nil, malformed("lone_surrogate",
+			"the body holds half of a surrogate pair at byte %d; write the character itself or both halves", at)
 	}
 	d := decoder{json: json.NewDecoder(bytes.NewReader(body)), ctx: ctx, most: values}
 	d.json.UseNumber()
@@ -99,7 +100,8 @@ const noItem = -1
 // value reads one value.
 func (d *decoder) value() (any, error) {
 	if d.count++; d.count > d.most {
-		return nil, apperror.New(apperror.KindTooLarge, "too_many_values", fmt.Sprintf("the body holds more than %d values; send it in parts", d.most))
+		return nil, apperror.New(apperror.KindTooLarge, "too_many_values",
+			fmt.Sprintf("the body holds more than %d values; send it in parts", d.most))
 	}
 	if d.count%lookEvery == 0 && d.ctx.Err() != nil {
 		return nil, fmt.Errorf("read the body: %w", d.ctx.Err())
@@ -142,7 +144,8 @@ func (d *decoder) object() (any, error) {
 		}
 		name, _ := t.(string)
 		if len(name) > maxName {
-			return nil, apperror.InvalidField(d.where(name), "name_too_long", fmt.Sprintf("is a name of more than %d bytes; shorten it", maxName))
+			return nil, apperror.InvalidField(d.where(name), "name_too_long",
+				fmt.Sprintf("is a name of more than %d bytes; shorten it", maxName))
 		}
 		v, err := d.inside(step{name: name, item: noItem})
 		if err != nil {

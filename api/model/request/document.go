@@ -116,7 +116,8 @@ func parseDocument(r *http.Request) (*object, error) {
 		values += bytes.Count(body, []byte(mark))
 	}
 	if values > maxValues {
-		return nil, apperror.New(apperror.KindTooLarge, "document_too_large", fmt.Sprintf("the document has more than %d lines and values; send it in parts", maxValues))
+		return nil, apperror.New(apperror.KindTooLarge, "document_too_large",
+			fmt.Sprintf("the document has more than %d lines and values; send it in parts", maxValues))
 	}
 	if kind != typeJSON {
 		if body, err = yamljson.FromYAML(body); err != nil {

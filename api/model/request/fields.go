@@ -121,7 +121,8 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		}
 		return ok
 	}
-	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type())) //nolint:forbidigo // a struct of this package is wrong: its tests meet that
+	//nolint:forbidigo // a struct of this package is wrong: its tests meet that
+	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type()))
 }
 
 // set and setWith put a value where it belongs, if there is one.
@@ -149,7 +150,8 @@ func setDefaults(v reflect.Value) {
 			setDefaults(v.Field(i))
 		case named:
 			if err := setText(v.Field(i), text); err != nil {
-				panic(fmt.Sprintf("request: the default of %s.%s: %s", v.Type(), field.Name, err)) //nolint:forbidigo // a tag of this package is wrong: its tests meet that
+				//nolint:forbidigo // a tag of this package is wrong: its tests meet that
+				panic(fmt.Sprintf("request: the default of %s.%s: %s", v.Type(), field.Name, err))
 			}
 		}
 	}

@@ -58,7 +58,10 @@ func readSample(t *testing.T, body string) (sample, *faults) {
 func TestTheTagsOfAStructSayHowItIsRead(t *testing.T) {
 	t.Parallel()
 	none := sample{Text: "d", Share: 0.5, On: true, Inner: inner{Count: 3}}
-	for _, body := range []string{`{}`, `{"text":null,"maybe":null,"inner":null,"perhaps":null,"wide":null,"list":null}`, `{"shown":"whatever"}`} {
+	for _, body := range []string{
+		`{}`, `{"text":null,"maybe":null,"inner":null,"perhaps":null,"wide":null,"list":null}`,
+		`{"shown":"whatever"}`,
+	} {
 		got, f := readSample(t, body)
 		require.Empty(t, f.list)
 		require.Equal(t, none, got, body)
@@ -66,7 +69,8 @@ func TestTheTagsOfAStructSayHowItIsRead(t *testing.T) {
 	got, f := readSample(t, `{"text":"","maybe":0,"share":0,"on":false,"list":[],"map":{"a":"b"},"inner":{"count":0},"perhaps":{},"wide":9007199254740993}`)
 	require.Empty(t, f.list)
 	require.Equal(t, sample{
-		Maybe: new(int), List: []entity.Reason{}, Map: map[string]string{"a": "b"}, Perhaps: &inner{Count: 3}, inside: inside{Wide: 9007199254740993},
+		Maybe: new(int), List: []entity.Reason{}, Map: map[string]string{"a": "b"}, Perhaps: &inner{Count: 3},
+		inside: inside{Wide: 9007199254740993},
 	}, got)
 }
 
@@ -79,7 +83,8 @@ func TestWhatIsWrongIsNamedAllAtOnceAndNotRead(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"text wrong_type", "maybe wrong_type", "share wrong_type", "on wrong_type", "list[1] wrong_type", "map.k wrong_type",
-		"inner.count not_an_integer", "inner.x unknown_field", "perhaps wrong_type", "wide out_of_range", "Shown unknown_field",
+		"inner.count not_an_integer", "inner.x unknown_field", "perhaps wrong_type", "wide out_of_range",
+		"Shown unknown_field",
 	}, fields)
 	require.Equal(t, "must be a string, not a number", f.list[0].Message)
 	require.Nil(t, got.Maybe)

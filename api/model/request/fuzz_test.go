@@ -41,9 +41,12 @@ func FuzzBodies(f *testing.F) {
 		func(r *http.Request) error { _, err := ReadChangePassword(r); return err },
 	}
 	for _, body := range []string{
-		``, `null`, `[]`, `{}`, `{"name":"n","jobType":"CUSTOM","jobClass":"noop","version":1}`, `{"version":1,"jobs":[{"name":"n"}],"groups":[{"name":"g","maxConcurrency":2}]}`,
-		`{"schedule":{"kind":"CRON","cronExpression":"0 0/5 * * * ?"},"count":3}`, `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`,
-		`{"params":{"day":"x"},"fireKey":"k"}`, `{"ids":["a","b"],"reason":"r"}`, `{"name":"s","value":"secret"}`, `{"username":"ann","password":"p","role":"ADMIN"}`,
+		``, `null`, `[]`, `{}`, `{"name":"n","jobType":"CUSTOM","jobClass":"noop","version":1}`,
+		`{"version":1,"jobs":[{"name":"n"}],"groups":[{"name":"g","maxConcurrency":2}]}`,
+		`{"schedule":{"kind":"CRON","cronExpression":"0 0/5 * * * ?"},"count":3}`,
+		`{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`,
+		`{"params":{"day":"x"},"fireKey":"k"}`, `{"ids":["a","b"],"reason":"r"}`, `{"name":"s","value":"secret"}`,
+		`{"username":"ann","password":"p","role":"ADMIN"}`,
 		`{"a":1,"a":2}`, `{"name":"\ud800"}`, `{"name":`, "\xff", `{"maxConcurrency":1e999}`, `{"startTime":-1}`,
 	} {
 		for i := range readers {
@@ -62,7 +65,8 @@ func FuzzBodies(f *testing.F) {
 // requireRefusal requires that an error tells the client what to change.
 func requireRefusal(t *testing.T, err error) {
 	t.Helper()
-	require.True(t, apperror.Is(err, apperror.KindInvalid) || apperror.Is(err, apperror.KindMalformed) || apperror.Is(err, apperror.KindTooLarge),
+	require.True(t, apperror.Is(err, apperror.KindInvalid) || apperror.Is(err, apperror.KindMalformed) ||
+		apperror.Is(err, apperror.KindTooLarge),
 		"%T: %v", err, err)
 	require.True(t, utf8.ValidString(err.Error()), "%q", err.Error())
 }

@@ -52,5 +52,6 @@ func ReadGroupChange(r *http.Request, name string) (GroupSettings, error) {
 
 // VersionMismatch is the answer to an If-Match that does not hold.
 func VersionMismatch(what string, now, ifMatch int) error {
-	return apperror.New(apperror.KindPrecondition, "version_mismatch", fmt.Sprintf("the %s is at version %d, not %d: read it again", what, now, ifMatch))
+	return apperror.New(apperror.KindPrecondition, "version_mismatch",
+		fmt.Sprintf("the %s is at version %d, not %d: read it again", what, now, ifMatch))
 }

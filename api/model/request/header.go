@@ -25,7 +25,8 @@ func IfMatch(h http.Header) (version int, given bool, err error) {
 	}
 	n, err := strconv.Atoi(strings.Trim(strings.TrimPrefix(s, "W/"), `"`))
 	if err != nil || n < 1 {
-		return 0, true, apperror.New(apperror.KindPrecondition, "version_mismatch", "If-Match names no version of this object; read it and send its ETag")
+		return 0, true, apperror.New(apperror.KindPrecondition, "version_mismatch",
+			"If-Match names no version of this object; read it and send its ETag")
 	}
 	return n, true, nil
 }
@@ -42,7 +43,8 @@ func IdempotencyKey(h http.Header) (string, error) {
 	key := values[0]
 	visible := key != "" && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(values) > 1 || len(key) > maxIdempotencyKey || !visible {
-		return "", malformed("invalid_idempotency_key", "Idempotency-Key must be one value of 1 to %d visible ASCII characters", maxIdempotencyKey)
+		return "", malformed("invalid_idempotency_key",
+			"Idempotency-Key must be one value of 1 to %d visible ASCII characters", maxIdempotencyKey)
 	}
 	return key, nil
 }

@@ -92,8 +92,9 @@ type JobSettings struct {
 // job is the job of which this was said. timeZone is for a schedule without one.
 func (s *JobSettings) job(timeZone string) *entity.Job {
 	j := &entity.Job{
-		Name: s.Name, Description: s.Description, Group: or(s.Group, validation.DefaultGroup), Labels: s.Labels, Owner: s.Owner,
-		Type: entity.JobType(s.JobType), Class: s.JobClass, Data: cmp.Or(s.JobData.text, "{}"),
+		Name: s.Name, Description: s.Description, Group: or(s.Group, validation.DefaultGroup), Labels: s.Labels,
+		Owner: s.Owner,
+		Type:  entity.JobType(s.JobType), Class: s.JobClass, Data: cmp.Or(s.JobData.text, "{}"),
 		Priority: s.Priority, TimeoutSec: s.TimeoutSec, StartDeadlineSec: s.StartDeadlineSec, Retry: s.RetryPolicy.policy(),
 		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency, MaxQueued: s.MaxQueued,
 		ShardCount: s.ShardCount, Broadcast: s.Broadcast,
@@ -163,9 +164,11 @@ type ScheduleTimes struct {
 
 func (s *ScheduleTimes) spec(timeZone string) schedule.Spec {
 	return schedule.Spec{
-		Kind: schedule.Kind(s.Kind), CronExpression: s.CronExpression, Dialect: cronexpr.Dialect(s.Dialect), IntervalMs: s.IntervalMs, At: s.At,
-		TimeZone: or(s.TimeZone, cmp.Or(timeZone, validation.DefaultTimeZone)), StartTime: s.StartTime, EndTime: s.EndTime, JitterMs: s.JitterMs,
-		DstGap: cronexpr.Gap(s.DSTGap), DstOverlap: cronexpr.Overlap(s.DSTOverlap),
+		Kind: schedule.Kind(s.Kind), CronExpression: s.CronExpression, Dialect: cronexpr.Dialect(s.Dialect),
+		IntervalMs: s.IntervalMs, At: s.At,
+		TimeZone: or(s.TimeZone, cmp.Or(timeZone, validation.DefaultTimeZone)), StartTime: s.StartTime, EndTime: s.EndTime,
+		JitterMs: s.JitterMs,
+		DstGap:   cronexpr.Gap(s.DSTGap), DstOverlap: cronexpr.Overlap(s.DSTOverlap),
 	}
 }
 

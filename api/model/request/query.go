@@ -148,7 +148,8 @@ func (q *Query) Page() repository.Page {
 func (q *Query) Done() error {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.taken[name] {
-			q.faults.add(name, "unknown_parameter", "is not a parameter here; known are %s", strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
+			q.faults.add(name, "unknown_parameter", "is not a parameter here; known are %s",
+				strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
 		}
 	}
 	return apperror.Invalid(q.faults.list)

@@ -39,7 +39,10 @@ type SecretChange struct {
 // ReadSecret reads the body of POST /secrets.
 func ReadSecret(r *http.Request) (secret.SecretInput, error) {
 	body, err := readBody[SecretBody](r, nil)
-	return secret.SecretInput{Name: body.Name, Value: body.Value, Description: body.Description, Groups: groupsOf(body.Groups)}, err
+	return secret.SecretInput{
+		Name: body.Name, Value: body.Value, Description: body.Description,
+		Groups: groupsOf(body.Groups),
+	}, err
 }
 
 // ReadSecretChange reads the body of PUT /secrets/{name}. The version that the
@@ -47,8 +50,11 @@ func ReadSecret(r *http.Request) (secret.SecretInput, error) {
 func ReadSecretChange(r *http.Request) (secret.SecretEdit, error) {
 	body, err := readBody[SecretChange](r, nil)
 	return secret.SecretEdit{
-		SecretInput: secret.SecretInput{Value: or(body.Value, ""), Description: body.Description, Groups: groupsOf(body.Groups)},
-		KeepValue:   body.Value == nil, KeepGroups: body.Groups == nil, Force: body.Force, Version: body.Version,
+		SecretInput: secret.SecretInput{
+			Value: or(body.Value, ""), Description: body.Description,
+			Groups: groupsOf(body.Groups),
+		},
+		KeepValue: body.Value == nil, KeepGroups: body.Groups == nil, Force: body.Force, Version: body.Version,
 	}, err
 }
 

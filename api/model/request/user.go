@@ -63,7 +63,8 @@ func ReadUser(r *http.Request) (access.UserInput, error) {
 // where it shall change.
 func ReadUserChange(r *http.Request) (access.UserInput, error) {
 	body, err := readBody[UserChange](r, nil)
-	return access.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()}, err
+	return access.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()},
+		err
 }
 
 func (u *UserRights) rights() entity.Rights {
@@ -79,7 +80,8 @@ func ReadToken(r *http.Request) (access.TokenInput, error) {
 		}
 		for _, scope := range body.Scopes {
 			if !slices.Contains(known, scope) {
-				f.add("scopes", "unknown_value", "must name permissions among %s; leave it out for all that you hold", strings.Join(known, ", "))
+				f.add("scopes", "unknown_value", "must name permissions among %s; leave it out for all that you hold",
+					strings.Join(known, ", "))
 				break
 			}
 		}

@@ -23,7 +23,8 @@ type Token struct {
 // FromToken makes the view of a token; secret is empty but for a new one.
 func FromToken(t entity.Token, secret string) Token {
 	return Token{
-		ID: t.ID, UserID: t.UserID, Name: t.Name, Scopes: t.Scopes, ExpiresAt: Time(t.ExpiresAt), LastUsedAt: Time(t.LastUsedAt),
+		ID: t.ID, UserID: t.UserID, Name: t.Name, Scopes: t.Scopes, ExpiresAt: Time(t.ExpiresAt),
+		LastUsedAt: Time(t.LastUsedAt),
 		CreateTime: Time(t.CreateTime), Token: secret,
 	}
 }
@@ -53,8 +54,10 @@ type AuditEntry struct {
 // FromAudit makes the view of an entry.
 func FromAudit(e entity.AuditEntry) AuditEntry {
 	v := AuditEntry{
-		ID: e.ID, Time: Time(e.Time), UserID: e.UserID, Username: e.UserName, TokenID: e.TokenID, Address: e.Address, RequestID: e.RequestID,
-		Action: e.Action, Object: e.Object, ObjectName: e.ObjectName, Status: e.Status, Code: e.Code, Calls: max(e.Calls, 1),
+		ID: e.ID, Time: Time(e.Time), UserID: e.UserID, Username: e.UserName, TokenID: e.TokenID, Address: e.Address,
+		RequestID: e.RequestID,
+		Action:    e.Action, Object: e.Object, ObjectName: e.ObjectName, Status: e.Status, Code: e.Code,
+		Calls: max(e.Calls, 1),
 	}
 	if json.Valid([]byte(e.Changes)) {
 		v.Changes = json.RawMessage(e.Changes)

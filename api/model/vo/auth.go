@@ -27,7 +27,8 @@ func FromUser(u entity.User) User {
 	held := permission.Of(u)
 	return User{
 		ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(held),
-		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand), Secrets: slices.Contains(held, permission.SecretWrite),
+		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand),
+		Secrets: slices.Contains(held, permission.SecretWrite),
 	}
 }
 
@@ -35,8 +36,11 @@ func FromUser(u entity.User) User {
 // is not among the permissions.
 func FromCaller(who entity.Principal) User {
 	u := FromUser(who.User)
-	u.Permissions = slices.DeleteFunc(u.Permissions, func(p permission.Permission) bool { return !permission.Allows(who, p) })
-	u.Commands, u.Secrets = slices.Contains(u.Permissions, permission.JobCommand), slices.Contains(u.Permissions, permission.SecretWrite)
+	u.Permissions = slices.DeleteFunc(u.Permissions, func(p permission.Permission) bool {
+		return !permission.Allows(who, p)
+	})
+	u.Commands, u.Secrets = slices.Contains(u.Permissions, permission.JobCommand),
+		slices.Contains(u.Permissions, permission.SecretWrite)
 	return u
 }
 

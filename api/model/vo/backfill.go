@@ -29,7 +29,8 @@ type Backfill struct {
 // FromBackfill makes the view of a backfill.
 func FromBackfill(b entity.Backfill) Backfill {
 	return Backfill{
-		ID: b.ID, JobID: b.JobID, From: Time(b.From), To: Time(b.To), Total: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
+		ID: b.ID, JobID: b.JobID, From: Time(b.From), To: Time(b.To), Total: b.Total, AlreadyRun: b.AlreadyRun,
+		Started:  b.Started,
 		Position: Time(b.Cursor), MaxParallel: b.MaxParallel, Status: b.Status, User: b.User,
 		CreateTime: Time(b.CreateTime), UpdateTime: Time(b.UpdateTime),
 	}
@@ -51,5 +52,8 @@ const shownTimes = 1000
 
 // FromBackfillPlan makes the view of a plan.
 func FromBackfillPlan(times []time.Time, total, alreadyRun int) BackfillPlan {
-	return BackfillPlan{FireTimes: Times(times[:min(len(times), shownTimes)]), Total: total, AlreadyRun: alreadyRun, DryRun: true}
+	return BackfillPlan{
+		FireTimes: Times(times[:min(len(times), shownTimes)]), Total: total, AlreadyRun: alreadyRun,
+		DryRun: true,
+	}
 }

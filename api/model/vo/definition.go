@@ -106,7 +106,10 @@ func FromPlan(p *definition.Plan, dryRun bool, explain func(error) (code, messag
 	}
 	for i, c := range p.Jobs {
 		job := c.Job()
-		v.Items[i] = ImportItem{Group: job.Group, Name: job.Name, ID: job.ID, Action: c.Action, Changes: map[string][2]any{}, Error: fail(c.Err)}
+		v.Items[i] = ImportItem{
+			Group: job.Group, Name: job.Name, ID: job.ID, Action: c.Action, Changes: map[string][2]any{},
+			Error: fail(c.Err),
+		}
 		if c.Action == definition.ActionUpdate {
 			v.Items[i].Changes = EntryChanges(c.Before, c.After)
 		}

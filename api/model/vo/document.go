@@ -60,7 +60,8 @@ func (w *DocumentWriter) Add(jobs []*entity.Job) error {
 		case why == "":
 			entries = append(entries, FromEntry(j))
 		case !w.json:
-			fmt.Fprintf(&w.b, "# left out, because what the store holds of it cannot be read: job %q of group %q\n", j.Name, j.Group)
+			fmt.Fprintf(&w.b, "# left out, because what the store holds of it cannot be read: job %q of group %q\n", j.Name,
+				j.Group)
 		}
 	}
 	if len(entries) == 0 {

@@ -65,12 +65,18 @@ type Execution struct {
 // FromExecution makes the view of a run; names maps job ids to names.
 func FromExecution(e *entity.Execution, names map[string]string) Execution {
 	v := Execution{
-		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Trigger: e.Trigger,
-		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(), WaitsOn: e.Claim.WaitsOn(), NodeID: cmp.Or(e.NodeID, e.Claim.WaitsOn()),
-		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime), EndTime: Time(e.EndTime),
-		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf), JobVersion: e.JobVersion,
-		SkipFrom: Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
-		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(), Epoch: e.Epoch, FencingToken: e.FencingToken(),
+		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime),
+		Trigger:    e.Trigger,
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(),
+		WaitsOn: e.Claim.WaitsOn(), NodeID: cmp.Or(e.NodeID, e.Claim.WaitsOn()),
+		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime),
+		EndTime:  Time(e.EndTime),
+		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf),
+		JobVersion: e.JobVersion,
+		SkipFrom:   Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime),
+		UpdateTime:  Time(e.UpdateTime),
+		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(), Epoch: e.Epoch,
+		FencingToken: e.FencingToken(),
 	}
 	if until, ok := e.Claim.DetachedUntil(); ok {
 		v.Deadline = Time(until)
@@ -115,7 +121,8 @@ type ExecutionDetail struct {
 // FromExecutionDetail makes the view of a run with all its texts.
 func FromExecutionDetail(e *entity.Execution, names map[string]string) ExecutionDetail {
 	return ExecutionDetail{
-		Execution: FromExecution(e, names), Params: rawOrNull(e.Params), Checkpoint: e.Checkpoint, Output: output(e.Result, e.ExitCode),
+		Execution: FromExecution(e, names), Params: rawOrNull(e.Params), Checkpoint: e.Checkpoint,
+		Output: output(e.Result, e.ExitCode),
 	}
 }
 
@@ -166,7 +173,8 @@ func FromAttempts(attempts []entity.Attempt) []Attempt {
 	for i, a := range attempts {
 		out[i] = Attempt{
 			Attempt: a.Attempt, Status: a.Status, Reason: a.Reason, NodeID: a.NodeID,
-			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Progress: a.Progress, Result: a.Result,
+			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Progress: a.Progress,
+			Result: a.Result,
 			Output: output(a.Result, a.ExitCode),
 		}
 	}
@@ -219,8 +227,10 @@ func FromFires(entries []execution.LedgerEntry) []Fire {
 	out := make([]Fire, len(entries))
 	for i, e := range entries {
 		out[i] = Fire{
-			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, WaitsFor: e.WaitsFor, Reason: e.Reason, Message: e.Message, LatenessMs: e.LatenessMs,
-			ExecutionIDs: whole(e.ExecutionIDs), Replays: whole(e.Replays), RangeEnd: Time(e.RangeEnd), CountAtLeast: e.CountAtLeast,
+			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, WaitsFor: e.WaitsFor, Reason: e.Reason,
+			Message: e.Message, LatenessMs: e.LatenessMs,
+			ExecutionIDs: whole(e.ExecutionIDs), Replays: whole(e.Replays), RangeEnd: Time(e.RangeEnd),
+			CountAtLeast: e.CountAtLeast,
 		}
 		if !e.RangeEnd.IsZero() {
 			count := e.Count

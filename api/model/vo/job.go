@@ -124,8 +124,9 @@ type Routing struct {
 // FromJob makes the view of a job.
 func FromJob(j *entity.Job) Job {
 	v := Job{
-		ID: j.ID, Definition: fromDefinition(j), Status: j.Status, NextFireTime: Time(j.NextFireTime), LastFireTime: Time(j.LastFireTime),
-		Version: j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime), Unreadable: j.Unreadable(),
+		ID: j.ID, Definition: fromDefinition(j), Status: j.Status, NextFireTime: Time(j.NextFireTime),
+		LastFireTime: Time(j.LastFireTime),
+		Version:      j.Version, CreateTime: Time(j.CreateTime), UpdateTime: Time(j.UpdateTime), Unreadable: j.Unreadable(),
 	}
 	if j.Status == entity.JobPaused {
 		v.PausedBy, v.Pause = "JOB", fromPause(j.PausedAt, j.Pause)
@@ -155,7 +156,8 @@ func fromDefinition(j *entity.Job) Definition {
 func fromSchedule(j *entity.Job) Schedule {
 	s := j.Schedule
 	return Schedule{
-		Kind: string(s.Kind), CronExpression: s.CronExpression, Dialect: string(s.Dialect), IntervalMs: s.IntervalMs, At: Time(s.At),
+		Kind: string(s.Kind), CronExpression: s.CronExpression, Dialect: string(s.Dialect), IntervalMs: s.IntervalMs,
+		At:       Time(s.At),
 		TimeZone: s.TimeZone, StartTime: Time(s.StartTime), EndTime: Time(s.EndTime), JitterMs: s.JitterMs,
 		MisfirePolicy: string(j.Misfire.Policy), MisfireThresholdSec: j.Misfire.ThresholdSec,
 		MisfireWindowSec: j.Misfire.WindowSec, MisfireMaxFires: j.Misfire.MaxFires,

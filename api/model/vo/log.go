@@ -42,7 +42,10 @@ func FromChunks(chunks []entity.LogChunk, after int64, limit int, more bool) Log
 					logs.NextCursor = lastSeq(logs.Items)
 					return logs
 				}
-				logs.Items = append(logs.Items, LogLine{Seq: seq, Time: Time(c.CreateTime), Stream: c.Type, Line: line, Attempt: c.Attempt})
+				logs.Items = append(logs.Items, LogLine{
+					Seq: seq, Time: Time(c.CreateTime), Stream: c.Type, Line: line,
+					Attempt: c.Attempt,
+				})
 			}
 			seq++
 		}

@@ -110,7 +110,10 @@ type LatenessMs struct {
 
 // FromOverview makes the view of an overview.
 func FromOverview(o monitor.Overview) Overview {
-	v := Overview{Time: Time(o.Time), Degraded: []string{}, DegradedParts: FromTroubles(o.Degraded), DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast}
+	v := Overview{
+		Time: Time(o.Time), Degraded: []string{}, DegradedParts: FromTroubles(o.Degraded),
+		DeadLetters: o.DeadLetters.N, DeadLettersAtLeast: o.DeadLetters.AtLeast,
+	}
 	for _, t := range o.Degraded {
 		v.Degraded = append(v.Degraded, t.Reason)
 	}
@@ -119,8 +122,10 @@ func FromOverview(o monitor.Overview) Overview {
 	v.Executions.Waiting, v.Executions.WaitingAtLeast = o.Waiting.N, o.Waiting.AtLeast
 	v.Executions.Running, v.Executions.RunningAtLeast = o.Running.N, o.Running.AtLeast
 	v.Executions.LastHour = LastHour{
-		Success: o.LastHour[entity.StatusSuccess], Failed: o.LastHour[entity.StatusFailed], Timeout: o.LastHour[entity.StatusTimeout],
-		Cancelled: o.LastHour[entity.StatusCancelled], Skipped: o.LastHour[entity.StatusSkipped], Dead: o.LastHour[entity.StatusDead],
+		Success: o.LastHour[entity.StatusSuccess], Failed: o.LastHour[entity.StatusFailed],
+		Timeout:   o.LastHour[entity.StatusTimeout],
+		Cancelled: o.LastHour[entity.StatusCancelled], Skipped: o.LastHour[entity.StatusSkipped],
+		Dead:    o.LastHour[entity.StatusDead],
 		AtLeast: o.LastHourAtLeast,
 	}
 	v.Nodes.Up, v.Nodes.Suspect = o.Nodes[entity.NodeUp], o.Nodes[entity.NodeSuspect]

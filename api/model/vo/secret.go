@@ -22,7 +22,10 @@ type Secret struct {
 // FromSecret makes the view of a secret for a caller.
 func FromSecret(s entity.Secret, who entity.Principal) Secret {
 	return Secret{
-		Name: s.Name, Description: s.Description, Version: s.Version, CreateTime: Time(s.CreateTime), UpdateTime: Time(s.UpdateTime),
-		Groups: slices.DeleteFunc(slices.Clone(s.Groups), func(group string) bool { return !permission.Sees(who, group) }),
+		Name: s.Name, Description: s.Description, Version: s.Version, CreateTime: Time(s.CreateTime),
+		UpdateTime: Time(s.UpdateTime),
+		Groups: slices.DeleteFunc(slices.Clone(s.Groups), func(group string) bool {
+			return !permission.Sees(who, group)
+		}),
 	}
 }

@@ -15,8 +15,10 @@ import (
 func FuzzYAML(f *testing.F) {
 	for _, text := range []string{
 		"", "a: 1\nb: [x, 'y', \"z\"]\n", "version: 1\njobs:\n- name: n\n  jobType: HTTP\n  jobData: {url: http://x}\n",
-		"a: |\n  one\n  two\nb: >\n  x\n  y", "a: &a [x]\nb: *a\n", "<<: {a: 1}\n", "a: !!binary aGk=\n", "? {a: 1}\n: b\n", "--- 1\n--- 2\n",
-		"a: 1e400\nb: -0\nc: .inf\nd: 0x1F\n", "\ufeffa: b", "a: 1\na: 2\n", "%YAML 1.1\n---\na: b\n", "a: \"\\ud83d\\ude00\\x85\"\n",
+		"a: |\n  one\n  two\nb: >\n  x\n  y", "a: &a [x]\nb: *a\n", "<<: {a: 1}\n", "a: !!binary aGk=\n", "? {a: 1}\n: b\n",
+		"--- 1\n--- 2\n",
+		"a: 1e400\nb: -0\nc: .inf\nd: 0x1F\n", "\ufeffa: b", "a: 1\na: 2\n", "%YAML 1.1\n---\na: b\n",
+		"a: \"\\ud83d\\ude00\\x85\"\n",
 	} {
 		f.Add([]byte(text))
 	}

@@ -92,13 +92,19 @@ func TestAFileMayHoldSeveralDocuments(t *testing.T) {
 // Any JSON goes through YAML and back unchanged, byte for byte.
 func TestAnyJSONSurvivesYAML(t *testing.T) {
 	t.Parallel()
-	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ \t\n\r#:,\[\]{}&*!|>'"%@~0-9eE.x_+a-f\x{85}\x{a0}\x{2028}\x{feff}\x{7f}-]{0,12}`),
-		rapid.SampledFrom([]string{"", "yes", "null", "~", "1e400", "0x1", "1:30", "<<", "=", "---", "...", "a\nb\n", "a\n\nb\n", " a\n", "a\n b", "a\n\n  b\n\n", "a \nb\n", "2026-01-01", "true"}))
+	text := rapid.OneOf(rapid.String(),
+		rapid.StringMatching(`[ \t\n\r#:,\[\]{}&*!|>'"%@~0-9eE.x_+a-f\x{85}\x{a0}\x{2028}\x{feff}\x{7f}-]{0,12}`),
+		rapid.SampledFrom([]string{
+			"", "yes", "null", "~", "1e400", "0x1", "1:30", "<<", "=", "---", "...", "a\nb\n",
+			"a\n\nb\n", " a\n", "a\n b", "a\n\n  b\n\n", "a \nb\n", "2026-01-01", "true",
+		}))
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {
 		leaf := []*rapid.Generator[any]{
 			text.AsAny(), rapid.Just(any(nil)), rapid.Bool().AsAny(),
-			rapid.Map(rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?`), func(s string) any { return json.Number(s) }),
+			rapid.Map(rapid.StringMatching(`-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?`), func(s string) any {
+				return json.Number(s)
+			}),
 		}
 		if depth > 0 {
 			leaf = append(leaf, rapid.SliceOfN(value(depth-1), 0, 4).AsAny(), rapid.MapOfN(text, value(depth-1), 0, 4).AsAny())
@@ -121,7 +127,9 @@ func TestAnyJSONSurvivesYAML(t *testing.T) {
 
 func TestYAMLReadsWell(t *testing.T) {
 	t.Parallel()
-	yaml, err := yamljson.ToYAML(json.RawMessage(`[{"name":"settle orders","cron":"0 0/5 * * * ?","script":"set -e\nif true; then\n  echo hi\nfi\n","on":"yes","labels":{},"x":1.50}]`))
+	yaml, err := yamljson.ToYAML(
+		json.RawMessage(`[{"name":"settle orders","cron":"0 0/5 * * * ?","script":"set -e\nif true; then\n  echo hi\nfi\n","on":"yes","labels":{},"x":1.50}]`))
 	require.NoError(t, err)
-	require.Equal(t, "- name: settle orders\n  cron: \"0 0/5 * * * ?\"\n  script: |\n    set -e\n    if true; then\n      echo hi\n    fi\n  \"on\": \"yes\"\n  labels: {}\n  x: 1.50\n", string(yaml))
+	require.Equal(t, "- name: settle orders\n  cron: \"0 0/5 * * * ?\"\n  script: |\n    set -e\n    if true; then\n    "+
+		"  echo hi\n    fi\n  \"on\": \"yes\"\n  labels: {}\n  x: 1.50\n", string(yaml))
 }

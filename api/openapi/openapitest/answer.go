@@ -38,7 +38,8 @@ func (d *Document) Check(c Call) error {
 	}
 	where := c.Method + " " + op.Path
 	if response == nil {
-		return fmt.Errorf("%s answers %d, which is not documented: annotate its action and run make docs: %s", where, c.Status, c.Answer)
+		return fmt.Errorf("%s answers %d, which is not documented: annotate its action and run make docs: %s", where,
+			c.Status, c.Answer)
 	}
 	if err := d.checkContent(c, response.Value.Content); err != nil {
 		return fmt.Errorf("%s, status %d: %w", where, c.Status, err)
@@ -62,7 +63,8 @@ func (d *Document) checkUnknown(c Call) error {
 		return nil
 	}
 	if !slices.Contains([]int{404, 405, 413}, c.Status) {
-		return fmt.Errorf("%s %s answers %d, but no operation is documented there: annotate its action and run make docs", c.Method, c.Path, c.Status)
+		return fmt.Errorf("%s %s answers %d, but no operation is documented there: annotate its action and run make docs",
+			c.Method, c.Path, c.Status)
 	}
 	return d.checkProblem(c)
 }
@@ -141,5 +143,6 @@ func visit(schema *openapi3.Schema, raw []byte, trim func(*openapi3.Schema, any)
 	if trim != nil {
 		trim(schema, v)
 	}
-	return schema.VisitJSON(v, openapi3.MultiErrors(), openapi3.EnableFormatValidation(), openapi3.DisableReadOnlyValidation(), openapi3.DisableSchemaErrorDetails())
+	return schema.VisitJSON(v, openapi3.MultiErrors(), openapi3.EnableFormatValidation(),
+		openapi3.DisableReadOnlyValidation(), openapi3.DisableSchemaErrorDetails())
 }

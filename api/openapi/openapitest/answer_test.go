@@ -29,9 +29,15 @@ func TestAnswersAreHeldToTheDocument(t *testing.T) {
 		{"what may be null", "GET", "/api/v1/auth/me", "", 200, "application/json", user, ""},
 		{"a problem", "GET", "/api/v1/jobs/x", "", 404, "application/problem+json", problem, ""},
 		{"a problem at no address", "GET", "/nothing", "", 404, "application/problem+json", problem, ""},
-		{"a literal goes before a parameter", "POST", "/api/v1/jobs/pause", "", 404, "application/problem+json", problem, "answers 404"},
+		{
+			"a literal goes before a parameter", "POST", "/api/v1/jobs/pause", "", 404, "application/problem+json", problem,
+			"answers 404",
+		},
 		{"an unknown field", "GET", "/healthz", "", 200, "application/json", `{"status":"ok","more":1}`, "more"},
-		{"an unknown field inside", "GET", "/api/v1/jobs", "", 200, "application/json", `{"items":[{"x":1}],"nextCursor":null}`, "/items/0"},
+		{
+			"an unknown field inside", "GET", "/api/v1/jobs", "", 200, "application/json",
+			`{"items":[{"x":1}],"nextCursor":null}`, "/items/0",
+		},
 		{"a missing field", "GET", "/healthz", "", 200, "application/json", `{}`, "status"},
 		{"a wrong type", "GET", "/healthz", "", 200, "application/json", `{"status":1}`, "status"},
 		{"what may not be null", "GET", "/healthz", "", 200, "application/json", `{"status":null}`, "status"},
@@ -41,8 +47,14 @@ func TestAnswersAreHeldToTheDocument(t *testing.T) {
 		{"an undocumented status", "GET", "/api/v1/jobs", "", 418, "application/problem+json", problem, "answers 418"},
 		{"a success at no address", "GET", "/nothing", "", 200, "application/json", health, "no operation"},
 		{"a body where none is documented", "DELETE", "/api/v1/jobs/x", "", 204, "application/json", health, "a body"},
-		{"a body that was accepted", "POST", "/api/v1/bulk/jobs/pause", `{"ids":["a"],"all":true}`, 200, "application/json", `{"items":[],"succeeded":0,"failed":0,"more":false}`, "accepted a body"},
-		{"a body that was refused", "POST", "/api/v1/bulk/jobs/pause", `{"all":true}`, 422, "application/problem+json", problem, ""},
+		{
+			"a body that was accepted", "POST", "/api/v1/bulk/jobs/pause", `{"ids":["a"],"all":true}`, 200, "application/json",
+			`{"items":[],"succeeded":0,"failed":0,"more":false}`, "accepted a body",
+		},
+		{
+			"a body that was refused", "POST", "/api/v1/bulk/jobs/pause", `{"all":true}`, 422, "application/problem+json",
+			problem, "",
+		},
 		{"an empty page", "GET", "/api/v1/jobs", "", 200, "application/json", page, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

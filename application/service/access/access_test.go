@@ -49,7 +49,8 @@ func (h house) user(t *testing.T, name string, role entity.Role) entity.User {
 
 func (h house) token(t *testing.T, userID string, scopes []string) (entity.Token, string) {
 	t.Helper()
-	token, secret, err := h.tokens.Create(t.Context(), userID, access.TokenInput{Name: "CI", Scopes: scopes, ExpiresAt: h.clock.Now().Add(time.Hour)})
+	token, secret, err := h.tokens.Create(t.Context(), userID,
+		access.TokenInput{Name: "CI", Scopes: scopes, ExpiresAt: h.clock.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	return token, secret
 }
@@ -149,7 +150,10 @@ func TestAnotherPasswordEndsTheTokens(t *testing.T) {
 			return h.auth.ChangePassword(t.Context(), id, rightPassword, "another horse", keep)
 		},
 		"by an admin": func(h house, id string, keep bool) error {
-			_, err := h.users.Change(t.Context(), id, access.UserInput{Role: entity.RoleOperator, Password: "another horse", KeepTokens: keep})
+			_, err := h.users.Change(t.Context(), id, access.UserInput{
+				Role: entity.RoleOperator, Password: "another horse",
+				KeepTokens: keep,
+			})
 			return err
 		},
 	} {
@@ -178,7 +182,8 @@ func TestAUserHasSoManyTokens(t *testing.T) {
 			first = token
 		}
 	}
-	_, _, err := h.tokens.Create(t.Context(), bob.ID, access.TokenInput{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
+	_, _, err := h.tokens.Create(t.Context(), bob.ID,
+		access.TokenInput{Name: "one more", ExpiresAt: h.clock.Now().Add(time.Hour)})
 	servicetest.RequireKind(t, apperror.KindConflict, err)
 	_, err = h.tokens.Revoke(t.Context(), first.ID, bob.ID)
 	require.NoError(t, err)

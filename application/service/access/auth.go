@@ -75,8 +75,13 @@ type AuthService struct {
 
 // NewAuthService puts sign-in together from its ports. past may be nil. Then only sign-ins
 // at this node, since it began, tell an owner from a stranger.
-func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, past PastSignIns, hasher PasswordHasher, c clock.Clock) *AuthService {
-	return &AuthService{users: users, sessions: sessions, tokens: tokens, past: past, hasher: hasher, clock: c, guard: newLoginGuard()}
+func NewAuthService(users repository.Users, sessions repository.Sessions, tokens repository.Tokens, past PastSignIns,
+	hasher PasswordHasher, c clock.Clock,
+) *AuthService {
+	return &AuthService{
+		users: users, sessions: sessions, tokens: tokens, past: past, hasher: hasher, clock: c,
+		guard: newLoginGuard(),
+	}
 }
 
 // Login checks a name and password and opens a session. A wrong pair is
@@ -97,7 +102,10 @@ func (s *AuthService) Login(ctx context.Context, name, password, clientAddr stri
 	}
 	token := newSecret(sessionPrefix)
 	now := s.clock.Now()
-	session := entity.Session{TokenHash: hashToken(token), UserID: user.ID, ExpiresAt: now.Add(SessionLife), CreateTime: now}
+	session := entity.Session{
+		TokenHash: hashToken(token), UserID: user.ID, ExpiresAt: now.Add(SessionLife),
+		CreateTime: now,
+	}
 	if err := s.sessions.AddSession(ctx, session, MaxSessions); err != nil {
 		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
 	}
@@ -188,7 +196,8 @@ func (s *AuthService) Logout(ctx context.Context, token string) error {
 // apperror.KindUnauthenticated. It returns the error of a store that is away: without
 // the store no caller gets in.
 func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.Principal, error) {
-	unknown := apperror.New(apperror.KindUnauthenticated, "unknown_token", "the token is unknown or expired; sign in again")
+	unknown := apperror.New(apperror.KindUnauthenticated, "unknown_token",
+		"the token is unknown or expired; sign in again")
 	if token == "" || len(token) > maxToken {
 		return entity.Principal{}, unknown
 	}
@@ -233,7 +242,9 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 // ChangePassword replaces the password of a user who knows the old one. It ends all
 // sessions of that user, and all API tokens unless keepTokens is set. Wrong fields are
 // oldPassword and newPassword.
-func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error {
+func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string,
+	keepTokens bool,
+) error {
 	user, err := s.users.UserByID(ctx, userID)
 	if err != nil {
 		return fmt.Errorf("look up user %s: %w", userID, err)

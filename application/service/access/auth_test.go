@@ -32,7 +32,10 @@ const rightPassword = "correct horse"
 
 func newSignIn(t *testing.T) signIn {
 	t.Helper()
-	s := signIn{store: newAccounts(), hasher: &quickHasher{}, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
+	s := signIn{
+		store: newAccounts(), hasher: &quickHasher{},
+		clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)),
+	}
 	s.AuthService = access.NewAuthService(s.store, s.store, dbtest.Open(t, dbtest.SQLite(t)), nil, s.hasher, s.clock)
 	generated, err := s.EnsureFirstAdmin(t.Context(), rightPassword)
 	require.NoError(t, err)
@@ -236,8 +239,12 @@ func TestAStrangerCannotKeepTheOwnerOut(t *testing.T) {
 		address func(i int) string
 		slowest time.Duration
 	}{
-		"a flood, and the owner where the owner was before": {50 * time.Millisecond, func(int) string { return "192.0.2.1" }, 0},
-		"slower, and the owner in a new place each time":    {time.Second, func(i int) string { return fmt.Sprint("192.0.2.", i) }, 15 * time.Second},
+		"a flood, and the owner where the owner was before": {50 * time.Millisecond, func(int) string {
+			return "192.0.2.1"
+		}, 0},
+		"slower, and the owner in a new place each time": {time.Second, func(i int) string {
+			return fmt.Sprint("192.0.2.", i)
+		}, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -389,9 +396,11 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 	s := newSignIn(t)
 	id := s.login(t).User.ID
 	for range 5 {
-		servicetest.RequireKind(t, apperror.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password", false))
+		servicetest.RequireKind(t, apperror.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password",
+			false))
 	}
-	servicetest.RequireKind(t, apperror.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
+	servicetest.RequireKind(t, apperror.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password",
+		false))
 }
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {

@@ -235,7 +235,8 @@ func (g *loginGuard) wondersAbout(now time.Duration, account, address string) bo
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.byName["user "+account]
-	if t == nil || t.count < freeUserTries || now-t.last > forgetAfter || now < t.recall || slices.Contains(g.known[account], from) {
+	if t == nil || t.count < freeUserTries || now-t.last > forgetAfter || now < t.recall ||
+		slices.Contains(g.known[account], from) {
 		return false
 	}
 	t.recall = now + recallEvery

@@ -29,19 +29,26 @@ const (
 // signs around them, and walks over the keyboard.
 func guessedWords() []string {
 	return []string{
-		"password", "passw0rd", "p@ssword", "p@ssw0rd", "pa$$word", "passwordpassword", "mypassword", "thepassword", "newpassword", "passphrase",
-		"admin", "administrator", "adminadmin", "adminpassword", "root", "rootroot", "rootpassword", "user", "guest", "test", "testtest", "testpassword", "demo",
-		"changeme", "change-me", "change_me", "changethis", "pleasechange", "default", "defaultpassword", "default_token", "secret", "topsecret", "letmein", "letmeinplease",
-		"welcome", "login", "iloveyou", "sunshine", "princess", "football", "baseball", "superman", "batman", "dragon", "monkey", "master", "trustno", "computer", "internet",
-		"qwerty", "qwertyuiop", "azerty", "azertyuiop", "asdfghjkl", "zxcvbnm", "qwertz", "qwertzuiop", "abc", "abcd", "scheduler", "platform-scheduler", "platformscheduler",
+		"password", "passw0rd", "p@ssword", "p@ssw0rd", "pa$$word", "passwordpassword", "mypassword", "thepassword",
+		"newpassword", "passphrase",
+		"admin", "administrator", "adminadmin", "adminpassword", "root", "rootroot", "rootpassword", "user", "guest", "test",
+		"testtest", "testpassword", "demo",
+		"changeme", "change-me", "change_me", "changethis", "pleasechange", "default", "defaultpassword", "default_token",
+		"secret", "topsecret", "letmein", "letmeinplease",
+		"welcome", "login", "iloveyou", "sunshine", "princess", "football", "baseball", "superman", "batman", "dragon",
+		"monkey", "master", "trustno", "computer", "internet",
+		"qwerty", "qwertyuiop", "azerty", "azertyuiop", "asdfghjkl", "zxcvbnm", "qwertz", "qwertzuiop", "abc", "abcd",
+		"scheduler", "platform-scheduler", "platformscheduler",
 		"xxl-job", "xxl_job", "xxljob", "powerjob", "quartz", "nacos", "redis", "mysql", "kafka", "docker", "kubernetes",
 	}
 }
 
 func guessedKeys() []string {
 	return []string{
-		"1q2w3e4r5t", "1q2w3e4r5t6y", "q1w2e3r4t5", "1qaz2wsx3edc", "qazwsxedcrfv", "zaq12wsxcde3", "qwer1234qwer", "asdf1234asdf", "1234qwerasdf", "123qweasdzxc",
-		"qweasdzxc123", "a1b2c3d4e5", "1a2b3c4d5e", "abc123abc123", "correcthorsebatterystaple", "correct horse battery staple",
+		"1q2w3e4r5t", "1q2w3e4r5t6y", "q1w2e3r4t5", "1qaz2wsx3edc", "qazwsxedcrfv", "zaq12wsxcde3", "qwer1234qwer",
+		"asdf1234asdf", "1234qwerasdf", "123qweasdzxc",
+		"qweasdzxc123", "a1b2c3d4e5", "1a2b3c4d5e", "abc123abc123", "correcthorsebatterystaple",
+		"correct horse battery staple",
 	}
 }
 
@@ -60,7 +67,8 @@ func weaknesses(field, password, userName string) []apperror.Field {
 	case mostly(password, userName):
 		return wrong("too_common", "must have at least %d characters beside the name of the user", minOwn)
 	case plainPattern([]rune(strings.ToLower(password))):
-		return wrong("too_common", "must not repeat or count up a few characters; choose several words, or a password that a program made")
+		return wrong("too_common",
+			"must not repeat or count up a few characters; choose several words, or a password that a program made")
 	case guessed(strings.ToLower(password)):
 		return wrong("too_common", "is among the first that are guessed; choose another")
 	default:

@@ -46,16 +46,24 @@ type TokenInput struct {
 }
 
 // Create makes a token for a user and returns it, this once.
-func (s *TokenService) Create(ctx context.Context, userID string, n TokenInput) (t entity.Token, secret string, err error) {
+func (s *TokenService) Create(ctx context.Context, userID string,
+	n TokenInput,
+) (t entity.Token, secret string, err error) {
 	now := s.clock.Now()
 	var wrong []apperror.Field
 	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {
-		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName)})
+		wrong = append(wrong, apperror.Field{
+			Field: "name", Code: "invalid",
+			Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName),
+		})
 	} else if remedy := validation.Line(n.Name, maxUserName); remedy != "" {
 		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: remedy})
 	}
 	if !n.ExpiresAt.After(now) || n.ExpiresAt.Sub(now) > MaxTokenLife {
-		wrong = append(wrong, apperror.Field{Field: "expiresAt", Code: "out_of_range", Message: "must be a time within the next 366 days"})
+		wrong = append(wrong, apperror.Field{
+			Field: "expiresAt", Code: "out_of_range",
+			Message: "must be a time within the next 366 days",
+		})
 	}
 	if err := apperror.Invalid(wrong); err != nil {
 		return t, "", err
@@ -65,7 +73,10 @@ func (s *TokenService) Create(ctx context.Context, userID string, n TokenInput) 
 		return t, "", fmt.Errorf("make an id for a token: %w", err)
 	}
 	secret = newSecret(tokenPrefix)
-	t = entity.Token{ID: id.String(), UserID: userID, Name: n.Name, Hash: hashToken(secret), Scopes: n.Scopes, ExpiresAt: n.ExpiresAt, CreateTime: now}
+	t = entity.Token{
+		ID: id.String(), UserID: userID, Name: n.Name, Hash: hashToken(secret), Scopes: n.Scopes,
+		ExpiresAt: n.ExpiresAt, CreateTime: now,
+	}
 	return t, secret, s.tokens.AddToken(ctx, t, MaxTokens)
 }
 

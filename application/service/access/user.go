@@ -26,7 +26,9 @@ type UserService struct {
 }
 
 // NewUserService puts it together from its ports.
-func NewUserService(users repository.Users, admin repository.UserAdmin, hasher PasswordHasher, c clock.Clock) *UserService {
+func NewUserService(users repository.Users, admin repository.UserAdmin, hasher PasswordHasher,
+	c clock.Clock,
+) *UserService {
 	return &UserService{users: users, admin: admin, hasher: hasher, clock: c}
 }
 
@@ -55,7 +57,10 @@ func (s *UserService) Create(ctx context.Context, n UserInput) (entity.User, err
 		return entity.User{}, fmt.Errorf("make an id for a user: %w", err)
 	}
 	now := s.clock.Now()
-	u := entity.User{ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, Rights: n.Rights, CreateTime: now, UpdateTime: now}
+	u := entity.User{
+		ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, Rights: n.Rights, CreateTime: now,
+		UpdateTime: now,
+	}
 	return u, s.users.AddUser(ctx, u)
 }
 
@@ -108,8 +113,13 @@ func (s *UserService) Delete(ctx context.Context, id string) error { return s.ad
 // checkUserName keeps new names to characters of which no two look alike.
 func checkUserName(name string) []apperror.Field {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	if name == "" || len(name) > maxUserName || strings.Trim(name, plain+"._@+-") != "" || !strings.ContainsRune(plain, rune(name[0])) {
-		return []apperror.Field{{Field: "username", Code: "invalid", Message: fmt.Sprintf("must have 1 to %d ASCII letters, digits and . _ @ + -, and begin with a letter or digit", maxUserName)}}
+	if name == "" || len(name) > maxUserName || strings.Trim(name, plain+"._@+-") != "" ||
+		!strings.ContainsRune(plain, rune(name[0])) {
+		return []apperror.Field{{
+			Field: "username", Code: "invalid",
+			Message: fmt.Sprintf("must have 1 to %d ASCII letters, digits and . _ @ + -, and begin with a letter or digit",
+				maxUserName),
+		}}
 	}
 	return nil
 }
@@ -149,7 +159,13 @@ func checkRole(role entity.Role) []apperror.Field {
 	case entity.RoleAdmin, entity.RoleOperator, entity.RoleViewer, entity.RoleDisabled:
 		return nil
 	case "":
-		return []apperror.Field{{Field: "role", Code: "required", Message: "is required: admin, operator, viewer or disabled"}}
+		return []apperror.Field{{
+			Field: "role", Code: "required",
+			Message: "is required: admin, operator, viewer or disabled",
+		}}
 	}
-	return []apperror.Field{{Field: "role", Code: "unknown_value", Message: "must be one of admin, operator, viewer, disabled"}}
+	return []apperror.Field{{
+		Field: "role", Code: "unknown_value",
+		Message: "must be one of admin, operator, viewer, disabled",
+	}}
 }

@@ -103,6 +103,8 @@ func (s *AuditService) SignInAddresses(ctx context.Context, userID string) ([]st
 }
 
 // List is one page of entries, newest first.
-func (s *AuditService) List(ctx context.Context, f repository.AuditFilter, p repository.Page) ([]entity.AuditEntry, string, error) {
+func (s *AuditService) List(ctx context.Context, f repository.AuditFilter,
+	p repository.Page,
+) ([]entity.AuditEntry, string, error) {
 	return s.log.ListAudit(ctx, f, p)
 }

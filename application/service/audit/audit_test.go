@@ -40,7 +40,10 @@ func TestAuditEntriesAreMadeToFit(t *testing.T) {
 	for i := range long {
 		long[i] = 'x'
 	}
-	e := entity.AuditEntry{UserName: "a\x00b\xff", Address: string(long), Action: string(long), Object: string(long), Code: string(long), Changes: string(long), Status: 200}
+	e := entity.AuditEntry{
+		UserName: "a\x00b\xff", Address: string(long), Action: string(long), Object: string(long),
+		Code: string(long), Changes: string(long), Status: 200,
+	}
 	require.NoError(t, h.audit.Record(t.Context(), e))
 	entries, _, err := h.audit.List(t.Context(), repository.AuditFilter{}, repository.Page{})
 	require.NoError(t, err)
@@ -66,9 +69,15 @@ func TestEqualRefusalsOfAMinuteAreOneEntry(t *testing.T) {
 	h := newHouse(t)
 	call := func(e entity.AuditEntry) { require.NoError(t, h.audit.Record(t.Context(), e)) }
 	for i := range 150 {
-		call(entity.AuditEntry{UserID: "u-1", UserName: "viewer", Action: "POST /api/v1/jobs/:id/pause", Object: fmt.Sprint("job-", i), Status: 403, Code: "forbidden", Calls: 1})
+		call(entity.AuditEntry{
+			UserID: "u-1", UserName: "viewer", Action: "POST /api/v1/jobs/:id/pause",
+			Object: fmt.Sprint("job-", i), Status: 403, Code: "forbidden", Calls: 1,
+		})
 	}
-	call(entity.AuditEntry{UserID: "u-2", UserName: "other", Action: "POST /api/v1/jobs/:id/pause", Object: "job-1", Status: 403, Code: "forbidden", Calls: 1})
+	call(entity.AuditEntry{
+		UserID: "u-2", UserName: "other", Action: "POST /api/v1/jobs/:id/pause", Object: "job-1",
+		Status: 403, Code: "forbidden", Calls: 1,
+	})
 	call(entity.AuditEntry{UserID: "u-1", UserName: "viewer", Action: "POST /api/v1/jobs", Status: 201, Calls: 1})
 	require.NoError(t, h.audit.Flush(t.Context(), false))
 	require.Len(t, h.entries(t), 3, "the first of each kind is there at once")
@@ -77,11 +86,15 @@ func TestEqualRefusalsOfAMinuteAreOneEntry(t *testing.T) {
 	require.NoError(t, h.audit.Flush(t.Context(), true))
 	got := h.entries(t)
 	require.Len(t, got, 4)
-	require.Equal(t, []any{"viewer", "POST /api/v1/jobs/:id/pause", "", 403, 149}, []any{got[3].UserName, got[3].Action, got[3].Object, got[3].Status, got[3].Calls})
+	require.Equal(t, []any{"viewer", "POST /api/v1/jobs/:id/pause", "", 403, 149},
+		[]any{got[3].UserName, got[3].Action, got[3].Object, got[3].Status, got[3].Calls})
 	require.Equal(t, 1, got[0].Calls)
 
 	for range 3 {
-		call(entity.AuditEntry{UserID: "u-2", UserName: "other", Action: "GET /api/v1/users", Status: 403, Code: "forbidden", Calls: 1})
+		call(entity.AuditEntry{
+			UserID: "u-2", UserName: "other", Action: "GET /api/v1/users", Status: 403, Code: "forbidden",
+			Calls: 1,
+		})
 	}
 	require.NoError(t, h.audit.Flush(t.Context(), true), "what is counted is stored at the end")
 	require.Equal(t, 2, h.entries(t)[5].Calls)
@@ -95,7 +108,8 @@ func TestRefusedSignInsMakeSoManyEntries(t *testing.T) {
 		for minute := range 2 {
 			for i := range 500 {
 				require.NoError(t, h.audit.Record(t.Context(), entity.AuditEntry{
-					Address: fmt.Sprintf("2001:db8:%x::1", i), Action: "POST /api/v1/auth/login", Object: fmt.Sprint("user n", i), Status: status, Code: code, Calls: 1,
+					Address: fmt.Sprintf("2001:db8:%x::1", i), Action: "POST /api/v1/auth/login", Object: fmt.Sprint("user n", i),
+					Status: status, Code: code, Calls: 1,
 				}))
 			}
 			h.clock.Advance(time.Minute)

@@ -202,7 +202,9 @@ func (s *DefinitionService) update(ctx context.Context, c *JobChange) (*entity.J
 
 // enable resumes a job, or pauses it, where that is what is wanted and not yet
 // so. One that has fired for the last time stays as it is.
-func (s *DefinitionService) enable(ctx context.Context, job *entity.Job, wanted *bool, resume bool) (*entity.Job, error) {
+func (s *DefinitionService) enable(ctx context.Context, job *entity.Job, wanted *bool,
+	resume bool,
+) (*entity.Job, error) {
 	if wanted == nil || *wanted != resume || job.Enabled() == resume || job.Status == entity.JobFinished {
 		return job, nil
 	}

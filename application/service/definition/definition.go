@@ -87,7 +87,9 @@ type DefinitionService struct {
 
 // NewDefinitionService wires the parts. secrets tells which secrets definitions
 // may name; nil is all.
-func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups, secrets secret.KnownSecrets) *DefinitionService {
+func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups,
+	secrets secret.KnownSecrets,
+) *DefinitionService {
 	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets}
 }
 
@@ -201,7 +203,10 @@ func (s *DefinitionService) planGroups(ctx context.Context, groups []entity.Grou
 	out := make([]GroupChange, len(groups))
 	for i, g := range groups {
 		old, err := s.groups.Get(ctx, g.Name)
-		out[i] = GroupChange{Action: ActionUnchanged, Name: g.Name, Before: old.MaxConcurrency, After: g.MaxConcurrency, version: old.Version}
+		out[i] = GroupChange{
+			Action: ActionUnchanged, Name: g.Name, Before: old.MaxConcurrency, After: g.MaxConcurrency,
+			version: old.Version,
+		}
 		switch {
 		case apperror.Is(err, apperror.KindNotFound):
 			out[i].Action = ActionCreate

@@ -93,7 +93,8 @@ func TestEnabledSaysWhatBecomesOfAJob(t *testing.T) {
 				require.NoError(t, done[0].Err)
 				stored := d.Job(job.ID)
 				require.Equal(t, c.want, stored.Status)
-				require.Equal(t, definition.ChangeAction(map[bool]string{true: "UPDATE", false: "UNCHANGED"}[edited || c.changed]), done[0].Action)
+				require.Equal(t, definition.ChangeAction(map[bool]string{true: "UPDATE", false: "UNCHANGED"}[edited || c.changed]),
+					done[0].Action)
 				require.Equal(t, map[bool]int{true: 9, false: 5}[edited], stored.Priority)
 				require.Equal(t, stored.Enabled(), done[0].After.Enabled(), "what was planned is what was done")
 				again := d.apply(false, define("j", c.enabled, func(j *entity.Job) { once(j); j.Priority = stored.Priority }))
@@ -133,12 +134,17 @@ func TestOnlyAJobThatKeepsOrNeedsNoPlanMayNameThePast(t *testing.T) {
 		j.Past = past
 		return definition.Document{Jobs: []definition.Definition{j}}
 	}
-	d.Create(enginetest.Job("old", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Minute)} }))
+	d.Create(enginetest.Job("old", func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Minute)}
+	}))
 	d.After(time.Hour)
 	p, err := x.Plan(t.Context(), def("old", nil, noon(time.Minute)), false)
 	require.NoError(t, err)
 	require.Equal(t, definition.ActionUnchanged, p.Jobs[0].Action)
-	for _, doc := range []definition.Document{def("old", nil, noon(2*time.Minute)), def("old", &no, noon(2*time.Minute)), def("new", nil, noon(time.Minute))} {
+	for _, doc := range []definition.Document{
+		def("old", nil, noon(2*time.Minute)), def("old", &no, noon(2*time.Minute)),
+		def("new", nil, noon(time.Minute)),
+	} {
 		_, err = x.Plan(t.Context(), doc, false)
 		requireCode(t, err, apperror.KindInvalid, "invalid")
 	}
@@ -158,16 +164,21 @@ func TestPruneKeepsToTheGroupsOfTheDocument(t *testing.T) {
 	other := d.Create(enginetest.Job("a", in("two")))
 	require.Empty(t, d.apply(true), "a document of nothing deletes nothing")
 	done := d.apply(true, define("b", nil, in("one")))
-	require.Equal(t, []definition.ChangeAction{"UNCHANGED", "DELETE", "DELETE"}, []definition.ChangeAction{done[0].Action, done[1].Action, done[2].Action})
+	require.Equal(t, []definition.ChangeAction{"UNCHANGED", "DELETE", "DELETE"},
+		[]definition.ChangeAction{done[0].Action, done[1].Action, done[2].Action})
 	require.Equal(t, []string{"b", "a", "c"}, []string{done[0].Job().Name, done[1].Job().Name, done[2].Job().Name})
 	d.Job(other.ID)
 
 	x, groups := d.exchange()
-	require.NoError(t, x.Jobs(t.Context(), []string{""}, func([]*entity.Job) error { return errors.New("no group has no name") }))
-	p, err := x.Plan(t.Context(), definition.Document{Groups: []entity.Group{{Name: "one", MaxConcurrency: 4}, {Name: "three"}}}, true)
+	require.NoError(t, x.Jobs(t.Context(), []string{""}, func([]*entity.Job) error {
+		return errors.New("no group has no name")
+	}))
+	p, err := x.Plan(t.Context(),
+		definition.Document{Groups: []entity.Group{{Name: "one", MaxConcurrency: 4}, {Name: "three"}}}, true)
 	require.NoError(t, err)
 	x.Apply(t.Context(), p)
-	require.Equal(t, []definition.ChangeAction{"UPDATE", "CREATE"}, []definition.ChangeAction{p.Groups[0].Action, p.Groups[1].Action})
+	require.Equal(t, []definition.ChangeAction{"UPDATE", "CREATE"},
+		[]definition.ChangeAction{p.Groups[0].Action, p.Groups[1].Action})
 	require.Equal(t, definition.ActionDelete, p.Jobs[0].Action)
 	g, err := groups.Get(t.Context(), "one")
 	require.NoError(t, err)
@@ -205,7 +216,10 @@ func TestWhatFailsDoesNotStopTheRest(t *testing.T) {
 func TestACallThatRunsOutOfTimeSaysWhatIsLeft(t *testing.T) {
 	d := newDesk(t)
 	x, _ := d.exchange()
-	p, err := x.Plan(t.Context(), definition.Document{Groups: []entity.Group{{Name: "g"}}, Jobs: []definition.Definition{define("a", nil, nil)}}, false)
+	p, err := x.Plan(t.Context(), definition.Document{
+		Groups: []entity.Group{{Name: "g"}},
+		Jobs:   []definition.Definition{define("a", nil, nil)},
+	}, false)
 	require.NoError(t, err)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

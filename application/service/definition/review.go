@@ -57,7 +57,8 @@ func (r *DefinitionReview) Run(ctx context.Context) {
 			return
 		case <-timer.C():
 		}
-		jobs, next, err := r.jobs.List(ctx, repository.JobFilter{Type: entity.JobCommand}, repository.Page{Limit: reviewPage, Cursor: cursor})
+		jobs, next, err := r.jobs.List(ctx, repository.JobFilter{Type: entity.JobCommand},
+			repository.Page{Limit: reviewPage, Cursor: cursor})
 		if err != nil {
 			r.logger.Warn("the definitions of commands were not reviewed to the end", "error", err)
 			return

@@ -56,12 +56,16 @@ func TestDefinitionsOfOlderRulesAreNamed(t *testing.T) {
 		if i == 3 {
 			data = "good"
 		}
-		s.jobs = append(s.jobs, &entity.Job{ID: fmt.Sprintf("id-%d", i), Name: fmt.Sprintf("job-%d", i), Group: "g", Data: data})
+		s.jobs = append(s.jobs, &entity.Job{
+			ID: fmt.Sprintf("id-%d", i), Name: fmt.Sprintf("job-%d", i), Group: "g",
+			Data: data,
+		})
 	}
 	review := definition.NewDefinitionReview(s, badData{}, clock.NewSystem(), slog.New(slog.NewTextHandler(&log, nil)))
 	review.Run(t.Context())
 	require.Equal(t, 50, strings.Count(log.String(), "edit the job"))
-	require.Contains(t, log.String(), `job=job-0 group=g id=id-0 field=jobData.command[2] reason="must not hold ${params.day}"`)
+	require.Contains(t, log.String(),
+		`job=job-0 group=g id=id-0 field=jobData.command[2] reason="must not hold ${params.day}"`)
 	require.NotContains(t, log.String(), "job=job-3 ")
 	require.Contains(t, log.String(), "jobs=60")
 

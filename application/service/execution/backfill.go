@@ -128,16 +128,19 @@ func (s *BackfillService) times(job *entity.Job, r Backfill) ([]time.Time, error
 	switch sched.Kind() {
 	case schedule.FixedDelay:
 		return nil, apperror.InvalidField("schedule", "no_planned_times",
-			"the schedule of the job is FIXED_DELAY, whose times follow from its runs and are not planned; trigger the job with a scheduledTime instead")
+			"the schedule of the job is FIXED_DELAY, whose times follow from its runs and are not planned; trigger the job "+
+				"with a scheduledTime instead")
 	case schedule.None:
 		return nil, apperror.InvalidField("schedule", "no_planned_times",
-			"the job has no schedule, so there are no planned times; trigger it with a scheduledTime instead, or give it a schedule first")
+			"the job has no schedule, so there are no planned times; trigger it with a scheduledTime instead, or give it a "+
+				"schedule first")
 	}
 	times := sched.Unstarted().Between(r.From, r.To, MaxBackfillTimes+1)
 	if len(times) <= MaxBackfillTimes {
 		return times, nil
 	}
-	message := fmt.Sprintf("the range holds more than %d times; narrow the range, and call again for the rest", MaxBackfillTimes)
+	message := fmt.Sprintf("the range holds more than %d times; narrow the range, and call again for the rest",
+		MaxBackfillTimes)
 	return nil, apperror.Invalid([]apperror.Field{
 		{Field: "from", Code: "too_many_times", Message: message}, {Field: "to", Code: "too_many_times", Message: message},
 	})
@@ -189,7 +192,9 @@ func (s *BackfillService) lock(ctx context.Context, tx repository.Tx, jobID stri
 }
 
 // List is one page of the backfills of a job, newest first.
-func (s *BackfillService) List(ctx context.Context, jobID string, p repository.Page) ([]entity.Backfill, string, error) {
+func (s *BackfillService) List(ctx context.Context, jobID string,
+	p repository.Page,
+) ([]entity.Backfill, string, error) {
 	if _, err := s.Jobs.Get(ctx, jobID); err != nil {
 		return nil, "", err
 	}

@@ -27,7 +27,10 @@ func (d *desk) fill(id string, from, to, parallel int) entity.Backfill {
 }
 
 func (d *desk) span(from, to, parallel int) execution.Backfill {
-	return execution.Backfill{From: noon(time.Duration(from) * time.Second), To: noon(time.Duration(to) * time.Second), MaxParallel: parallel, User: "ann"}
+	return execution.Backfill{
+		From: noon(time.Duration(from) * time.Second), To: noon(time.Duration(to) * time.Second),
+		MaxParallel: parallel, User: "ann",
+	}
 }
 
 // look is one turn of the duty.
@@ -95,14 +98,18 @@ func TestABackfillRunsEachTimeOnce(t *testing.T) {
 		plan, err := d.Backfills.Plan(d.T.Context(), job.ID, d.span(-25, 30, 1))
 		require.NoError(d.T, err)
 		require.Equal(d.T, []any{5, 1}, []any{plan.Total, plan.AlreadyRun})
-		require.Equal(d.T, []time.Time{noon(-20 * time.Second), noon(-10 * time.Second), noon(0), noon(20 * time.Second)}, plan.Times)
+		require.Equal(d.T, []time.Time{noon(-20 * time.Second), noon(-10 * time.Second), noon(0), noon(20 * time.Second)},
+			plan.Times)
 		require.Len(d.T, d.Rows(job.ID), 3, "nothing was stored")
 		none, _, err := d.Backfills.List(d.T.Context(), job.ID, repository.Page{})
 		require.NoError(d.T, err)
 		require.Empty(d.T, none)
 
 		b := d.fill(job.ID, -25, 31, 2)
-		require.Equal(d.T, []any{entity.BackfillActive, 6, 2, 2, "ann"}, []any{b.Status, b.Total, b.AlreadyRun, b.Started, b.User}, "it begins at once")
+		require.Equal(d.T, []any{entity.BackfillActive, 6, 2, 2, "ann"}, []any{
+			b.Status, b.Total, b.AlreadyRun, b.Started,
+			b.User,
+		}, "it begins at once")
 		first := d.filled(job.ID)[0]
 		require.Equal(d.T, []any{entity.TriggerManual, noon(-20 * time.Second), 7, time.Duration(0)},
 			[]any{first.Trigger, first.ScheduledTime, first.Priority, d.Time.Now().Sub(first.DueTime)})
@@ -111,7 +118,8 @@ func TestABackfillRunsEachTimeOnce(t *testing.T) {
 		require.Equal(d.T, []int{-20, -10, 0, 20}, seconds(d.filled(job.ID)))
 
 		b = d.drive(d.fill(job.ID, -25, 31, 2))
-		require.Equal(d.T, []any{entity.BackfillDone, 6, 6, 0}, []any{b.Status, b.Total, b.AlreadyRun, b.Started}, "a second one finds nothing")
+		require.Equal(d.T, []any{entity.BackfillDone, 6, 6, 0}, []any{b.Status, b.Total, b.AlreadyRun, b.Started},
+			"a second one finds nothing")
 		require.Len(d.T, d.filled(job.ID), 4)
 	})
 }
@@ -196,7 +204,10 @@ func TestABackfillHoldsItsMeasure(t *testing.T) {
 // A backfill takes free places only: it neither is skipped nor ends a run of
 // the schedule.
 func TestABackfillTakesFreePlacesOnly(t *testing.T) {
-	for _, policy := range []entity.OverlapPolicy{entity.OverlapDiscard, entity.OverlapSerial, entity.OverlapReplace, entity.OverlapParallel} {
+	for _, policy := range []entity.OverlapPolicy{
+		entity.OverlapDiscard, entity.OverlapSerial, entity.OverlapReplace,
+		entity.OverlapParallel,
+	} {
 		t.Run(string(policy), func(t *testing.T) {
 			eachStore(t, func(d *desk) {
 				job := d.Create(everyTenSeconds(func(j *entity.Job) { j.Overlap, j.MaxConcurrency, j.MaxQueued = policy, 1, 1 }))

@@ -62,7 +62,9 @@ func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Executio
 }
 
 // List returns a page of executions, newest first.
-func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
+func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilter,
+	p repository.Page,
+) ([]*entity.Execution, string, error) {
 	return s.Executions.List(ctx, f, p)
 }
 
@@ -76,7 +78,9 @@ func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.At
 	if err != nil {
 		return nil, err
 	}
-	if latest, ok := row.LatestAttempt(); ok && !slices.ContainsFunc(attempts, func(a entity.Attempt) bool { return a.Attempt == latest.Attempt }) {
+	if latest, ok := row.LatestAttempt(); ok && !slices.ContainsFunc(attempts, func(a entity.Attempt) bool {
+		return a.Attempt == latest.Attempt
+	}) {
 		attempts = append(attempts, latest)
 	}
 	return attempts, nil
@@ -206,7 +210,9 @@ func (s *ExecutionService) Retry(ctx context.Context, id string, by entity.Actor
 }
 
 // DeadLetters lists runs whose retries are used up.
-func (s *ExecutionService) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+func (s *ExecutionService) DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+	p repository.Page,
+) ([]entity.DeadLetter, string, error) {
 	return s.Records.DeadLetters(ctx, f, p)
 }
 
@@ -215,7 +221,9 @@ const maxCauses = 200
 
 // DeadLetterCauses counts the dead letters that wait for a person, by job and
 // reason, most first.
-func (s *ExecutionService) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error) {
+func (s *ExecutionService) DeadLetterCauses(ctx context.Context,
+	f repository.DeadLetterFilter,
+) ([]repository.DeadLetterCause, error) {
 	return s.Records.DeadLetterCauses(ctx, f, maxCauses)
 }
 
@@ -235,9 +243,10 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string, by en
 
 // Discard closes a dead letter without a repetition. The run stays DEAD in the ledger.
 func (s *ExecutionService) Discard(ctx context.Context, executionID string) error {
-	return s.Store.Write(ctx, repository.LaneAPI, "dead-letter.discard", func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.DropDeadLetter(ctx, executionID)
-	})
+	return s.Store.Write(ctx, repository.LaneAPI, "dead-letter.discard",
+		func(ctx context.Context, tx repository.Tx) error {
+			return tx.Records.DropDeadLetter(ctx, executionID)
+		})
 }
 
 func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by entity.Actor,
@@ -247,27 +256,29 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
 	}
 	if row.IsRange() {
-		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead", row.SkipCount)
+		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead",
+			row.SkipCount)
 	}
 	now := s.Clock.Now()
 	fire := entity.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
 	fire.By = by
 	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
 	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
-	ids, err := s.Firer.FireExtra(ctx, row.JobID, fire, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
-		// Retention passes over what is locked, and then sees what was made of it.
-		kept, err := tx.Executions.Lock(ctx, []string{row.ID})
-		if err != nil {
-			return fmt.Errorf("lock the run that is repeated: %w", err)
-		}
-		if len(kept) == 0 {
-			return apperror.NotFound("execution", row.ID)
-		}
-		if also == nil {
-			return nil
-		}
-		return also(ctx, tx, rows)
-	})
+	ids, err := s.Firer.FireExtra(ctx, row.JobID, fire,
+		func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+			// Retention passes over what is locked, and then sees what was made of it.
+			kept, err := tx.Executions.Lock(ctx, []string{row.ID})
+			if err != nil {
+				return fmt.Errorf("lock the run that is repeated: %w", err)
+			}
+			if len(kept) == 0 {
+				return apperror.NotFound("execution", row.ID)
+			}
+			if also == nil {
+				return nil
+			}
+			return also(ctx, tx, rows)
+		})
 	if err != nil {
 		return "", err
 	}

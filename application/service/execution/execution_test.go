@@ -49,7 +49,8 @@ func TestAskingTwiceIsAskingOnce(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		rows[0].Status, rows[0].NodeID, rows[0].Epoch, rows[0].Token, rows[0].Attempt = entity.StatusRunning, "node-2", 1, 1, 1
+		rows[0].Status, rows[0].NodeID, rows[0].Epoch, rows[0].Token, rows[0].Attempt = entity.StatusRunning, "node-2", 1, 1,
+			1
 		rows[0].Claim = entity.RunningKey("node-2")
 		return tx.Executions.Update(ctx, rows[0], entity.StatusWaiting, 0)
 	})
@@ -78,7 +79,10 @@ func TestARepetitionIsANewRun(t *testing.T) {
 		t.Run(string(c.status), func(t *testing.T) {
 			d := newDesk(t)
 			job := d.Create(enginetest.Job("again", func(j *entity.Job) { j.ShardCount = 3 }))
-			ids, err := d.Jobs.Trigger(t.Context(), job.ID, jobs.Trigger{Source: entity.TriggerAPI, Params: `{"a":1}`, ScheduledTime: noon(-time.Hour)})
+			ids, err := d.Jobs.Trigger(t.Context(), job.ID, jobs.Trigger{
+				Source: entity.TriggerAPI, Params: `{"a":1}`,
+				ScheduledTime: noon(-time.Hour),
+			})
 			require.NoError(t, err)
 			_, err = d.Executions.Retry(t.Context(), ids[1], entity.Actor{})
 			requireCode(t, err, apperror.KindConflict, "not_final")
@@ -132,7 +136,11 @@ func deadRun(d *desk, jobID string) string {
 	id := d.Trigger(jobID)[0]
 	d.Finish(id, entity.StatusDead, entity.ReasonError)
 	d.Write(d.T, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: id, JobID: jobID, Reason: entity.ReasonError, Message: "it broke", CreateTime: d.Time.Now()}})
+		return tx.Records.AddDeadLetters(ctx,
+			[]entity.DeadLetter{{
+				ExecutionID: id, JobID: jobID, Reason: entity.ReasonError, Message: "it broke",
+				CreateTime: d.Time.Now(),
+			}})
 	})
 	return id
 }
@@ -159,7 +167,8 @@ func TestADeadLetterIsReplayedOnce(t *testing.T) {
 			}
 		}
 		require.Equal(d.T, 1, won)
-		letters, _, err := d.Executions.DeadLetters(d.T.Context(), repository.DeadLetterFilter{JobID: job.ID}, repository.Page{Limit: 10})
+		letters, _, err := d.Executions.DeadLetters(d.T.Context(), repository.DeadLetterFilter{JobID: job.ID},
+			repository.Page{Limit: 10})
 		require.NoError(d.T, err)
 		require.Len(d.T, letters, 1)
 		replay := d.Execution(d.T, letters[0].ReplayedAs)
@@ -216,7 +225,8 @@ func TestLogsAndAttemptsBelongToARun(t *testing.T) {
 				return err
 			}
 		}
-		return tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: id, Attempt: 1, Status: entity.StatusFailed, ErrorMessage: "first"}})
+		return tx.Records.AddAttempts(ctx,
+			[]entity.Attempt{{ExecutionID: id, Attempt: 1, Status: entity.StatusFailed, ErrorMessage: "first"}})
 	})
 	chunks, err := d.Executions.Logs(t.Context(), repository.LogPage{ExecutionID: id, Limit: 10})
 	require.NoError(t, err)

@@ -154,7 +154,9 @@ func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit in
 
 // recorded folds rows into entries. Rows of one moment are never split over
 // two pages; more says that older rows exist.
-func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to time.Time, limit int) (entries []LedgerEntry, more bool, err error) {
+func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to time.Time,
+	limit int,
+) (entries []LedgerEntry, more bool, err error) {
 	f := repository.ExecutionFilter{JobID: jobID, From: from, To: to}
 	page := repository.Page{Limit: ledgerPage}
 	index := map[string]int{}
@@ -165,7 +167,8 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 			return nil, false, err
 		}
 		for _, row := range rows {
-			if row.Trigger != entity.TriggerSchedule && row.Trigger != entity.TriggerMisfire && !identity.IsBackfill(row.FireKey) {
+			if row.Trigger != entity.TriggerSchedule && row.Trigger != entity.TriggerMisfire &&
+				!identity.IsBackfill(row.FireKey) {
 				continue
 			}
 			i, seen := index[row.FireKey]

@@ -47,7 +47,10 @@ func TestTheLedgerTellsThePastAndWhatIsToCome(t *testing.T) {
 	require.Empty(t, next)
 	require.Empty(t, entries[0].ExecutionIDs)
 	require.Equal(t, []string{d.Rows(job.ID)[0].ID}, entries[3].ExecutionIDs)
-	entries, _ = ledger(t, d, execution.LedgerQuery{JobID: job.ID, From: noon(11 * time.Second), To: noon(21 * time.Second)})
+	entries, _ = ledger(t, d, execution.LedgerQuery{
+		JobID: job.ID, From: noon(11 * time.Second),
+		To: noon(21 * time.Second),
+	})
 	require.Equal(t, []told{{20, "WAITING"}}, tell(entries))
 	_, _, err := d.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
 	requireCode(t, err, apperror.KindInvalid, "invalid")
@@ -81,10 +84,18 @@ func TestAShardedFireIsOneEntry(t *testing.T) {
 		want   string
 		reason entity.Reason
 	}{
-		"one waits":   {[]entity.Status{entity.StatusSuccess, entity.StatusFailed}, "WAITING", ""},
-		"all good":    {[]entity.Status{entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess}, "SUCCESS", ""},
-		"one failed":  {[]entity.Status{entity.StatusSuccess, entity.StatusFailed, entity.StatusSuccess}, "FAILED", entity.ReasonError},
-		"one is dead": {[]entity.Status{entity.StatusDead, entity.StatusFailed, entity.StatusSuccess}, "DEAD", entity.ReasonError},
+		"one waits": {[]entity.Status{entity.StatusSuccess, entity.StatusFailed}, "WAITING", ""},
+		"all good":  {[]entity.Status{entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess}, "SUCCESS", ""},
+		"one failed": {
+			[]entity.Status{entity.StatusSuccess, entity.StatusFailed, entity.StatusSuccess},
+			"FAILED",
+			entity.ReasonError,
+		},
+		"one is dead": {
+			[]entity.Status{entity.StatusDead, entity.StatusFailed, entity.StatusSuccess},
+			"DEAD",
+			entity.ReasonError,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -219,7 +230,10 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 		require.Len(t, entries, 1)
 		require.Equal(t, 72, entries[0].Count)
 		require.Empty(t, next)
-		for name, from := range map[string]time.Time{"it had ended": noon(74 * time.Hour), "it has not begun": noon(30 * time.Minute)} {
+		for name, from := range map[string]time.Time{
+			"it had ended":     noon(74 * time.Hour),
+			"it has not begun": noon(30 * time.Minute),
+		} {
 			entries, _ = ledger(t, d, execution.LedgerQuery{JobID: job.ID, From: from, To: from.Add(time.Hour)})
 			for _, e := range entries {
 				require.Zero(t, e.Count, name)
@@ -232,8 +246,14 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 // can take is told before what only waits its turn.
 func TestTheLedgerSaysWhatAFireWaitsFor(t *testing.T) {
 	d := newDesk(t)
-	nobody := d.Create(enginetest.Job("nobody", waiting(func(j *entity.Job) { enginetest.Every(time.Minute)(j); j.ShardCount = 3 })))
-	serial := d.Create(enginetest.Job("serial", func(j *entity.Job) { enginetest.Every(time.Minute)(j); j.Overlap = entity.OverlapSerial }))
+	nobody := d.Create(enginetest.Job("nobody", waiting(func(j *entity.Job) {
+		enginetest.Every(time.Minute)(j)
+		j.ShardCount = 3
+	})))
+	serial := d.Create(enginetest.Job("serial", func(j *entity.Job) {
+		enginetest.Every(time.Minute)(j)
+		j.Overlap = entity.OverlapSerial
+	}))
 	d.After(time.Minute)
 	d.After(time.Minute)
 	first := d.Fires(nobody.ID)[0]
@@ -247,5 +267,6 @@ func TestTheLedgerSaysWhatAFireWaitsFor(t *testing.T) {
 	first = d.Fires(nobody.ID)[0]
 	require.Equal(t, []any{"SUCCESS", entity.WaitNone}, []any{first.Outcome, first.WaitsFor})
 	both := d.Fires(serial.ID)
-	require.Equal(t, []any{"WAITING", entity.WaitJob, "WAITING", entity.WaitSlot}, []any{both[0].Outcome, both[0].WaitsFor, both[1].Outcome, both[1].WaitsFor})
+	require.Equal(t, []any{"WAITING", entity.WaitJob, "WAITING", entity.WaitSlot},
+		[]any{both[0].Outcome, both[0].WaitsFor, both[1].Outcome, both[1].WaitsFor})
 }

@@ -32,7 +32,8 @@ func TestARunKnowsWhoAskedForIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ann, d.Execution(t, again).TriggeredBy, "who retries, not who triggered first")
 	d.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: ids[0], JobID: job.ID, CreateTime: d.Clock.Now()}})
+		return tx.Records.AddDeadLetters(ctx,
+			[]entity.DeadLetter{{ExecutionID: ids[0], JobID: job.ID, CreateTime: d.Clock.Now()}})
 	})
 	replay, err := d.Executions.Replay(t.Context(), ids[0], ann)
 	require.NoError(t, err)
@@ -87,7 +88,11 @@ func TestTheLatestAttemptIsListedLast(t *testing.T) {
 	first := []any{1, entity.StatusRunning, entity.ReasonNone, "n1", 30}
 	require.Equal(t, [][]any{first}, attempts())
 	d.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: id, Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n1", Progress: 50}})
+		return tx.Records.AddAttempts(ctx,
+			[]entity.Attempt{{
+				ExecutionID: id, Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n1",
+				Progress: 50,
+			}})
 	})
 	change(entity.StatusWaiting, func(row *entity.Execution) { row.NodeID = "" })
 	first = []any{1, entity.StatusFailed, entity.ReasonError, "n1", 50}
@@ -95,5 +100,6 @@ func TestTheLatestAttemptIsListedLast(t *testing.T) {
 	change(entity.StatusRunning, func(row *entity.Execution) { row.Attempt, row.NodeID, row.Progress = 2, "n2", 10 })
 	require.Equal(t, [][]any{first, {2, entity.StatusRunning, entity.ReasonNone, "n2", 10}}, attempts())
 	change(entity.StatusDead, func(row *entity.Execution) { row.Reason, row.Claim = entity.ReasonTimeout, "" })
-	require.Equal(t, [][]any{first, {2, entity.StatusTimeout, entity.ReasonTimeout, "n2", 10}}, attempts(), "a run is dead, an attempt ran out of time")
+	require.Equal(t, [][]any{first, {2, entity.StatusTimeout, entity.ReasonTimeout, "n2", 10}}, attempts(),
+		"a run is dead, an attempt ran out of time")
 }

@@ -30,7 +30,9 @@ type claims struct {
 	starts *starts
 }
 
-func (c claims) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (c claims) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	var w claimWriter
 	err := c.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
 		w = claimWriter{ExecutionWriter: tx.Executions}
@@ -125,10 +127,12 @@ func flood(t *testing.T, cfg persistence.Config, limit int) {
 	}
 	firstB, lastB := s.spanLocked(b.ID)
 	_, lastUrgent := s.spanLocked(urgent.ID)
-	t.Logf("%d waiting runs of A, then %d of B and %d more urgent ones, on two nodes of 16 slots: B's are starts %d to %d, the last urgent one is start %d; %d starts in %s",
+	t.Logf("%d waiting runs of A, then %d of B and %d more urgent ones, on two nodes of 16 slots: B's are starts %d to "+
+		"%d, the last urgent one is start %d; %d starts in %s",
 		many, few, urgentOnes, firstB, lastB, lastUrgent, s.count(), took.Round(time.Millisecond))
 	require.Less(t, lastB, 300, "among the first few hundred")
-	require.LessOrEqual(t, lastUrgent, urgentOnes+2*16+limit, "before all others, but for what was claimed at the same moment")
+	require.LessOrEqual(t, lastUrgent, urgentOnes+2*16+limit,
+		"before all others, but for what was claimed at the same moment")
 }
 
 func (s *starts) spanLocked(id string) (first, last int) {

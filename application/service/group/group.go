@@ -54,7 +54,9 @@ type GroupService struct {
 }
 
 // NewGroupService wires the parts.
-func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c clock.StoreClock, l *slog.Logger) *GroupService {
+func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c clock.StoreClock,
+	l *slog.Logger,
+) *GroupService {
 	return &GroupService{groups: groups, jobs: jobs, news: news, clock: c, logger: l}
 }
 
@@ -149,7 +151,9 @@ func (s *GroupService) ResumeDue(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (s *GroupService) hold(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (entity.Group, error) {
+func (s *GroupService) hold(ctx context.Context, name string, paused bool, p entity.Pause,
+	at time.Time,
+) (entity.Group, error) {
 	g, err := s.groups.PauseGroup(ctx, name, paused, p, at.Truncate(time.Millisecond))
 	if err != nil {
 		return g, err

@@ -76,7 +76,8 @@ func TestEveryJobIsHeldAtOnce(t *testing.T) {
 	d.Hold(entity.AllJobs, true)
 	require.Equal(t, []entity.JobStatus{entity.JobPaused, entity.JobPaused}, []entity.JobStatus{d.Status(a), d.Status(b)})
 	d.Hold(entity.AllJobs, false)
-	require.Equal(t, []entity.JobStatus{entity.JobPaused, entity.JobEnabled}, []entity.JobStatus{d.Status(a), d.Status(b)}, "its group still holds a")
+	require.Equal(t, []entity.JobStatus{entity.JobPaused, entity.JobEnabled}, []entity.JobStatus{d.Status(a), d.Status(b)},
+		"its group still holds a")
 	d.Hold(entity.AllJobs, true)
 	d.Hold("g", false)
 	require.Equal(t, entity.JobPaused, d.Status(a), "all jobs are held")

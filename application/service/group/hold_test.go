@@ -89,7 +89,8 @@ func TestAPauseHoldsJobsThatDoNotFollowYet(t *testing.T) {
 					require.Len(t, d.outcomes(free.ID), 6, "another group goes on")
 				}
 				require.NoError(t, d.Jobs.FollowGroup(t.Context(), jobs[0].ID))
-				require.Equal(t, []any{entity.JobPaused, noon(2 * time.Second)}, []any{d.Status(jobs[0]), d.Job(jobs[0].ID).PausedAt})
+				require.Equal(t, []any{entity.JobPaused, noon(2 * time.Second)},
+					[]any{d.Status(jobs[0]), d.Job(jobs[0].ID).PausedAt})
 				d.flag(group, false)
 				d.After(3 * time.Second)
 				for _, job := range jobs {

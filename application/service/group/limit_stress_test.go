@@ -162,7 +162,8 @@ func (r *rig) watch(stop <-chan struct{}) (most, looks int) {
 			return most, looks
 		case <-time.After(2 * time.Millisecond):
 		}
-		rows, _, err := d.Store.Executions.List(r.t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning}, repository.Page{Limit: 1000})
+		rows, _, err := d.Store.Executions.List(r.t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning},
+			repository.Page{Limit: 1000})
 		if err != nil {
 			continue
 		}
@@ -207,7 +208,8 @@ func TestLimitsHoldOverNodesThatDoEverythingAtOnce(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, most, 2, "fires ran side by side")
 		require.Zero(t, r.desks[0].Places("g"))
-		t.Logf("%d attempts; at most %d fires of %d at once in the store over %d looks", r.gauge.runs, most, groupLimit, looks)
+		t.Logf("%d attempts; at most %d fires of %d at once in the store over %d looks", r.gauge.runs, most, groupLimit,
+			looks)
 	})
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// limit sets the bound of a group, which must exist, and expects every job to
-// know at once.
-// A limit counts fires, not shards, and the place that becomes free goes to the
+// limit sets the bound of a group, which must exist, and expects every job to know at
+// once. A limit counts fires, not shards, and the place that becomes free goes to the
 // most urgent that waits.
 func TestAGroupLimitCountsFiresOverItsJobs(t *testing.T) {
 	eachStore(t, func(d *desk) {
@@ -25,7 +24,8 @@ func TestAGroupLimitCountsFiresOverItsJobs(t *testing.T) {
 		other := d.Create(enginetest.Job("elsewhere", nil))
 		shards := d.Trigger(wide.ID)
 		first, second, urgent := d.Trigger(low.ID)[0], d.Trigger(low.ID)[0], d.Trigger(high.ID)[0]
-		require.Equal(t, []bool{true, true, true, true, false, false}, d.Ready(shards[0], shards[1], shards[2], first, second, urgent))
+		require.Equal(t, []bool{true, true, true, true, false, false}, d.Ready(shards[0], shards[1], shards[2], first, second,
+			urgent))
 		require.Equal(t, []bool{true}, d.Ready(d.Trigger(other.ID)...), "of another group")
 		d.Cancel(shards[0])
 		d.Cancel(shards[1])
@@ -150,7 +150,8 @@ func TestDelaysAndDeadlinesUnderALimit(t *testing.T) {
 		n, err := d.Repairs.SweepDeadlines(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
-		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"}, enginetest.States([]*entity.Execution{d.Execution(t, now), d.Execution(t, delayed[0])}))
+		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"},
+			enginetest.States([]*entity.Execution{d.Execution(t, now), d.Execution(t, delayed[0])}))
 		require.Zero(t, d.Places("g"))
 	})
 }

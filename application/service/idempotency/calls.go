@@ -46,7 +46,9 @@ func NewCallKeeper(store repository.IdempotentCalls, c clock.Clock) *CallKeeper 
 }
 
 // Begin implements repository.IdempotentCalls.
-func (k *CallKeeper) Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (entity.IdempotentCall, bool, error) {
+func (k *CallKeeper) Begin(ctx context.Context, c entity.IdempotentCall,
+	ttl time.Duration,
+) (entity.IdempotentCall, bool, error) {
 	if former, ok := k.former(c); ok {
 		if err := k.flush(ctx, former); err != nil {
 			return entity.IdempotentCall{}, false, err
@@ -86,7 +88,8 @@ func (k *CallKeeper) note(ctx context.Context, bound time.Duration, c entity.Ide
 
 // later reports errors of a store that may take it yet.
 func later(err error) bool {
-	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) || errors.Is(err, context.DeadlineExceeded)
+	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // RunOnce stores what the store has not taken yet.

@@ -33,7 +33,9 @@ func (f *flaky) end(err error) error {
 	return err
 }
 
-func (f *flaky) Begin(ctx context.Context, c entity.IdempotentCall, ttl time.Duration) (old entity.IdempotentCall, ok bool, err error) {
+func (f *flaky) Begin(ctx context.Context, c entity.IdempotentCall,
+	ttl time.Duration,
+) (old entity.IdempotentCall, ok bool, err error) {
 	if !f.away {
 		old, ok, err = f.IdempotentCalls.Begin(ctx, c, ttl)
 	}
@@ -82,7 +84,8 @@ func TestHowACallEndedOutlastsAnOutage(t *testing.T) {
 	store.away = false
 
 	old, ok := begin(here, call("done"))
-	require.Equal(t, []any{false, 202, done.Body}, []any{ok, old.Status, old.Body}, "a repetition does not wait for the duty")
+	require.Equal(t, []any{false, 202, done.Body}, []any{ok, old.Status, old.Body},
+		"a repetition does not wait for the duty")
 	old, ok = begin(elsewhere, call("failed"))
 	require.Equal(t, []any{false, 0}, []any{ok, old.Status})
 	require.NoError(t, here.RunOnce(t.Context()))

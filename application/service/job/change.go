@@ -27,7 +27,8 @@ type edit struct {
 	catchUpUntil func(old *entity.Job, now time.Time) time.Time
 	// apply computes the new state of the locked job, after the catch-up. terms are
 	// those of its former group.
-	apply func(ctx context.Context, tx repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error)
+	apply func(ctx context.Context, tx repository.Tx, old *entity.Job, terms repository.GroupTerms,
+		now time.Time) (*entity.Job, error)
 }
 
 // change is the frame of every edit: lock, catch up, edit, store, announce. More due
@@ -59,7 +60,8 @@ var errMoreDue = errors.New("more fires are due than one transaction records")
 // readable refuses what would make something of a job of which not all is known.
 func readable(job *entity.Job) error {
 	if why := job.Unreadable(); why != "" {
-		return apperror.Conflict("unreadable", "what the store holds of the job cannot be read (%s): put a whole definition in its place, or delete it", why)
+		return apperror.Conflict("unreadable",
+			"what the store holds of the job cannot be read (%s): put a whole definition in its place, or delete it", why)
 	}
 	return nil
 }
@@ -98,7 +100,9 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 // catchUp brings a locked job up to a moment. It adopts the terms of the group, and then
 // records what is due. That includes the span of a pause, unless the pause goes on. It
 // changes the job in memory. more is true when it did not record all.
-func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at, now time.Time, spanGoesOn bool) (effect admission.PostCommit, more bool, err error) {
+func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at,
+	now time.Time, spanGoesOn bool,
+) (effect admission.PostCommit, more bool, err error) {
 	if strays(job, terms) {
 		if effect, more, err = s.adoptTerms(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
@@ -193,7 +197,9 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 
 // fillSlots lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
-func (s *JobService) fillSlots(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, effect *admission.PostCommit) (more bool, err error) {
+func (s *JobService) fillSlots(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
+	effect *admission.PostCommit,
+) (more bool, err error) {
 	promoted, more, err := s.Admitter.Promote(ctx, tx, now, job)
 	if err != nil {
 		return false, err

@@ -21,7 +21,8 @@ func (d *desk) jittered() *entity.Job {
 	d.T.Helper()
 	for i := range 50 {
 		job := d.Create(enginetest.Job(fmt.Sprint("jittered ", i), func(j *entity.Job) {
-			j.Schedule.Kind, j.Schedule.CronExpression, j.Schedule.Dialect, j.Schedule.JitterMs = schedule.Cron, "0 0 13 * * ?", "QUARTZ", 600_000
+			j.Schedule.Kind, j.Schedule.CronExpression, j.Schedule.Dialect, j.Schedule.JitterMs = schedule.Cron, "0 0 13 * * ?",
+				"QUARTZ", 600_000
 		}))
 		if job.DueTime.Sub(job.NextFireTime) > 5*time.Minute {
 			return job
@@ -130,7 +131,8 @@ func TestAnEditBeforeWhichMuchIsDue(t *testing.T) {
 	edited, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
 	require.NoError(t, err)
 	require.Equal(t, 2, edited.Version)
-	require.Equal(t, []string{"job.replaced", "job.settle", "job.replaced", "job.replaced", "job.settle", "job.replaced"}, wrote)
+	require.Equal(t, []string{"job.replaced", "job.settle", "job.replaced", "job.replaced", "job.settle", "job.replaced"},
+		wrote)
 	for s := 1; s <= 12; s++ {
 		runs, err := d.Store.FiresAt(t.Context(), job.ID, []time.Time{noon(time.Duration(s) * time.Second)})
 		require.NoError(t, err)
@@ -156,7 +158,8 @@ func TestAPauseBeforeWhichMuchIsDue(t *testing.T) {
 	entries := d.Fires(job.ID)
 	require.Len(t, entries, 3)
 	require.Equal(t, []string{"SKIPPED", "8 fires", "9.001", "WAITING"}, []string{
-		entries[0].Outcome, fmt.Sprint(entries[0].Count, " fires"), fmt.Sprint(entries[0].RangeEnd.Sub(noon(time.Second)).Seconds()), entries[1].Outcome,
+		entries[0].Outcome, fmt.Sprint(entries[0].Count, " fires"),
+		fmt.Sprint(entries[0].RangeEnd.Sub(noon(time.Second)).Seconds()), entries[1].Outcome,
 	})
 }
 
@@ -192,7 +195,10 @@ func TestNoFireOfANewScheduleLiesWithinARangeOfTheFormerOne(t *testing.T) {
 			entries := d.Fires(job.ID)
 			require.Len(t, entries, 2)
 			require.Equal(t, []any{noon(26 * time.Second), "WAITING"}, []any{entries[0].ScheduledTime, entries[0].Outcome})
-			require.Equal(t, []any{noon(10 * time.Second), 2, "SKIPPED"}, []any{entries[1].ScheduledTime, entries[1].Count, entries[1].Outcome})
+			require.Equal(t, []any{noon(10 * time.Second), 2, "SKIPPED"}, []any{
+				entries[1].ScheduledTime, entries[1].Count,
+				entries[1].Outcome,
+			})
 			require.False(t, entries[1].RangeEnd.After(entries[0].ScheduledTime), "the range ends at %s", entries[1].RangeEnd)
 		})
 	}
@@ -208,7 +214,8 @@ func TestADeleteBeforeWhichMuchIsDue(t *testing.T) {
 	})))
 	d.Clock.Advance(5 * time.Second)
 	require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0))
-	rows, _, err := d.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID}, repository.Page{Limit: 1})
+	rows, _, err := d.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID},
+		repository.Page{Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, []string{"SKIPPED(DELETED)"}, enginetest.States(rows))
 	require.Equal(t, 3, rows[0].SkipCount)
@@ -260,7 +267,8 @@ func TestABrokenJobGetsARangeWhenItIsMended(t *testing.T) {
 			c.mend(d, job.ID)
 			rows := d.Rows(job.ID)
 			require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(PAUSED)"}, enginetest.States(rows))
-			require.Equal(t, []any{c.count, c.atLeast, noon(c.from)}, []any{rows[1].SkipCount, rows[1].SkipAtLeast, rows[1].SkipFrom})
+			require.Equal(t, []any{c.count, c.atLeast, noon(c.from)},
+				[]any{rows[1].SkipCount, rows[1].SkipAtLeast, rows[1].SkipFrom})
 			require.Contains(t, rows[1].ErrorMessage, "the job cannot be planned")
 			require.Equal(t, noon(5*time.Hour), d.Job(job.ID).NextFireTime)
 			entries := d.Fires(job.ID)
@@ -284,7 +292,9 @@ func TestABrokenJobIsMendedBeforeItIsPaused(t *testing.T) {
 	require.Equal(t, []string{"FAILED(INVALID)", "SKIPPED(MISFIRE)"}, enginetest.States(d.Rows(job.ID)))
 	require.Equal(t, entity.JobEnabled, mended.Status)
 	require.True(t, mended.NextFireTime.After(noon(90*time.Second)))
-	once := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(100 * time.Second)} })))
+	once := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(100 * time.Second)}
+	})))
 	d.breakZone(once.ID)
 	d.After(time.Minute)
 	d.Change(t, once.ID, func(j *entity.Job) { j.Schedule.TimeZone = "UTC" })
@@ -294,11 +304,14 @@ func TestABrokenJobIsMendedBeforeItIsPaused(t *testing.T) {
 	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(d.Rows(once.ID)), "its one time is decided")
 }
 
-// fires is the past of a job's ledger, newest first.
-// Rule 17: every waiting run of a deleted job is cancelled, also one that waits for
-// a far moment or for its next attempt, of every kind of job.
+// fires is the past of a job's ledger, newest first. Rule 17: every waiting run of a
+// deleted job is cancelled, also one that waits for a far moment or for its next
+// attempt, of every kind of job.
 func TestADeleteCancelsWhatWaitsForAMoment(t *testing.T) {
-	for name, overlap := range map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial} {
+	for name, overlap := range map[string]entity.OverlapPolicy{
+		"plain":       entity.OverlapParallel,
+		"coordinated": entity.OverlapSerial,
+	} {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, func(d *desk) {
 				t := d.T

@@ -21,10 +21,13 @@ func (s *JobService) FollowGroup(ctx context.Context, id string) error {
 		what:       "job.group",
 		spanGoesOn: true,
 		groups:     func(old *entity.Job) []string { before = *old; return []string{old.Group} },
-		apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, _ time.Time) (*entity.Job, error) {
+		apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms,
+			_ time.Time,
+		) (*entity.Job, error) {
 			next := *old
 			next.Limited = terms.Limited
-			if next.Status == before.Status && next.PausedBy == before.PausedBy && next.Limited == before.Limited && next.NextFireTime.Equal(before.NextFireTime) {
+			if next.Status == before.Status && next.PausedBy == before.PausedBy && next.Limited == before.Limited &&
+				next.NextFireTime.Equal(before.NextFireTime) {
 				return nil, errAsItShould
 			}
 			return &next, nil
@@ -78,7 +81,9 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 
 // adoptTerms makes a locked job follow its group, in memory. It stores what was due
 // before, and the range of the span.
-func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, now time.Time) (effect admission.PostCommit, more bool, err error) {
+func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms,
+	now time.Time,
+) (effect admission.PostCommit, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)
@@ -100,7 +105,9 @@ func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *enti
 
 // endHold plans a job again that its group held, in memory, and returns the range
 // of the span. One that cannot be planned stays paused, by itself.
-func (s *JobService) endHold(job *entity.Job, terms repository.GroupTerms, now time.Time) (rows []*entity.Execution, err error) {
+func (s *JobService) endHold(job *entity.Job, terms repository.GroupTerms,
+	now time.Time,
+) (rows []*entity.Execution, err error) {
 	until := resumedAt(job, terms, now)
 	if !job.NextFireTime.IsZero() {
 		rows, err = s.settler.EndPause(job, until, now)
@@ -110,7 +117,8 @@ func (s *JobService) endHold(job *entity.Job, terms repository.GroupTerms, now t
 		next, err = s.resumed(job, until)
 	}
 	if err != nil || job.Unreadable() != "" {
-		s.Logger.Warn("a job stays paused although its group is not, because it cannot be planned", "job", job.ID, "error", err, "unreadable", job.Unreadable())
+		s.Logger.Warn("a job stays paused although its group is not, because it cannot be planned", "job", job.ID, "error",
+			err, "unreadable", job.Unreadable())
 		job.PausedBy = entity.PausedByUser
 		return rows, nil
 	}
@@ -132,7 +140,9 @@ func (s *JobService) insertEnded(ctx context.Context, tx repository.Tx, rows []*
 // follow returns the definition as its new group requires. The limit of the group binds
 // it, and a pause of the group pauses it. A job that only its former group paused is
 // planned again.
-func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time) (*entity.Job, error) {
+func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.Job,
+	now time.Time,
+) (*entity.Job, error) {
 	terms, err := tx.Groups.Terms(ctx, job.Group)
 	if err != nil {
 		return job, err

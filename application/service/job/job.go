@@ -150,7 +150,9 @@ func (s *JobService) Get(ctx context.Context, id string) (*entity.Job, error) {
 }
 
 // List returns a page of jobs, newest first.
-func (s *JobService) List(ctx context.Context, f repository.JobFilter, p repository.Page) ([]*entity.Job, string, error) {
+func (s *JobService) List(ctx context.Context, f repository.JobFilter,
+	p repository.Page,
+) ([]*entity.Job, string, error) {
 	return s.Jobs.List(ctx, f, p)
 }
 
@@ -162,7 +164,9 @@ func (s *JobService) GroupsOf(ctx context.Context, ids []string) (map[string]str
 // Replace puts a new definition in the place of the old one. It first decides what is due
 // under the old definition (engine rule 3). version is what the caller edited, ifMatch the
 // same from a header; zero means not given.
-func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error) {
+func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version,
+	ifMatch int,
+) (*entity.Job, error) {
 	now := s.Clock.Now()
 	if err := s.validateEdit(ctx, id, job, now); err != nil {
 		return nil, err
@@ -172,13 +176,16 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 			return nil
 		}
 		return []string{old.Group, job.Group}
-	}, apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
+	}, apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms,
+		now time.Time,
+	) (*entity.Job, error) {
 		if ifMatch != 0 && ifMatch != old.Version {
 			return nil, apperror.New(apperror.KindPrecondition, "version_mismatch",
 				fmt.Sprintf("the job is at version %d, not %d: read it again", old.Version, ifMatch))
 		}
 		if version != 0 && version != old.Version {
-			return nil, apperror.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit", old.Version, version)
+			return nil, apperror.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit",
+				old.Version, version)
 		}
 		next := old.WithDefinition(job)
 		if err := s.replan(old, next, now); err != nil {

@@ -26,7 +26,10 @@ func TestACreatedJobIsPlannedByItsSchedule(t *testing.T) {
 		"fixed delay": {schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 7000}, noon(7 * time.Second)},
 		"once":        {schedule.Spec{Kind: schedule.Once, At: noon(time.Hour)}, noon(time.Hour)},
 		"none":        {schedule.Spec{Kind: schedule.None}, time.Time{}},
-		"not yet":     {schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 7000, StartTime: noon(time.Hour)}, noon(time.Hour)},
+		"not yet": {
+			schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 7000, StartTime: noon(time.Hour)},
+			noon(time.Hour),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -105,11 +108,13 @@ func TestAnEditPlansAnewOnlyWhatItChanged(t *testing.T) {
 		change func(j *entity.Job)
 		next   time.Time
 	}{
-		"another name":         {func(j *entity.Job) { j.Name = "renamed" }, noon(20 * time.Second)},
-		"another priority":     {func(j *entity.Job) { j.Priority = 9 }, noon(20 * time.Second)},
-		"another interval":     {func(j *entity.Job) { j.Schedule.IntervalMs = 4000 }, noon(19 * time.Second)},
-		"a shorter one":        {func(j *entity.Job) { j.Schedule.IntervalMs = 1000 }, noon(16 * time.Second)},
-		"another kind":         {func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Hour)} }, noon(time.Hour)},
+		"another name":     {func(j *entity.Job) { j.Name = "renamed" }, noon(20 * time.Second)},
+		"another priority": {func(j *entity.Job) { j.Priority = 9 }, noon(20 * time.Second)},
+		"another interval": {func(j *entity.Job) { j.Schedule.IntervalMs = 4000 }, noon(19 * time.Second)},
+		"a shorter one":    {func(j *entity.Job) { j.Schedule.IntervalMs = 1000 }, noon(16 * time.Second)},
+		"another kind": {func(j *entity.Job) {
+			j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Hour)}
+		}, noon(time.Hour)},
 		"no schedule":          {func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.None} }, time.Time{}},
 		"jitter moves no plan": {func(j *entity.Job) { j.Misfire.ThresholdSec = 3 }, noon(20 * time.Second)},
 	} {
@@ -142,7 +147,8 @@ func TestAnEditOfAPausedJobLeavesItPaused(t *testing.T) {
 	stored := d.Job(job.ID)
 	require.Equal(t, entity.JobPaused, stored.Status)
 	require.Zero(t, stored.DueTime)
-	require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(d.Rows(job.ID)), "the span under the old schedule is one row")
+	require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(d.Rows(job.ID)),
+		"the span under the old schedule is one row")
 	d.After(time.Minute)
 	require.Len(t, d.Rows(job.ID), 1)
 }
@@ -194,7 +200,9 @@ func TestOfTwoEditsAtOnceOneWins(t *testing.T) {
 // again with a new schedule.
 func TestAFinishedJobMayBeEdited(t *testing.T) {
 	d := newDesk(t)
-	job := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)} })))
+	job := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)}
+	})))
 	d.After(time.Second)
 	require.Equal(t, entity.JobFinished, d.Job(job.ID).Status)
 	d.Clock.Advance(time.Hour)

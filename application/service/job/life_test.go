@@ -61,7 +61,9 @@ func TestAShortPauseSkipsNothing(t *testing.T) {
 
 func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 	d := newDesk(t)
-	once := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)} })))
+	once := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Second)}
+	})))
 	d.After(time.Second)
 	_, err := d.Jobs.Pause(t.Context(), once.ID, entity.Pause{})
 	requireCode(t, err, apperror.KindConflict, "not_enabled")
@@ -87,7 +89,9 @@ func TestWhatCannotBePausedOrResumedSaysWhy(t *testing.T) {
 // A ONCE job whose moment passed while it was paused is over when it resumes.
 func TestAMomentThatPassedInAPauseIsSkipped(t *testing.T) {
 	d := newDesk(t)
-	job := d.Create(enginetest.Job("once", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Minute)} }))
+	job := d.Create(enginetest.Job("once", func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Minute)}
+	}))
 	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
 	d.Clock.Advance(time.Hour)
@@ -103,7 +107,9 @@ func TestAFixedDelayResumesOnce(t *testing.T) {
 	for name, live := range map[string]bool{"while a run is live": true, "while none is": false} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
-			job := d.Create(enginetest.Job("delay", waiting(func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 5000} })))
+			job := d.Create(enginetest.Job("delay", waiting(func(j *entity.Job) {
+				j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 5000}
+			})))
 			if live {
 				d.After(5 * time.Second)
 				require.Len(t, d.Rows(job.ID), 1)
@@ -202,7 +208,9 @@ func TestATriggerThatFindsNoPlaceIsRecorded(t *testing.T) {
 
 func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {
 	d := newDesk(t)
-	job := d.Create(enginetest.Job("preview", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000} }))
+	job := d.Create(enginetest.Job("preview", func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000}
+	}))
 	times, text, err := d.Jobs.NextFireTimes(t.Context(), job.ID, 3, schedule.English)
 	require.NoError(t, err)
 	require.Equal(t, []time.Time{noon(10 * time.Second), noon(20 * time.Second), noon(30 * time.Second)}, times)
@@ -220,7 +228,9 @@ func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, times)
 	require.Contains(t, text, "time zone")
-	delay := d.Create(enginetest.Job("delay", func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 10_000} }))
+	delay := d.Create(enginetest.Job("delay", func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 10_000}
+	}))
 	times, _, err = d.Jobs.NextFireTimes(t.Context(), delay.ID, 3, schedule.English)
 	require.NoError(t, err)
 	require.Len(t, times, 1, "what comes after depends on when the run ends")
@@ -228,10 +238,15 @@ func TestTheNextFiresArePreviewedFromTheCursor(t *testing.T) {
 
 func TestAScheduleIsPreviewedWithoutAJob(t *testing.T) {
 	d := newDesk(t)
-	times, text, err := d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 ? * MON-FRI"}, time.Time{}, 2, schedule.English)
+	times, text, err := d.Jobs.Preview(t.Context(),
+		schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 ? * MON-FRI"}, time.Time{}, 2, schedule.English)
 	require.NoError(t, err)
-	require.Equal(t, []time.Time{time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)}, times)
+	require.Equal(t, []time.Time{
+		time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC),
+		time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC),
+	}, times)
 	require.NotEmpty(t, text)
-	_, _, err = d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 30 2 ?"}, time.Time{}, 2, schedule.English)
+	_, _, err = d.Jobs.Preview(t.Context(), schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 30 2 ?"},
+		time.Time{}, 2, schedule.English)
 	require.True(t, apperror.Is(err, apperror.KindInvalid), "an expression that never fires")
 }

@@ -27,18 +27,21 @@ func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*ent
 	if err != nil || job.Status == entity.JobPaused && job.PausedBy == entity.PausedByUser && silent {
 		return job, err
 	}
-	return s.change(ctx, id, edit{what: "job.paused", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, _ repository.GroupTerms, now time.Time) (*entity.Job, error) {
-		if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
-			return nil, apperror.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
-		}
-		next := *old
-		if old.Status == entity.JobEnabled {
-			next.PauseBy(entity.PausedByUser, p, now)
-		}
-		// Also of one that its group holds: it outlasts that.
-		next.PausedBy, next.Pause = entity.PausedByUser, p
-		return &next, nil
-	}})
+	return s.change(ctx, id,
+		edit{what: "job.paused", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, _ repository.GroupTerms,
+			now time.Time,
+		) (*entity.Job, error) {
+			if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
+				return nil, apperror.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
+			}
+			next := *old
+			if old.Status == entity.JobEnabled {
+				next.PauseBy(entity.PausedByUser, p, now)
+			}
+			// Also of one that its group holds: it outlasts that.
+			next.PausedBy, next.Pause = entity.PausedByUser, p
+			return &next, nil
+		}})
 }
 
 // Resume plans a paused or newly created job again. The fires of a paused span
@@ -48,22 +51,26 @@ func (s *JobService) Resume(ctx context.Context, id string) (*entity.Job, error)
 	if err != nil || job.Status == entity.JobEnabled {
 		return job, err
 	}
-	return s.change(ctx, id, edit{what: "job.resumed", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error) {
-		if old.Status == entity.JobFinished {
-			return nil, apperror.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
-		}
-		if err := readable(old); err != nil {
-			return nil, err
-		}
-		if terms.Paused() {
-			return nil, apperror.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead", old.Group)
-		}
-		if old.Status == entity.JobEnabled { // it has just followed its group
-			next := *old
-			return &next, nil
-		}
-		return s.resumed(old, now)
-	}})
+	return s.change(ctx, id,
+		edit{what: "job.resumed", apply: func(_ context.Context, _ repository.Tx, old *entity.Job,
+			terms repository.GroupTerms, now time.Time,
+		) (*entity.Job, error) {
+			if old.Status == entity.JobFinished {
+				return nil, apperror.Conflict("finished", "the job has fired for the last time; give it a new schedule instead")
+			}
+			if err := readable(old); err != nil {
+				return nil, err
+			}
+			if terms.Paused() {
+				return nil, apperror.Conflict("group_paused", "the group %s, or every job, is paused; resume that instead",
+					old.Group)
+			}
+			if old.Status == entity.JobEnabled { // it has just followed its group
+				next := *old
+				return &next, nil
+			}
+			return s.resumed(old, now)
+		}})
 }
 
 // resumedAtOnce is how many pauses that are over ResumeDue reads at once.
@@ -113,7 +120,9 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 			}
 			return now
 		},
-		apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms, now time.Time) (*entity.Job, error) {
+		apply: func(_ context.Context, _ repository.Tx, old *entity.Job, terms repository.GroupTerms,
+			now time.Time,
+		) (*entity.Job, error) {
 			next := *old
 			until := old.Pause.Until
 			next.Pause.Until = time.Time{} // of a program that knew of no end, it may be that of a former pause
@@ -130,7 +139,8 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 			}
 			resumed, err := s.resumed(old, until)
 			if err != nil || old.Unreadable() != "" {
-				s.Logger.Warn("a job stays paused although its pause is over, because it cannot be planned", "job", id, "error", err, "unreadable", old.Unreadable())
+				s.Logger.Warn("a job stays paused although its pause is over, because it cannot be planned", "job", id, "error",
+					err, "unreadable", old.Unreadable())
 				return &next, nil
 			}
 			return resumed, nil
@@ -146,7 +156,8 @@ func (s *JobService) resumeDue(ctx context.Context, id string) error {
 // recorded.
 func (s *JobService) resumed(old *entity.Job, from time.Time) (*entity.Job, error) {
 	next := *old
-	if old.Status == entity.JobCreated && (old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
+	if old.Status == entity.JobCreated &&
+		(old.Schedule.Kind == schedule.FixedRate || old.Schedule.Kind == schedule.FixedDelay) {
 		next.Schedule.Anchor = from
 	}
 	if old.Status == entity.JobPaused && !old.NextFireTime.IsZero() && old.NextFireTime.After(from) {

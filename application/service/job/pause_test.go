@@ -26,7 +26,10 @@ func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
 	eachStore(t, func(d *desk) {
 		t := d.T
 		job := d.TenSeconds("a", "g")
-		p := entity.Pause{Reason: "the target is being moved 🚚", User: "anna", Until: noon(35*time.Second + 500*time.Millisecond)}
+		p := entity.Pause{
+			Reason: "the target is being moved 🚚", User: "anna",
+			Until: noon(35*time.Second + 500*time.Millisecond),
+		}
 		paused, err := d.Jobs.Pause(t.Context(), job.ID, p)
 		require.NoError(t, err)
 		require.Equal(t, []any{p, noon(0)}, []any{paused.Pause, paused.PausedAt})
@@ -40,7 +43,8 @@ func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
 		d.Clock.Advance(time.Second)
 		d.endPauses()
 		resumed := d.Job(job.ID)
-		require.Equal(t, []any{entity.JobEnabled, entity.Pause{}, noon(40 * time.Second)}, []any{resumed.Status, resumed.Pause, resumed.NextFireTime})
+		require.Equal(t, []any{entity.JobEnabled, entity.Pause{}, noon(40 * time.Second)},
+			[]any{resumed.Status, resumed.Pause, resumed.NextFireTime})
 		version := resumed.Version
 		d.endPauses()
 		require.Equal(t, version, d.Job(job.ID).Version, "it is done once")
@@ -100,10 +104,16 @@ func TestAPauseIsCheckedAsAWhole(t *testing.T) {
 		p     entity.Pause
 		codes []string
 	}{
-		"an end in the past":      {entity.Pause{Until: noon(-time.Second)}, []string{"until in_past"}},
-		"an end at this moment":   {entity.Pause{Until: noon(0)}, []string{"until in_past"}},
-		"an end beyond all times": {entity.Pause{Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"until out_of_range"}},
-		"all of it":               {entity.Pause{Reason: strings.Repeat("é", 501) + "\x00", Until: noon(-1)}, []string{"reason too_long", "reason invalid_text", "until in_past"}},
+		"an end in the past":    {entity.Pause{Until: noon(-time.Second)}, []string{"until in_past"}},
+		"an end at this moment": {entity.Pause{Until: noon(0)}, []string{"until in_past"}},
+		"an end beyond all times": {
+			entity.Pause{Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)},
+			[]string{"until out_of_range"},
+		},
+		"all of it": {
+			entity.Pause{Reason: strings.Repeat("é", 501) + "\x00", Until: noon(-1)},
+			[]string{"reason too_long", "reason invalid_text", "until in_past"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, try := range []func() error{
@@ -176,11 +186,13 @@ func TestAnEndedPauseLeavesTheJobToItsGroup(t *testing.T) {
 	d.Clock.Advance(20 * time.Second)
 	d.endPauses()
 	held := d.Job(job.ID)
-	require.Equal(t, []any{entity.JobPaused, entity.PausedByGroup, "all of it", noon(15 * time.Second)}, []any{held.Status, held.PausedBy, held.Pause.Reason, held.PausedAt})
+	require.Equal(t, []any{entity.JobPaused, entity.PausedByGroup, "all of it", noon(15 * time.Second)},
+		[]any{held.Status, held.PausedBy, held.Pause.Reason, held.PausedAt})
 	d.Clock.Advance(20 * time.Second)
 	d.Hold("g", false)
 	require.Equal(t, entity.JobEnabled, d.Status(job))
-	require.Equal(t, []string{"SKIPPED(PAUSED)", "SKIPPED(PAUSED)"}, enginetest.States(d.Rows(job.ID)), "one span after the other")
+	require.Equal(t, []string{"SKIPPED(PAUSED)", "SKIPPED(PAUSED)"}, enginetest.States(d.Rows(job.ID)),
+		"one span after the other")
 	require.Equal(t, []int{1, 3}, []int{d.Rows(job.ID)[0].SkipCount, d.Rows(job.ID)[1].SkipCount})
 }
 
@@ -235,11 +247,13 @@ func TestANoteOfAFormerPauseDecidesNothing(t *testing.T) {
 		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: "long ago", Until: noon(time.Minute)})
 		require.NoError(t, err)
 		// Resumed and paused again by the other release.
-		d.exec("UPDATE scheduler_job_definition SET paused_at = '2026-11-20 12:00:30.000', version = version + 2 WHERE id = ?", job.ID)
+		d.exec("UPDATE scheduler_job_definition SET paused_at = '2026-11-20 12:00:30.000', version = version + 2 "+
+			"WHERE id = ?", job.ID)
 		require.Zero(t, d.Job(job.ID).Pause)
 		_, err = d.Groups.Pause(t.Context(), "g", entity.Pause{Reason: "long ago", Until: noon(time.Minute)})
 		require.NoError(t, err)
-		d.exec("UPDATE scheduler_job_group SET version = version + 2, update_time = '2026-11-20 12:00:40.000' WHERE name = 'g'")
+		d.exec("UPDATE scheduler_job_group SET version = version + 2, update_time = '2026-11-20 12:00:40.000' WHERE " +
+			"name = 'g'")
 		g, err := d.Groups.Get(t.Context(), "g")
 		require.NoError(t, err)
 		require.Equal(t, []any{entity.Pause{}, noon(40 * time.Second)}, []any{g.Pause, g.PausedAt})

@@ -93,7 +93,9 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 
 // step does one transaction of the work on a job's queue. It returns false when the rest
 // is left to the sweep.
-func (s *JobService) step(ctx context.Context, id string, do func(ctx context.Context, tx repository.Tx) (admission.PostCommit, error)) bool {
+func (s *JobService) step(ctx context.Context, id string,
+	do func(ctx context.Context, tx repository.Tx) (admission.PostCommit, error),
+) bool {
 	var effect admission.PostCommit
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
 		effect, err = do(ctx, tx)

@@ -98,7 +98,8 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 	for _, skew := range []time.Duration{-time.Hour, 0, time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
 			// The manual clock stands for the store's.
-			d := &desk{servicetest.On(t, enginetest.New(t, enginetest.Options{Clock: clocktest.NewManual(time.Now().Add(skew))}))}
+			d := &desk{servicetest.On(t,
+				enginetest.New(t, enginetest.Options{Clock: clocktest.NewManual(time.Now().Add(skew))}))}
 			d.Start(t)
 			release := d.Script.Hold()
 			job := d.serial("serial", nil)
@@ -108,14 +109,16 @@ func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 			d.AwaitStatus(t, first, entity.StatusSuccess)
 			d.AwaitStatus(t, second, entity.StatusSuccess)
 			require.Empty(t, d.InFlightFires(t, job.ID))
-			page, _, err := d.Executions.List(t.Context(), repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
+			page, _, err := d.Executions.List(t.Context(),
+				repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
 			require.NoError(t, err)
 			require.Len(t, page, 2, "lists by time find them, too")
 
 			replacing := d.Create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
 			former := d.Trigger(replacing.ID)[0]
 			d.Trigger(replacing.ID)
-			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Execution(t, former)})[0], "the fire that holds the place is found by its key")
+			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Execution(t, former)})[0],
+				"the fire that holds the place is found by its key")
 		})
 	}
 }
@@ -147,7 +150,8 @@ func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
 		job := d.serial("long", nil)
 		d.Wait(job.ID, 501)
 		plain := d.Create(enginetest.Job("delayed", nil))
-		delayed, err := d.Jobs.Trigger(t.Context(), plain.ID, jobs.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
+		delayed, err := d.Jobs.Trigger(t.Context(), plain.ID,
+			jobs.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600})
 		require.NoError(t, err)
 		d.Faults.Next("job.queue", enginetest.Refused, enginetest.Refused)
 		require.NoError(t, d.Jobs.Delete(t.Context(), job.ID, 0), "the deletion itself is stored")
@@ -330,8 +334,10 @@ func TestFixedDelayGoesOnAfterEditsThatLeaveTheSchedule(t *testing.T) {
 		edit func(d *desk, id string)
 		arms bool
 	}{
-		"nothing":          {func(*desk, string) {}, true},
-		"another field":    {func(d *desk, id string) { d.Replace(id, func(j *entity.Job) { j.Description = "edited" }) }, true},
+		"nothing": {func(*desk, string) {}, true},
+		"another field": {func(d *desk, id string) {
+			d.Replace(id, func(j *entity.Job) { j.Description = "edited" })
+		}, true},
 		"pause and resume": {func(d *desk, id string) { d.pause(id); d.resume(id) }, true},
 		"pause":            {func(d *desk, id string) { d.pause(id) }, false},
 	} {

@@ -90,7 +90,10 @@ func TestRunsThatWereHalfMovedAreMovedByTheDuty(t *testing.T) {
 		_, err := d.Groups.Limit(t.Context(), "g", 2, 0)
 		require.Error(t, err)
 		require.False(t, d.Job(job.ID).Limited)
-		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 700 - admission.MoveLimit, entity.WaitGroup: admission.MoveLimit}, d.kinds(job.ID))
+		require.Equal(t, map[entity.Wait]int{
+			entity.WaitSlot:  700 - admission.MoveLimit,
+			entity.WaitGroup: admission.MoveLimit,
+		}, d.kinds(job.ID))
 		require.NoError(t, d.Groups.Sweep(t.Context()))
 		require.True(t, d.Job(job.ID).Limited)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 2, entity.WaitGroup: 698}, d.kinds(job.ID))

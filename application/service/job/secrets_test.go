@@ -26,7 +26,11 @@ func naming(name, group, secret string) *entity.Job {
 // it comes to be.
 func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	d := newDesk(t)
-	for _, s := range []secret.SecretInput{{Name: "ALL"}, {Name: "PAY", Groups: []string{"pay"}}, {Name: "RISK", Groups: []string{"risk"}}} {
+	for _, s := range []secret.SecretInput{
+		{Name: "ALL"},
+		{Name: "PAY", Groups: []string{"pay"}},
+		{Name: "RISK", Groups: []string{"risk"}},
+	} {
 		s.Value = "hunter2"
 		_, err := d.Secrets.Create(t.Context(), s)
 		require.NoError(t, err)
@@ -59,20 +63,32 @@ func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	refused(err, "edit")
 
 	definitions := definition.NewDefinitionService(d.Store.Jobs, d.Jobs, d.Groups, d.Secrets)
-	document := definition.Document{Jobs: []definition.Definition{{Job: naming("b", "risk", "RISK")}, {Job: naming("c", "pay", "RISK")}}}
+	document := definition.Document{Jobs: []definition.Definition{
+		{Job: naming("b", "risk", "RISK")},
+		{Job: naming("c", "pay", "RISK")},
+	}}
 	_, err = definitions.Plan(t.Context(), document, false)
 	refused(err, "import")
 	require.ErrorContains(t, err, "jobs[1].jobData")
 
 	// The secret was taken from the job meanwhile: a version of before does not
 	// come back, and the job does not run.
-	_, err = d.Secrets.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1})
+	_, err = d.Secrets.Edit(t.Context(),
+		secret.SecretEdit{
+			SecretInput: secret.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true,
+			Version: 1,
+		})
 	require.True(t, apperror.Is(err, apperror.KindConflict), "%v", err)
-	_, err = d.Secrets.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1, Force: true})
+	_, err = d.Secrets.Edit(t.Context(),
+		secret.SecretEdit{
+			SecretInput: secret.SecretInput{Name: "RISK", Groups: []string{"ops"}}, KeepValue: true, Version: 1,
+			Force: true,
+		})
 	require.NoError(t, err)
 	_, err = d.restore(own.ID, 1, clean.Version)
 	refused(err, "restore")
-	copied, _, err := d.Jobs.List(t.Context(), repository.JobFilter{Group: "risk", NameContains: "copy"}, repository.Page{Limit: 10})
+	copied, _, err := d.Jobs.List(t.Context(), repository.JobFilter{Group: "risk", NameContains: "copy"},
+		repository.Page{Limit: 10})
 	require.NoError(t, err)
 	_, err = d.Jobs.Trigger(t.Context(), copied[0].ID, jobs.Trigger{Source: entity.TriggerManual})
 	refused(err, "trigger")

@@ -11,7 +11,9 @@ import (
 
 // NextFireTimes previews the next fires of a job, as it is planned now, and
 // describes its schedule.
-func (s *JobService) NextFireTimes(ctx context.Context, id string, count int, in schedule.Language) (times []time.Time, description string, err error) {
+func (s *JobService) NextFireTimes(ctx context.Context, id string, count int,
+	in schedule.Language,
+) (times []time.Time, description string, err error) {
 	job, err := s.Jobs.Get(ctx, id)
 	if err != nil {
 		return nil, "", err
@@ -33,7 +35,9 @@ func (s *JobService) NextFireTimes(ctx context.Context, id string, count int, in
 }
 
 // Preview gives the fires of a schedule that is not stored, and describes it.
-func (s *JobService) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int, in schedule.Language) ([]time.Time, string, error) {
+func (s *JobService) Preview(_ context.Context, spec schedule.Spec, from time.Time, count int,
+	in schedule.Language,
+) ([]time.Time, string, error) {
 	if spec.TimeZone == "" {
 		spec.TimeZone = s.TimeZone
 	}

@@ -146,7 +146,9 @@ func TestRunsThatCannotBeReadHoldUpNoClaim(t *testing.T) {
 	eachDamaged(t, func(d damaged, _ bool) {
 		t := d.T
 		job := d.Create(enginetest.Job("bad", func(j *entity.Job) { j.Retry.MaxRetries = 3 }))
-		shards := d.Create(enginetest.Job("shards", func(j *entity.Job) { j.ShardCount, j.Overlap = 2, entity.OverlapSerial }))
+		shards := d.Create(enginetest.Job("shards", func(j *entity.Job) {
+			j.ShardCount, j.Overlap = 2, entity.OverlapSerial
+		}))
 		good := d.Create(enginetest.Job("good", nil))
 		ofBad, ofShards, next, ofGood := d.Trigger(job.ID), d.Trigger(shards.ID), d.Trigger(shards.ID), d.Trigger(good.ID)
 		d.exec("UPDATE scheduler_job_definition SET retry_policy = '[]', version = version + 1 WHERE id = ?", job.ID)
@@ -222,9 +224,15 @@ func TestOtherRowsThatCannotBeReadHoldUpNothing(t *testing.T) {
 			require.NoError(t, err)
 		}
 		d.Clock.Advance(10 * time.Second)
-		first, err := d.Backfills.Start(t.Context(), a.ID, execution.Backfill{From: noon(-5 * time.Second), To: noon(0), MaxParallel: 1})
+		first, err := d.Backfills.Start(t.Context(), a.ID, execution.Backfill{
+			From: noon(-5 * time.Second), To: noon(0),
+			MaxParallel: 1,
+		})
 		require.NoError(t, err)
-		second, err := d.Backfills.Start(t.Context(), b.ID, execution.Backfill{From: noon(-5 * time.Second), To: noon(0), MaxParallel: 1})
+		second, err := d.Backfills.Start(t.Context(), b.ID, execution.Backfill{
+			From: noon(-5 * time.Second), To: noon(0),
+			MaxParallel: 1,
+		})
 		require.NoError(t, err)
 		d.exec("UPDATE scheduler_backfill SET open_times = 'soon', schedule = 'daily' WHERE id = ?", first.ID)
 		require.NoError(t, d.Filler.RunOnce(t.Context()))

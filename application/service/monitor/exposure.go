@@ -33,7 +33,8 @@ func NewCommandExposure(users UserLister, logger *slog.Logger) *CommandExposure 
 }
 
 // exposed says what is wrong, and the remedy.
-const exposed = "commands run as the server's own user, and a second user may write jobs: the author of a command can read the store and its keys. " +
+const exposed = "commands run as the server's own user, and a second user may write jobs: the author of a command " +
+	"can read the store and its keys. " +
 	"Run the server as root with executor.command.user, or keep the right to commands to admins"
 
 // RunOnce counts the users who may write jobs. It warns when there begin to be more

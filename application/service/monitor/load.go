@@ -70,7 +70,8 @@ func (s *LoadService) Load(ctx context.Context, q LoadQuery) (Load, error) {
 		q.From = s.Clock.Now()
 	}
 	if q.From.Year() > cronexpr.MaxYear {
-		return Load{}, apperror.InvalidField("from", "out_of_range", "must not be after the year 2199, in which schedules end")
+		return Load{}, apperror.InvalidField("from", "out_of_range",
+			"must not be after the year 2199, in which schedules end")
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -78,7 +79,10 @@ func (s *LoadService) Load(ctx context.Context, q LoadQuery) (Load, error) {
 	case <-ctx.Done():
 		return Load{}, ctx.Err()
 	}
-	c := counting{LoadService: s, until: s.Machine.Monotonic() + loadTime, fires: schedule.NewLoad(q.From, q.Minutes, loadSteps)}
+	c := counting{
+		LoadService: s, until: s.Machine.Monotonic() + loadTime,
+		fires: schedule.NewLoad(q.From, q.Minutes, loadSteps),
+	}
 	complete, err := c.all(ctx, q)
 	if err != nil {
 		return Load{}, err

@@ -44,7 +44,10 @@ func TestTheLoadOfTheComingMinutes(t *testing.T) {
 		put(5, "b", schedule.Spec{Kind: schedule.Once, At: noon(90 * time.Second)})
 		put(6, "b", schedule.Spec{Kind: schedule.None})
 		d.Replace(put(7, "b", cron("0 2 * * * ?")).ID, func(j *entity.Job) { j.ShardCount = 10 })
-		late := put(8, "b", schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(time.Minute), JitterMs: 60_000})
+		late := put(8, "b", schedule.Spec{
+			Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(time.Minute),
+			JitterMs: 60_000,
+		})
 		paused := put(9, "a", cron("* * * * * ?"))
 		_, err := d.Jobs.Pause(d.T.Context(), paused.ID, entity.Pause{})
 		require.NoError(d.T, err)
@@ -56,13 +59,15 @@ func TestTheLoadOfTheComingMinutes(t *testing.T) {
 		d.Clock.Advance(17 * time.Second)
 		l := d.load(monitor.LoadQuery{Minutes: 4})
 		require.Equal(d.T, noon(0), l.From, "from the beginning of the minute")
-		require.Equal(d.T, []int{1 + 5 + moved[0], 1 + 4 + 6 + 1 + moved[1], 1 + 6 + 1 + 1 + moved[2], 1 + 6 + moved[3]}, l.Fires)
+		require.Equal(d.T, []int{1 + 5 + moved[0], 1 + 4 + 6 + 1 + moved[1], 1 + 6 + 1 + 1 + moved[2], 1 + 6 + moved[3]},
+			l.Fires)
 		require.Equal(d.T, []any{8, true}, []any{l.Jobs, l.Complete})
 		l = d.load(monitor.LoadQuery{Minutes: 2, Group: "a"})
 		require.Equal(d.T, []int{1, 5}, l.Fires)
 		require.Equal(d.T, []int{1, 5}, d.load(monitor.LoadQuery{Minutes: 2, Groups: []string{"a", "none"}}).Fires)
 		require.Equal(d.T, []int{0, 0}, d.load(monitor.LoadQuery{Minutes: 2, Group: "b", Groups: []string{"a"}}).Fires)
-		require.Equal(d.T, []int{5}, d.load(monitor.LoadQuery{From: noon(61*time.Minute + time.Second), Minutes: 1, Group: "a"}).Fires)
+		require.Equal(d.T, []int{5},
+			d.load(monitor.LoadQuery{From: noon(61*time.Minute + time.Second), Minutes: 1, Group: "a"}).Fires)
 	})
 }
 
@@ -91,7 +96,11 @@ func TestTheCountOfALoadIsBounded(t *testing.T) {
 	d := newDesk(t)
 	many := &plenty{}
 	for n := range 2500 {
-		many.jobs = append(many.jobs, &entity.Job{ID: fmt.Sprintf("%05d", n), Schedule: schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 1000, StartTime: noon(0)}})
+		many.jobs = append(many.jobs,
+			&entity.Job{ID: fmt.Sprintf("%05d", n), Schedule: schedule.Spec{
+				Kind: schedule.FixedRate, IntervalMs: 1000,
+				StartTime: noon(0),
+			}})
 	}
 	s := monitor.NewLoadService(monitor.LoadDeps{Jobs: many, Schedules: d.Schedules, Clock: d.Time, Machine: d.Clock})
 	l, err := s.Load(t.Context(), monitor.LoadQuery{Minutes: 10})
@@ -105,7 +114,10 @@ func TestTheCountOfALoadIsBounded(t *testing.T) {
 
 	many.read = nil
 	for n, j := range many.jobs { // each has a walk of its own
-		j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: fmt.Sprintf("%d * * * * ?", n%60), EndTime: noon(240*time.Hour + time.Duration(n)*time.Second)}
+		j.Schedule = schedule.Spec{
+			Kind: schedule.Cron, CronExpression: fmt.Sprintf("%d * * * * ?", n%60),
+			EndTime: noon(240*time.Hour + time.Duration(n)*time.Second),
+		}
 	}
 	l, err = s.Load(t.Context(), monitor.LoadQuery{Minutes: 10_080})
 	require.NoError(t, err)
@@ -122,7 +134,10 @@ func TestTheCountOfALoadIsBounded(t *testing.T) {
 // BenchmarkLoad10kJobs is the planned load of the coming day from the store.
 func BenchmarkLoad10kJobs(b *testing.B) {
 	n := enginetest.New(b, enginetest.Options{})
-	shapes := []string{"0 * * * * ?", "S * * * * ?", "* * * * * ?", "0/10 * * * * ?", "0 M/5 * * * ?", "S M * * * ?", "0 M H * * ?", "0 0/10 9-17 ? * MON-FRI"}
+	shapes := []string{
+		"0 * * * * ?", "S * * * * ?", "* * * * * ?", "0/10 * * * * ?", "0 M/5 * * * ?", "S M * * * ?",
+		"0 M H * * ?", "0 0/10 9-17 ? * MON-FRI",
+	}
 	zones := []string{"UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York"}
 	n.Write(b, func(ctx context.Context, tx repository.Tx) error {
 		for i := range 10_000 {
@@ -133,7 +148,10 @@ func BenchmarkLoad10kJobs(b *testing.B) {
 				if !strings.Contains(expression, "MON") {
 					expression = own.Replace(expression)
 				}
-				j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: expression, TimeZone: zones[i/len(shapes)%len(zones)], JitterMs: int64(i % 3 * 1000)}
+				j.Schedule = schedule.Spec{
+					Kind: schedule.Cron, CronExpression: expression,
+					TimeZone: zones[i/len(shapes)%len(zones)], JitterMs: int64(i % 3 * 1000),
+				}
 				if i%5 == 0 {
 					j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: int64(1000 * (1 + i%300)), Anchor: noon(0)}
 				}
@@ -145,7 +163,10 @@ func BenchmarkLoad10kJobs(b *testing.B) {
 		}
 		return nil
 	})
-	s := monitor.NewLoadService(monitor.LoadDeps{Jobs: n.Store, Schedules: n.Schedules, Clock: n.Time, Machine: clock.NewSystem()})
+	s := monitor.NewLoadService(monitor.LoadDeps{
+		Jobs: n.Store, Schedules: n.Schedules, Clock: n.Time,
+		Machine: clock.NewSystem(),
+	})
 	for b.Loop() {
 		l, err := s.Load(b.Context(), monitor.LoadQuery{Minutes: 1440})
 		require.NoError(b, err)

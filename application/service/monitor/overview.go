@@ -136,10 +136,14 @@ func troubleOf(n entity.Node, now time.Time) (found []Trouble) {
 	silent := now.Sub(n.LastHeartbeat)
 	switch {
 	case n.Died(now):
-		found = append(found, Trouble{Part: PartNode, Reason: fmt.Sprintf("the node %s is down", n.ID), Since: n.LastHeartbeat})
+		found = append(found, Trouble{
+			Part: PartNode, Reason: fmt.Sprintf("the node %s is down", n.ID),
+			Since: n.LastHeartbeat,
+		})
 	case n.Status == entity.NodeSuspect || n.Status == entity.NodeUp && silent > silentAfter:
 		found = append(found, Trouble{
-			Part: PartNode, Reason: fmt.Sprintf("the node %s has not beaten for %s", n.ID, silent.Round(time.Second)), Since: n.LastHeartbeat,
+			Part: PartNode, Reason: fmt.Sprintf("the node %s has not beaten for %s", n.ID, silent.Round(time.Second)),
+			Since: n.LastHeartbeat,
 		})
 	}
 	if n.Status != entity.NodeDown && entity.Skewed(n.ClockOffset) {
@@ -154,7 +158,8 @@ func SkewReason(node string, offset time.Duration) string {
 	if offset < 0 {
 		side = "ahead of"
 	}
-	return fmt.Sprintf("the clock of the node %s is %s %s the database's", node, offset.Abs().Round(100*time.Millisecond), side)
+	return fmt.Sprintf("the clock of the node %s is %s %s the database's", node, offset.Abs().Round(100*time.Millisecond),
+		side)
 }
 
 // live counts the runs that wait, for whatever, and those that run.
@@ -166,7 +171,9 @@ func (s *OverviewService) live(ctx context.Context, groups []string, limit int) 
 	return waiting, running, err
 }
 
-func (s *OverviewService) claims(ctx context.Context, spans []entity.ClaimSpan, groups []string, limit int) (c Count, err error) {
+func (s *OverviewService) claims(ctx context.Context, spans []entity.ClaimSpan, groups []string,
+	limit int,
+) (c Count, err error) {
 	for _, span := range spans {
 		n, cut, err := s.Counts.CountClaims(ctx, span.Lo, span.Hi, groups, limit)
 		if err != nil {

@@ -32,7 +32,9 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 // watching is the overview over the store of a desk.
 func (d *desk) watching(tallies repository.Counts, loops ...periodic.Status) *monitor.OverviewService {
 	return monitor.NewOverviewService(monitor.OverviewDeps{
-		Counts: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) { return d.ID(), nil }, Monitor: monitor.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
+		Counts: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) {
+			return d.ID(), nil
+		}, Monitor: monitor.NewMonitorService(d.Store, healthy(loops), d.Clock), Lateness: punctual{},
 		Clock: d.Time, Machine: d.Clock,
 	})
 }
@@ -41,7 +43,8 @@ func (d *desk) watching(tallies repository.Counts, loops ...periodic.Status) *mo
 func (d *desk) ran(jobID string, at time.Time, status entity.Status, claim entity.ClaimKey) string {
 	d.T.Helper()
 	run := &entity.Execution{
-		JobID: jobID, FireKey: identity.FireKey(at), ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule, ShardTotal: 1, JobVersion: 1,
+		JobID: jobID, FireKey: identity.FireKey(at), ScheduledTime: at, DueTime: at, Trigger: entity.TriggerSchedule,
+		ShardTotal: 1, JobVersion: 1,
 		Priority: 5, Status: status, Claim: claim, CreateTime: at, UpdateTime: at,
 	}
 	run.ID = identity.ExecutionID(at, jobID, run.FireKey, 0)
@@ -66,7 +69,10 @@ func TestTheOverview(t *testing.T) {
 
 		d.Clock.Advance(2 * time.Hour)
 		d.ran(mine.ID, noon(0), entity.StatusFailed, "") // no longer of the last hour
-		for n, key := range []entity.ClaimKey{entity.CommonQueue.Key(5, noon(0)), entity.ScheduledKey(noon(0)), entity.QueuedKey(mine.ID, 1)} {
+		for n, key := range []entity.ClaimKey{
+			entity.CommonQueue.Key(5, noon(0)), entity.ScheduledKey(noon(0)),
+			entity.QueuedKey(mine.ID, 1),
+		} {
 			d.ran(mine.ID, noon(90*time.Minute+time.Duration(n)*time.Second), entity.StatusWaiting, key)
 		}
 		d.ran(mine.ID, noon(100*time.Minute), entity.StatusSuccess, "")
@@ -74,16 +80,19 @@ func TestTheOverview(t *testing.T) {
 		d.ran(other.ID, noon(102*time.Minute), entity.StatusTimeout, "")
 		started := d.ran(other.ID, noon(103*time.Minute), entity.StatusRunning, entity.RunningKey("node-1"))
 		d.Write(d.T, func(ctx context.Context, tx repository.Tx) error {
-			return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{{ExecutionID: started, JobID: other.ID, CreateTime: noon(0)}})
+			return tx.Records.AddDeadLetters(ctx,
+				[]entity.DeadLetter{{ExecutionID: started, JobID: other.ID, CreateTime: noon(0)}})
 		})
 
-		s := d.watching(d.Store, periodic.Status{Name: "scan", Age: time.Minute, Limit: time.Second}, periodic.Status{Name: "fine", Limit: 1})
+		s := d.watching(d.Store, periodic.Status{Name: "scan", Age: time.Minute, Limit: time.Second},
+			periodic.Status{Name: "fine", Limit: 1})
 		o, err := s.Overview(ctx, nil)
 		require.NoError(d.T, err)
 		require.Equal(d.T, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1}, o.Jobs)
 		require.Equal(d.T, []monitor.Count{{N: 3}, {N: 1}, {N: 1}}, []monitor.Count{o.Waiting, o.Running, o.DeadLetters})
 		require.Equal(d.T, map[entity.Status]int{
-			entity.StatusWaiting: 3, entity.StatusRunning: 1, entity.StatusSuccess: 1, entity.StatusDead: 1, entity.StatusTimeout: 1,
+			entity.StatusWaiting: 3, entity.StatusRunning: 1, entity.StatusSuccess: 1, entity.StatusDead: 1,
+			entity.StatusTimeout: 1,
 		}, o.LastHour)
 		require.False(d.T, o.LastHourAtLeast)
 		require.Equal(d.T, "scan has not ticked for 1m0s", o.Degraded[0].Reason)
@@ -94,7 +103,10 @@ func TestTheOverview(t *testing.T) {
 		require.NoError(d.T, err)
 		require.Equal(d.T, map[entity.JobStatus]int{entity.JobEnabled: 1, entity.JobPaused: 1}, o.Jobs)
 		require.Equal(d.T, []monitor.Count{{N: 3}, {}, {}}, []monitor.Count{o.Waiting, o.Running, o.DeadLetters})
-		require.Equal(d.T, []int{1, 1, 0}, []int{o.LastHour[entity.StatusSuccess], o.LastHour[entity.StatusDead], o.LastHour[entity.StatusTimeout]})
+		require.Equal(d.T, []int{1, 1, 0}, []int{
+			o.LastHour[entity.StatusSuccess], o.LastHour[entity.StatusDead],
+			o.LastHour[entity.StatusTimeout],
+		})
 		o, err = s.Overview(ctx, []string{})
 		require.NoError(d.T, err)
 		require.Empty(d.T, o.Jobs)
@@ -105,7 +117,10 @@ func TestTheOverview(t *testing.T) {
 func TestTheOverviewMissesNodes(t *testing.T) {
 	d := newDesk(t)
 	for _, id := range []string{"node-a", "node-b"} {
-		_, err := d.Store.Register(t.Context(), entity.Node{ID: id, Status: entity.NodeUp, LastHeartbeat: d.Time.Now(), CreateTime: noon(0), UpdateTime: noon(0)})
+		_, err := d.Store.Register(t.Context(), entity.Node{
+			ID: id, Status: entity.NodeUp, LastHeartbeat: d.Time.Now(),
+			CreateTime: noon(0), UpdateTime: noon(0),
+		})
 		require.NoError(t, err)
 	}
 	require.NoError(t, d.Store.Leave(t.Context(), "node-b", 1))
@@ -138,7 +153,10 @@ func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
 	for id, offset := range map[string]time.Duration{
 		"node-a": 2500 * time.Millisecond, "node-b": -time.Hour, "node-c": time.Second, "node-d": time.Hour,
 	} {
-		_, err := d.Store.Register(t.Context(), entity.Node{ID: id, ClockOffset: offset, LastHeartbeat: d.Time.Now(), CreateTime: noon(0), UpdateTime: noon(0)})
+		_, err := d.Store.Register(t.Context(), entity.Node{
+			ID: id, ClockOffset: offset, LastHeartbeat: d.Time.Now(),
+			CreateTime: noon(0), UpdateTime: noon(0),
+		})
 		require.NoError(t, err)
 	}
 	require.NoError(t, d.Store.Leave(t.Context(), "node-d", 1))
@@ -150,7 +168,8 @@ func TestTheOverviewTellsOfClocksThatAreOff(t *testing.T) {
 		reasons[i] = trouble.Reason
 	}
 	require.Equal(t, []string{
-		"the clock of the node node-a is 2.5s behind the database's", "the clock of the node node-b is 1h0m0s ahead of the database's",
+		"the clock of the node node-a is 2.5s behind the database's",
+		"the clock of the node node-b is 1h0m0s ahead of the database's",
 	}, reasons)
 }
 
@@ -188,7 +207,8 @@ func TestJobsAreCountedEveryFiveSeconds(t *testing.T) {
 		require.NoError(t, err)
 		return o.Jobs[entity.JobEnabled]
 	}
-	require.Equal(t, []int{1, 1, 2, 3, 1}, []int{jobs(), jobs(), jobs("a"), jobs("a", "b"), jobs()}, "one count for each set of groups")
+	require.Equal(t, []int{1, 1, 2, 3, 1}, []int{jobs(), jobs(), jobs("a"), jobs("a", "b"), jobs()},
+		"one count for each set of groups")
 	d.Clock.Advance(5 * time.Second)
 	require.Equal(t, []int{4, 4}, []int{jobs(), jobs()})
 	for n := range 200 {
@@ -208,7 +228,8 @@ func TestCountsThatHitTheirBoundSaySo(t *testing.T) {
 	d := newDesk(t)
 	o, err := d.watching(&tallying{cut: true}).Overview(t.Context(), nil)
 	require.NoError(t, err)
-	require.Equal(t, []monitor.Count{{N: 300_000, AtLeast: true}, {N: 200_000}, {N: 100_000, AtLeast: true}}, []monitor.Count{o.Waiting, o.Running, o.DeadLetters})
+	require.Equal(t, []monitor.Count{{N: 300_000, AtLeast: true}, {N: 200_000}, {N: 100_000, AtLeast: true}},
+		[]monitor.Count{o.Waiting, o.Running, o.DeadLetters})
 	require.True(t, o.LastHourAtLeast)
 	o, err = d.watching(&tallying{cut: true}).Overview(t.Context(), []string{"a"})
 	require.NoError(t, err)

@@ -81,15 +81,20 @@ func warning(class entity.NodeClass, nodes []entity.Node) (w apperror.Field, ok 
 		return w, false
 	case entity.WaitCommand:
 		return apperror.Field{Field: "jobType", Code: "no_commands", Message: "no node that is up" + having(class) +
-			" runs commands; runs wait until one does: set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED) on a node, and on one that runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"}, true
+			" runs commands; runs wait until one does: set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED) on a node, " +
+			"and on one that runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"}, true
 	case entity.WaitHandler:
 		return apperror.Field{Field: "jobClass", Code: "no_handler", Message: fmt.Sprintf(
-			"no node that is up%s has the handler %.64q; runs wait until one does; there are %s", having(class), class.Handler, known(nodes))}, true
+			"no node that is up%s has the handler %.64q; runs wait until one does; there are %s", having(class), class.Handler,
+			known(nodes))}, true
 	}
 	if len(class.Labels) == 0 {
 		return apperror.Field{Field: "jobType", Code: "no_node", Message: "no executor is up; runs wait until one is"}, true
 	}
-	return apperror.Field{Field: "routing.labels", Code: "no_node", Message: "no node that is up carries the labels " + labelText(class.Labels) + "; runs wait until one does"}, true
+	return apperror.Field{
+		Field: "routing.labels", Code: "no_node",
+		Message: "no node that is up carries the labels " + labelText(class.Labels) + "; runs wait until one does",
+	}, true
 }
 
 func having(class entity.NodeClass) string {

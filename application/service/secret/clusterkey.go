@@ -46,7 +46,8 @@ func OpenClusterKey(ctx context.Context, keys ClusterKeys, sealer Sealer) ([]byt
 	text := string(stored.Sealed)
 	if stored.KeyID != "" {
 		if text, err = sealer.Open(clusterKeyName, stored.KeyID, stored.Sealed); err != nil {
-			return nil, fmt.Errorf("open the key of the cluster, by which nodes sign what they say to each other: %w; secrets.key (PS_SECRETS_KEY) must be the same on every node", err)
+			return nil, fmt.Errorf("open the key of the cluster, by which nodes sign what they say to each other: %w; "+
+				"secrets.key (PS_SECRETS_KEY) must be the same on every node", err)
 		}
 	}
 	if current := sealer.Current(); current != "" && current != stored.KeyID {
@@ -60,7 +61,8 @@ func OpenClusterKey(ctx context.Context, keys ClusterKeys, sealer Sealer) ([]byt
 	}
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != clusterKeyBytes {
-		return nil, fmt.Errorf("the key of the cluster in the store is damaged; delete its row in scheduler_cluster_key and restart every node")
+		return nil, fmt.Errorf("the key of the cluster in the store is damaged; delete its row in scheduler_cluster_key " +
+			"and restart every node")
 	}
 	return key, nil
 }

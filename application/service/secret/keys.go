@@ -34,7 +34,8 @@ func (s *SecretService) Refresh(ctx context.Context) (SecretCount, error) {
 	}
 	reason := ""
 	if lost > 0 {
-		reason = fmt.Sprintf("%d secrets cannot be opened here: this node does not have the key %s that sealed them", lost, strings.Join(keys, ", "))
+		reason = fmt.Sprintf("%d secrets cannot be opened here: this node does not have the key %s that sealed them", lost,
+			strings.Join(keys, ", "))
 	}
 	s.lost.Store(&reason)
 	return count, nil

@@ -31,7 +31,8 @@ func NotAllowed(known map[string]entity.Secret, job *entity.Job) []apperror.Fiel
 	}
 	return []apperror.Field{{
 		Field: "jobData", Code: "secret_not_allowed",
-		Message: fmt.Sprintf("names %s, which jobs of the group %s may not use; name other secrets, or have the group added to these", strings.Join(foreign, ", "), job.Group),
+		Message: fmt.Sprintf("names %s, which jobs of the group %s may not use; name other secrets, or have the group "+
+			"added to these", strings.Join(foreign, ", "), job.Group),
 	}}
 }
 

@@ -54,7 +54,9 @@ type SecretService struct {
 }
 
 // NewSecretService seals with sealer.
-func NewSecretService(secrets repository.Secrets, uses repository.SecretUses, sealer Sealer, c clock.Clock) *SecretService {
+func NewSecretService(secrets repository.Secrets, uses repository.SecretUses, sealer Sealer,
+	c clock.Clock,
+) *SecretService {
 	return &SecretService{secrets: secrets, uses: uses, sealer: sealer, clock: c}
 }
 
@@ -85,12 +87,16 @@ func (s *SecretService) Create(ctx context.Context, n SecretInput) (entity.Secre
 			Message: fmt.Sprintf("must have 1 to %d letters, digits, dots, dashes and underscores", placeholder.MaxName),
 		})
 	}
-	wrong = append(append(append(wrong, checkValue(n.Value)...), checkDescription(n.Description)...), checkSecretGroups(n.Groups)...)
+	wrong = append(append(append(wrong, checkValue(n.Value)...), checkDescription(n.Description)...),
+		checkSecretGroups(n.Groups)...)
 	if err := apperror.Invalid(wrong); err != nil {
 		return entity.Secret{}, err
 	}
 	now := s.clock.Now()
-	v := entity.Secret{Name: n.Name, Description: n.Description, Groups: groupsOf(n.Groups), Version: 1, CreateTime: now, UpdateTime: now}
+	v := entity.Secret{
+		Name: n.Name, Description: n.Description, Groups: groupsOf(n.Groups), Version: 1, CreateTime: now,
+		UpdateTime: now,
+	}
 	if err := s.seal(&v, n.Value); err != nil {
 		return entity.Secret{}, err
 	}
@@ -157,7 +163,8 @@ func (s *SecretService) breaks(ctx context.Context, v entity.Secret, groups []st
 		jobs, more = jobs[:maxBroken], "more than "
 	}
 	broken := apperror.New(apperror.KindConflict, "secret_in_use",
-		fmt.Sprintf("%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more, len(jobs)))
+		fmt.Sprintf("%s%d jobs of other groups name the secret and would fail; change them first, or send force: true", more,
+			len(jobs)))
 	for _, j := range jobs {
 		broken.Fields = append(broken.Fields, apperror.Field{
 			Field: "groups", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),
@@ -176,11 +183,17 @@ func groupsOf(groups []string) []string {
 
 func checkSecretGroups(groups []string) []apperror.Field {
 	if len(groups) > maxSecretGroups {
-		return []apperror.Field{{Field: "groups", Code: "too_many", Message: fmt.Sprintf("must name at most %d groups; leave it empty for all", maxSecretGroups)}}
+		return []apperror.Field{{
+			Field: "groups", Code: "too_many",
+			Message: fmt.Sprintf("must name at most %d groups; leave it empty for all", maxSecretGroups),
+		}}
 	}
 	for i, group := range groups {
 		if problem := validation.GroupName(group); problem != "" {
-			return []apperror.Field{{Field: fmt.Sprintf("groups[%d]", i), Code: "invalid", Message: "names a group that cannot be: " + problem}}
+			return []apperror.Field{{
+				Field: fmt.Sprintf("groups[%d]", i), Code: "invalid",
+				Message: "names a group that cannot be: " + problem,
+			}}
 		}
 	}
 	return nil
@@ -200,12 +213,16 @@ func checkDescription(text string) []apperror.Field {
 	if len([]rune(text)) <= MaxSecretDescription {
 		return nil
 	}
-	return []apperror.Field{{Field: "description", Code: "too_long", Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription)}}
+	return []apperror.Field{{
+		Field: "description", Code: "too_long",
+		Message: fmt.Sprintf("must have at most %d characters", MaxSecretDescription),
+	}}
 }
 
 func (s *SecretService) seal(v *entity.Secret, value string) error {
 	if s.sealer.Current() == "" {
-		return apperror.Conflict("not_enabled", "this server has no key for secrets: set secrets.key (PS_SECRETS_KEY), the same on every node")
+		return apperror.Conflict("not_enabled",
+			"this server has no key for secrets: set secrets.key (PS_SECRETS_KEY), the same on every node")
 	}
 	var err error
 	v.KeyID, v.Sealed, err = s.sealer.Seal(v.Name, value)

@@ -39,7 +39,10 @@ func TestASecretIsOpenedForRunsAndStoredSealed(t *testing.T) {
 	_, err = v.Create(t.Context(), secret.SecretInput{Name: "DB", Value: "hunter3"})
 	require.True(t, apperror.Is(err, apperror.KindConflict))
 	edit := func(name, value string, version int) (entity.Secret, error) {
-		return v.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: name, Value: value}, Version: version})
+		return v.Edit(t.Context(), secret.SecretEdit{
+			SecretInput: secret.SecretInput{Name: name, Value: value},
+			Version:     version,
+		})
 	}
 	replaced, err := edit("DB", "hunter3", 1)
 	require.NoError(t, err)
@@ -69,7 +72,10 @@ func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 		"long name": {secret.SecretInput{Name: strings.Repeat("a", 51), Value: "123456"}, []string{"name"}},
 		"short":     {secret.SecretInput{Name: "a", Value: "12345"}, []string{"value"}},
 		"long":      {secret.SecretInput{Name: "a", Value: strings.Repeat("x", secret.MaxSecret+1)}, []string{"value"}},
-		"text":      {secret.SecretInput{Name: "a", Value: "123456", Description: strings.Repeat("é", 501)}, []string{"description"}},
+		"text": {
+			secret.SecretInput{Name: "a", Value: "123456", Description: strings.Repeat("é", 501)},
+			[]string{"description"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := v.Create(t.Context(), c.n)
@@ -82,7 +88,10 @@ func TestSecretsThatCannotBeKeptAreRefused(t *testing.T) {
 			require.Equal(t, c.fields, fields)
 		})
 	}
-	_, err := v.Create(t.Context(), secret.SecretInput{Name: strings.Repeat("a", 50), Value: strings.Repeat("x", secret.MaxSecret), Description: strings.Repeat("é", 500)})
+	_, err := v.Create(t.Context(), secret.SecretInput{
+		Name:  strings.Repeat("a", 50),
+		Value: strings.Repeat("x", secret.MaxSecret), Description: strings.Repeat("é", 500),
+	})
 	require.NoError(t, err)
 }
 
@@ -95,7 +104,8 @@ func TestAServerWithoutAKeyKeepsNoSecrets(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, moved)
 
-	_, err = servicetest.Vault(t, store, servicetest.KeyOf(1)).Create(t.Context(), secret.SecretInput{Name: "DB", Value: "hunter2"})
+	_, err = servicetest.Vault(t, store, servicetest.KeyOf(1)).
+		Create(t.Context(), secret.SecretInput{Name: "DB", Value: "hunter2"})
 	require.NoError(t, err)
 	_, err = v.Open(t.Context(), "pay", []string{"DB"})
 	require.ErrorContains(t, err, "open the secret DB: this node does not have the key")
@@ -128,7 +138,10 @@ func TestSecretsWithoutTheirKeyAreSeen(t *testing.T) {
 func TestRotationPutsEverySecretUnderTheCurrentKey(t *testing.T) {
 	old, store := newVault(t, servicetest.KeyOf(1))
 	for i := range 120 { // more than a page
-		_, err := old.Create(t.Context(), secret.SecretInput{Name: "s" + strings.Repeat("i", i%40+1) + string(rune('a'+i/40)), Value: "hunter2"})
+		_, err := old.Create(t.Context(), secret.SecretInput{
+			Name:  "s" + strings.Repeat("i", i%40+1) + string(rune('a'+i/40)),
+			Value: "hunter2",
+		})
 		require.NoError(t, err)
 	}
 	both := servicetest.Vault(t, store, servicetest.KeyOf(2), servicetest.KeyOf(1))
@@ -158,7 +171,8 @@ func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
 	lost, store := newVault(t, servicetest.KeyOf(9))
 	_, err := lost.Create(t.Context(), secret.SecretInput{Name: "a", Value: "hunter2"})
 	require.NoError(t, err)
-	_, err = servicetest.Vault(t, store, servicetest.KeyOf(1)).Create(t.Context(), secret.SecretInput{Name: "b", Value: "hunter2"})
+	_, err = servicetest.Vault(t, store, servicetest.KeyOf(1)).
+		Create(t.Context(), secret.SecretInput{Name: "b", Value: "hunter2"})
 	require.NoError(t, err)
 	moved, err := servicetest.Vault(t, store, servicetest.KeyOf(2), servicetest.KeyOf(1)).Reseal(t.Context())
 	require.ErrorContains(t, err, "open the secret a")
@@ -167,7 +181,10 @@ func TestRotationGoesOnAfterASecretThatCannotBeOpened(t *testing.T) {
 
 func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	v, store := newVault(t, servicetest.KeyOf(1))
-	_, err := v.Create(t.Context(), secret.SecretInput{Name: "PAY", Value: "hunter2", Groups: []string{"risk", "pay", "pay"}})
+	_, err := v.Create(t.Context(), secret.SecretInput{
+		Name: "PAY", Value: "hunter2",
+		Groups: []string{"risk", "pay", "pay"},
+	})
 	require.NoError(t, err)
 	opened := func(group string) map[string]string {
 		values, err := v.Open(t.Context(), group, []string{"PAY"})
@@ -178,15 +195,24 @@ func TestASecretIsOpenedForItsGroupsAlone(t *testing.T) {
 	require.Empty(t, opened("ops"))
 	require.Empty(t, opened(""))
 
-	kept, err := v.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: "PAY", Description: "d"}, KeepValue: true, KeepGroups: true, Version: 1})
+	kept, err := v.Edit(t.Context(), secret.SecretEdit{
+		SecretInput: secret.SecretInput{Name: "PAY", Description: "d"},
+		KeepValue:   true, KeepGroups: true, Version: 1,
+	})
 	require.NoError(t, err)
 	require.Equal(t, []any{2, []string{"pay", "risk"}, "d"}, []any{kept.Version, kept.Groups, kept.Description})
 	require.Equal(t, "hunter2", opened("risk")["PAY"])
-	_, err = v.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: "PAY", Groups: []string{"ops"}}, KeepValue: true, Version: 2})
+	_, err = v.Edit(t.Context(), secret.SecretEdit{
+		SecretInput: secret.SecretInput{Name: "PAY", Groups: []string{"ops"}},
+		KeepValue:   true, Version: 2,
+	})
 	require.NoError(t, err)
 	require.Empty(t, opened("pay"))
 	require.Equal(t, "hunter2", opened("ops")["PAY"])
-	_, err = v.Edit(t.Context(), secret.SecretEdit{SecretInput: secret.SecretInput{Name: "PAY"}, KeepValue: true, Version: 3})
+	_, err = v.Edit(t.Context(), secret.SecretEdit{
+		SecretInput: secret.SecretInput{Name: "PAY"}, KeepValue: true,
+		Version: 3,
+	})
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", opened("pay")["PAY"])
 	stored, err := store.SecretsByName(t.Context(), []string{"PAY"})

@@ -101,21 +101,28 @@ func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk
 	t.Helper()
 	d := &Desk{Node: n, T: t, News: &News{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
 	d.Jobs = job.NewJobService(job.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Checker: checker,
-		Engine: d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets, Latest: n.Jobs.Latest,
+		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules,
+		Checker: checker,
+		Engine:  d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets,
+		Latest: n.Jobs.Latest,
 	})
 	d.Groups = group.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = execution.NewExecutionService(execution.ExecutionDeps{
 		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Firer: d.Jobs,
-		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time},
+		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{
+			Store: n.Faults, Admitter: n.Admitter,
+			Jobs: n.Jobs, Clock: n.Time,
+		},
 		Engine: d.News, Clock: n.Time,
 	})
 	d.Filler = backfill.New(backfill.Deps{
-		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
+		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock,
+		StoreClock: n.Time,
 	})
 	d.Backfills = execution.NewBackfillService(execution.BackfillDeps{
-		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Admitter: n.Admitter, Schedules: n.Schedules, Starter: d.Filler,
-		Clock: n.Time, Logger: slog.New(slog.DiscardHandler),
+		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Admitter: n.Admitter, Schedules: n.Schedules,
+		Starter: d.Filler,
+		Clock:   n.Time, Logger: slog.New(slog.DiscardHandler),
 	})
 	return d
 }
@@ -199,7 +206,8 @@ func Noon(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
 // Fires is the ledger of a job up to now.
 func (d *Desk) Fires(id string) []execution.LedgerEntry {
 	d.T.Helper()
-	entries, _, err := d.Executions.Fires(d.T.Context(), execution.LedgerQuery{JobID: id, To: d.Time.Now().Add(time.Millisecond), Limit: 100})
+	entries, _, err := d.Executions.Fires(d.T.Context(),
+		execution.LedgerQuery{JobID: id, To: d.Time.Now().Add(time.Millisecond), Limit: 100})
 	require.NoError(d.T, err)
 	return entries
 }

@@ -43,20 +43,23 @@ func Open(path string) (*Folder, error) {
 	name := filepath.Join(path, lockFile)
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another "+
+			"one with dataDir (PS_DATA_DIR)", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the data folder %s is in use by another server (pid %s); stop that one, or give this one a folder of its own with dataDir (PS_DATA_DIR)",
+			return nil, fmt.Errorf("the data folder %s is in use by another server (pid %s); stop that one, or give this one "+
+				"a folder of its own with dataDir (PS_DATA_DIR)",
 				path, strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock the data folder %s: %w", path, err)
 	}
 	if err := writePid(f); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another one with dataDir (PS_DATA_DIR)", err)
+		return nil, fmt.Errorf("the server cannot write to the data folder: %w; correct its permissions, or choose another "+
+			"one with dataDir (PS_DATA_DIR)", err)
 	}
 	d := &Folder{path: path, lock: f}
 	if d.Mended, err = secureFiles(path); err != nil {

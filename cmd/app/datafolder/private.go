@@ -19,7 +19,10 @@ const (
 
 // storeFiles are the files of a data folder that are the server's alone.
 func storeFiles() []string {
-	return []string{DatabaseFile, DatabaseFile + "-wal", DatabaseFile + "-shm", DatabaseFile + "-journal", DatabaseFile + "-migrate", lockFile, KeyFile}
+	return []string{
+		DatabaseFile, DatabaseFile + "-wal", DatabaseFile + "-shm", DatabaseFile + "-journal",
+		DatabaseFile + "-migrate", lockFile, KeyFile,
+	}
 }
 
 // secureFolder sees to it that nobody else can put files into a data folder:
@@ -32,7 +35,8 @@ func secureFolder(path string) (mended string, err error) {
 	}
 	owner, group := ownerOf(info)
 	if owner != os.Geteuid() && owner != 0 {
-		return "", fmt.Errorf("the data folder %s belongs to the user with id %d: run as that user, give it to this one (chown), or choose another folder with dataDir (PS_DATA_DIR)", path, owner)
+		return "", fmt.Errorf("the data folder %s belongs to the user with id %d: run as that user, give it to this one "+
+			"(chown), or choose another folder with dataDir (PS_DATA_DIR)", path, owner)
 	}
 	if !othersCanWrite(info.Mode(), group) {
 		return "", nil
@@ -46,7 +50,8 @@ func secureFolder(path string) (mended string, err error) {
 	}
 	// Some file systems take a change of mode without a word, and keep theirs.
 	if info, err = os.Stat(path); err != nil || othersCanWrite(info.Mode(), group) {
-		return "", fmt.Errorf("others can write in the data folder %s, and its file system does not let that be changed: %s", path, remedy)
+		return "", fmt.Errorf("others can write in the data folder %s, and its file system does not let that be changed: %s",
+			path, remedy)
 	}
 	return fmt.Sprintf("others could write in the data folder %s: it was made private", path), nil
 }
@@ -80,7 +85,8 @@ func secureFiles(folder string) (mended []string, err error) {
 			return nil, fmt.Errorf("others can read %s: %w; make the file private (chmod 600)", path, err)
 		}
 		if info, err = os.Stat(path); err != nil || info.Mode().Perm()&othersMay != 0 {
-			return nil, fmt.Errorf("others can read %s, and its file system does not let that be changed: choose another data folder with dataDir (PS_DATA_DIR)", path)
+			return nil, fmt.Errorf("others can read %s, and its file system does not let that be changed: choose another data "+
+				"folder with dataDir (PS_DATA_DIR)", path)
 		}
 		mended = append(mended, fmt.Sprintf("others could read %s: it was made private", path))
 	}
@@ -93,7 +99,8 @@ func plainAndOwn(path string, info fs.FileInfo) error {
 		return fmt.Errorf("%s is not a plain file: remove it", path)
 	}
 	if owner, _ := ownerOf(info); owner != os.Geteuid() {
-		return fmt.Errorf("%s belongs to the user with id %d: give it to the user of the server (chown) if you know it, or remove it", path, owner)
+		return fmt.Errorf("%s belongs to the user with id %d: give it to the user of the server (chown) if you know it, or "+
+			"remove it", path, owner)
 	}
 	return nil
 }
@@ -122,7 +129,8 @@ func readPrivate(path string) ([]byte, error) {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if info.Mode().Perm()&othersMay != 0 || !ok || stat.Nlink != 1 {
-		return nil, fmt.Errorf("%s can be read or written by others, or has a second name: it may have been planted, remove it", path)
+		return nil, fmt.Errorf("%s can be read or written by others, or has a second name: it may have been planted, "+
+			"remove it", path)
 	}
 	const most = 4 << 10
 	if info.Size() > most {

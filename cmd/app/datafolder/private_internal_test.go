@@ -83,7 +83,8 @@ func TestTheFilesOfTheStoreArePrivate(t *testing.T) {
 		d, err := Open(dir)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, d.Close()) }()
-		store, err := persistence.Open(t.Context(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: d.File(DatabaseFile)}, AutoMigrate: true})
+		store, err := persistence.Open(t.Context(),
+			persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: d.File(DatabaseFile)}, AutoMigrate: true})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, store.Close()) }()
 		entries, err := os.ReadDir(dir)

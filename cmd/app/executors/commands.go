@@ -75,14 +75,16 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 		return nil, errNoFolders{err}
 	}
 	launcher, err := supervise.New(c, logger, supervise.Config{
-		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease(cfg), Alone: true, Groups: true,
+		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease(cfg), Alone: true,
+		Groups: true,
 	})
 	if err != nil {
 		return nil, errors.Join(err, folders.Close())
 	}
 	return &commands{
 		executor: command.New(c, launcher, command.Settings{
-			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders, FolderMb: settings.FolderMb,
+			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders,
+			FolderMb: settings.FolderMb,
 		}),
 		launcher: launcher, account: account, folders: folders, slots: settings.Slots,
 	}, nil

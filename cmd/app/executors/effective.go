@@ -27,7 +27,9 @@ func Effective(cfg config.Config) (effective config.Config, notes []string, err 
 	settings.User = account.Name
 	asked := settings.Interpreters
 	settings.Interpreters = command.Installed(asked)
-	missing := slices.DeleteFunc(slices.Clone(asked), func(name string) bool { return slices.Contains(settings.Interpreters, name) })
+	missing := slices.DeleteFunc(slices.Clone(asked), func(name string) bool {
+		return slices.Contains(settings.Interpreters, name)
+	})
 	if len(missing) > 0 {
 		notes = append(notes, "not installed, and left out of executor.command.interpreters: "+strings.Join(missing, ", "))
 	}

@@ -122,7 +122,8 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	if e.commands != nil {
 		byType[entity.JobCommand] = e.commands.executor
 	} else {
-		elsewhere[entity.JobCommand] = command.New(o.Clock, nil, command.Settings{Interpreters: cfg.Executor.Command.Interpreters})
+		elsewhere[entity.JobCommand] = command.New(o.Clock, nil,
+			command.Settings{Interpreters: cfg.Executor.Command.Interpreters})
 	}
 	e.DistributedExecutor = executor.New(byType, elsewhere)
 	return e, nil
@@ -135,8 +136,11 @@ func newCalls(cfg config.Config, o Options) (*httpcall.Executor, error) {
 		return nil, fmt.Errorf("executor.http.allowCIDRs: %w", err)
 	}
 	return httpcall.New(o.Clock, httpcall.Settings{
-		Guard:   outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
-		Hosts:   hosts.Settings{PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter, BreakFor: time.Duration(calls.BreakSec) * time.Second},
+		Guard: outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
+		Hosts: hosts.Settings{
+			PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter,
+			BreakFor: time.Duration(calls.BreakSec) * time.Second,
+		},
 		Reports: o.Served, BaseURL: reportBase(cfg),
 	}), nil
 }

@@ -14,9 +14,12 @@ import (
 
 // CopyStore copies the SQLite store of a standalone server, which must be
 // stopped, into the MySQL or MariaDB store of a DSN. See storecopy.Copy.
-func CopyStore(ctx context.Context, cfg config.Config, dsn string, progress func(storecopy.Progress)) (r storecopy.Result, err error) {
+func CopyStore(ctx context.Context, cfg config.Config, dsn string,
+	progress func(storecopy.Progress),
+) (r storecopy.Result, err error) {
 	if cfg.Store.Driver != config.DriverSQLite {
-		return r, fmt.Errorf("the configuration names a store of driver %s; only the SQLite store of a standalone server is copied", cfg.Store.Driver)
+		return r, fmt.Errorf("the configuration names a store of driver %s; only the SQLite store of a standalone server "+
+			"is copied", cfg.Store.Driver)
 	}
 	if _, err := os.Stat(cfg.DataDir); err != nil { // it must not be made
 		return r, fmt.Errorf("there is no store to copy: %w; name the data folder with dataDir (PS_DATA_DIR)", err)
@@ -41,5 +44,6 @@ func KeyAdvice(cfg config.Config) string {
 	if cfg.Secrets.Key != "" {
 		return "give the new server the same secrets.key (and secrets.formerKeys)"
 	}
-	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give its first line to every node as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, datafolder.KeyFile)
+	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give its first line to every node "+
+		"as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, datafolder.KeyFile)
 }

@@ -33,6 +33,7 @@ func ReadSchema(ctx context.Context, cfg config.Config) (migrate.Schema, error) 
 
 func schemaConfig(cfg config.Config) sqldb.Config {
 	return sqldb.Config{
-		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, datafolder.DatabaseFile), Synchronous: cfg.Store.Synchronous,
+		Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: filepath.Join(cfg.DataDir, datafolder.DatabaseFile),
+		Synchronous: cfg.Store.Synchronous,
 	}
 }

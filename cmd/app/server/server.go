@@ -59,7 +59,8 @@ func New(ctx context.Context, cfg config.Config, o app.Options) (s *Server, err 
 	// The port first: a busy one must leave no trace in the store.
 	var lc net.ListenConfig
 	if s.listener, err = lc.Listen(ctx, "tcp", cfg.Server.Addr); err != nil {
-		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
+		return nil, fmt.Errorf("the address %s cannot be taken: %w; stop what uses it, or choose another one with "+
+			"server.addr (PS_SERVER_ADDR)", cfg.Server.Addr, err)
 	}
 	if o.Startup == nil {
 		o.Startup = &app.StartupStatus{}

@@ -56,7 +56,9 @@ func (i *Inversions) finish() {
 // CountInversions counts those of each node, by its number, and of all; nil
 // where there are none. What a node starts first, one batch, is left out. seen
 // are the starts of each node.
-func CountInversions(starts []StartEvent, batch int) (all *Inversions, counted map[uint8]*Inversions, seen map[uint8]int) {
+func CountInversions(starts []StartEvent,
+	batch int,
+) (all *Inversions, counted map[uint8]*Inversions, seen map[uint8]int) {
 	starts = slices.Clone(starts)
 	slices.SortFunc(starts, func(a, b StartEvent) int { return cmp.Compare(a.takenAt(), b.takenAt()) })
 	committed := map[int64]int64{}

@@ -11,13 +11,17 @@ import (
 // and taken, all in ms after noon.
 func started(node uint8, priority, recorded, taken, at int) StartEvent {
 	return StartEvent{
-		Node: node, Job: uint32(priority - 1), ScheduledTime: noon.UnixMilli(), Recorded: uint32(recorded), Taken: uint32(taken),
-		At: noon.Add(time.Duration(at) * time.Millisecond).UnixMicro(),
+		Node: node, Job: uint32(priority - 1), ScheduledTime: noon.UnixMilli(), Recorded: uint32(recorded),
+		Taken: uint32(taken),
+		At:    noon.Add(time.Duration(at) * time.Millisecond).UnixMicro(),
 	}
 }
 
 func TestAWaitThatNobodyRecordedCountsByDueTime(t *testing.T) {
-	all, _, _ := CountInversions([]StartEvent{started(0, 10, 0, 0, 0), started(0, 2, 5, 300, 300), started(0, 9, 700, 700, 700)}, 1)
+	all, _, _ := CountInversions([]StartEvent{
+		started(0, 10, 0, 0, 0), started(0, 2, 5, 300, 300),
+		started(0, 9, 700, 700, 700),
+	}, 1)
 	require.InDelta(t, 50, all.DuePercent, 0.001)
 	require.Zero(t, all.Percent)
 }
@@ -39,7 +43,8 @@ func TestInversionsAreStartsBeforeOnesThatHadWaited(t *testing.T) {
 		"before a direct start":           {[]StartEvent{started(1, 2, 5, 300, 900), started(1, 9, 600, 600, 950)}, 0, 0},
 	} {
 		// One batch of each node comes before.
-		_, counted, seen := CountInversions(append([]StartEvent{started(1, 10, 0, 0, 0), started(2, 10, 0, 0, 0)}, c.starts...), 1)
+		_, counted, seen := CountInversions(append([]StartEvent{started(1, 10, 0, 0, 0), started(2, 10, 0, 0, 0)},
+			c.starts...), 1)
 		require.Positive(t, seen[1], name)
 		require.NotNil(t, counted[1], name)
 		require.InDelta(t, c.percent, counted[1].Percent, 0.001, name)

@@ -43,8 +43,11 @@ func TestTheLedgerFindsWhatIsLostAndDoubled(t *testing.T) {
 		"a doubled retry":       {append([]StartEvent{at(0, 1, 2, 8), at(0, 1, 2, 9)}, good...), Tally{4, 0, 1}},
 		"one beyond the moment": {append([]StartEvent{at(0, 2, 1, 9)}, good...), Tally{4, 0, 0}},
 		"one before the first":  {append([]StartEvent{at(0, -1, 1, 9)}, good...), Tally{4, 0, 1}},
-		"one between two":       {append([]StartEvent{{Job: 0, ScheduledTime: noon.UnixMilli() + 500, Attempt: 1}}, good...), Tally{4, 0, 1}},
-		"of an unknown job":     {append([]StartEvent{at(7, 0, 1, 9)}, good...), Tally{4, 0, 1}},
+		"one between two": {
+			append([]StartEvent{{Job: 0, ScheduledTime: noon.UnixMilli() + 500, Attempt: 1}}, good...),
+			Tally{4, 0, 1},
+		},
+		"of an unknown job": {append([]StartEvent{at(7, 0, 1, 9)}, good...), Tally{4, 0, 1}},
 	} {
 		l := everySecond(2)
 		l.See(c.seen...)

@@ -68,7 +68,8 @@ func Run(ctx context.Context, in io.Reader, out, log io.Writer) error {
 	if errors.Is(err, errAbandoned) {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(settings.Config.Server.ShutdownGraceSec)*time.Second+StopBound)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx),
+		time.Duration(settings.Config.Server.ShutdownGraceSec)*time.Second+StopBound)
 	defer cancel()
 	err = errors.Join(err, n.stop(bounded))
 	n.sendChanges()

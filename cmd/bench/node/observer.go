@@ -63,8 +63,9 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	long := run.Job.Class == LongClass
 	o.see(measure.StartEvent{
 		ScheduledTime: e.ScheduledTime.UnixMilli(), At: at.UnixMicro(), Job: uint32(job),
-		Recorded: clip(e.CreateTime.Sub(e.ScheduledTime).Milliseconds()), Taken: clip(e.UpdateTime.Sub(e.ScheduledTime).Milliseconds()),
-		Attempt: uint8(min(e.Attempt, 255)), Long: long,
+		Recorded: clip(e.CreateTime.Sub(e.ScheduledTime).Milliseconds()),
+		Taken:    clip(e.UpdateTime.Sub(e.ScheduledTime).Milliseconds()),
+		Attempt:  uint8(min(e.Attempt, 255)), Long: long,
 	})
 	if long && clock.Sleep(ctx, o.clock, LongSpan) != nil {
 		return entity.Failed(entity.ReasonShutdown, "the node stops")

@@ -19,12 +19,18 @@ func TestTheObserverTellsEveryEntry(t *testing.T) {
 	o := NewObserver(now, func(some ...measure.StartEvent) { seen = append(seen, some...) }, nil)
 	enter := func(name string, attempt int) entity.Status {
 		return o.Run(t.Context(), entity.Run{
-			Job:       &entity.Job{Name: name, Class: JobClass},
-			Execution: &entity.Execution{ScheduledTime: noon, CreateTime: noon.Add(time.Millisecond), UpdateTime: noon.Add(2 * time.Millisecond), Attempt: attempt},
+			Job: &entity.Job{Name: name, Class: JobClass},
+			Execution: &entity.Execution{
+				ScheduledTime: noon, CreateTime: noon.Add(time.Millisecond),
+				UpdateTime: noon.Add(2 * time.Millisecond), Attempt: attempt,
+			},
 		}, nil).Status
 	}
 	require.Equal(t, entity.StatusSuccess, enter("bench 41", 2))
-	require.Equal(t, []measure.StartEvent{{ScheduledTime: noon.UnixMilli(), At: noon.UnixMicro() + 3000, Job: 41, Recorded: 1, Taken: 2, Attempt: 2}}, seen)
+	require.Equal(t, []measure.StartEvent{{
+		ScheduledTime: noon.UnixMilli(), At: noon.UnixMicro() + 3000, Job: 41,
+		Recorded: 1, Taken: 2, Attempt: 2,
+	}}, seen)
 	require.Equal(t, entity.StatusFailed, enter("somebody else's", 1))
 	require.Len(t, seen, 1)
 }

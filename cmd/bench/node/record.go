@@ -36,7 +36,8 @@ func startRecord(s measure.StartEvent) (r Record) {
 func (r *Record) StartEvent(node uint8) measure.StartEvent {
 	return measure.StartEvent{
 		ScheduledTime: int64(binary.LittleEndian.Uint64(r[8:])), At: int64(binary.LittleEndian.Uint64(r[16:])),
-		Job: binary.LittleEndian.Uint32(r[4:]), Recorded: binary.LittleEndian.Uint32(r[24:]), Taken: binary.LittleEndian.Uint32(r[28:]),
+		Job: binary.LittleEndian.Uint32(r[4:]), Recorded: binary.LittleEndian.Uint32(r[24:]),
+		Taken:   binary.LittleEndian.Uint32(r[28:]),
 		Attempt: r[1], Node: node, Long: r[2] == 1,
 	}
 }

@@ -12,7 +12,10 @@ import (
 )
 
 func TestRecordsSurviveTheWay(t *testing.T) {
-	want := measure.StartEvent{ScheduledTime: noon.UnixMilli(), At: noon.UnixMicro() + 7, Job: 70_000, Recorded: 1234, Taken: 12_345, Attempt: 3, Node: 2, Long: true}
+	want := measure.StartEvent{
+		ScheduledTime: noon.UnixMilli(), At: noon.UnixMicro() + 7, Job: 70_000, Recorded: 1234,
+		Taken: 12_345, Attempt: 3, Node: 2, Long: true,
+	}
 	here := measure.PartitionSet{Epoch: 5}
 	here.Add(0)
 	here.Add(255)

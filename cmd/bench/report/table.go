@@ -49,7 +49,8 @@ func (r Result) WriteTable(w io.Writer) error {
 		row("start lateness", "%s", l)
 	}
 	if t := r.Talk; t != nil {
-		row("executions", "%.0f/s beside silent runs, %.0f/s beside %d that talk (%.0f lines/s)", t.SilentPerSecond, t.TalkingPerSecond, Talkers, t.LinesPerSecond)
+		row("executions", "%.0f/s beside silent runs, %.0f/s beside %d that talk (%.0f lines/s)", t.SilentPerSecond,
+			t.TalkingPerSecond, Talkers, t.LinesPerSecond)
 		row("kept", "%.1f %%, the median of %d pairs", 100*t.Kept, t.Pairs)
 	}
 	if a := r.API; a != nil {
@@ -61,7 +62,8 @@ func (r Result) WriteTable(w io.Writer) error {
 		}
 	}
 	if t := r.Tail; t != nil {
-		row("followed", "%d logs, %d lines, %.0f lines/s, %d streams opened again", t.Tails, t.Lines, t.LinesPerSecond, t.Reconnects)
+		row("followed", "%d logs, %d lines, %.0f lines/s, %d streams opened again", t.Tails, t.Lines, t.LinesPerSecond,
+			t.Reconnects)
 		row("delay of a line", "%s", t.DelayMs)
 		row("  of the fast log", "%s", t.TorrentDelayMs)
 	}

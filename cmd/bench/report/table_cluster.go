@@ -29,7 +29,8 @@ func (r Result) clusterRows(row printer) {
 		row("  return to last late start", "%s", o.Backlog)
 	}
 	if s := r.Rows; s != nil {
-		row("records", "%d; %d missing, %d twice, %d without success, %d with a late result", s.Rows, s.Missing, s.Twice, s.Unfinished, s.Stale)
+		row("records", "%d; %d missing, %d twice, %d without success, %d with a late result", s.Rows, s.Missing, s.Twice,
+			s.Unfinished, s.Stale)
 		row("fires with a second attempt", "%d; the first entered after it: %d", s.Retried, s.Superseded)
 	}
 }

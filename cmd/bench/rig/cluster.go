@@ -20,7 +20,8 @@ import (
 )
 
 // errNoCluster is a bench of several nodes on what nodes cannot share.
-var errNoCluster = errors.New("several nodes share a MySQL or MariaDB store and Redis: set the profile cluster, store.dsn (PS_STORE_DSN) and redis.addrs (PS_REDIS_ADDRS, --redis)")
+var errNoCluster = errors.New("several nodes share a MySQL or MariaDB store and Redis: set the profile cluster, " +
+	"store.dsn (PS_STORE_DSN) and redis.addrs (PS_REDIS_ADDRS, --redis)")
 
 // Cluster is nodes on one scratch database; each is a process of this binary.
 type Cluster struct {
@@ -55,7 +56,9 @@ func NewCluster(ctx context.Context, b *Bench, l *measure.Ledger, s Shape) (*Clu
 }
 
 // Write implements Writer, until the nodes start.
-func (c *Cluster) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (c *Cluster) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	return c.store.Write(ctx, lane, name, fn)
 }
 

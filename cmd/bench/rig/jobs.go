@@ -31,7 +31,8 @@ func benchJob(now time.Time) entity.Job {
 
 // Writer is a store that takes transactions.
 type Writer interface {
-	Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error
+	Write(ctx context.Context, lane repository.Lane, name string,
+		fn func(ctx context.Context, tx repository.Tx) error) error
 }
 
 // LoadJobs inserts jobs with the numbers from–to straight into the store, as if they had been
@@ -68,7 +69,9 @@ func (b *Bench) LoadJobs(ctx context.Context, s Writer, from, to int, shape func
 
 // LoadSteady loads jobs 0–n that fire once a second each, spread evenly over the
 // second, and plans them. shape may change them.
-func (b *Bench) LoadSteady(ctx context.Context, s Writer, l *measure.Ledger, n int, begin time.Time, shape func(i int, j *entity.Job)) error {
+func (b *Bench) LoadSteady(ctx context.Context, s Writer, l *measure.Ledger, n int, begin time.Time,
+	shape func(i int, j *entity.Job),
+) error {
 	return b.LoadJobs(ctx, s, 0, n, func(i int, j *entity.Job) {
 		j.Schedule.IntervalMs = time.Second.Milliseconds()
 		j.Schedule.StartTime = begin.Add(time.Duration(i) * time.Second / time.Duration(n)).Truncate(time.Millisecond)
@@ -81,5 +84,7 @@ func (b *Bench) LoadSteady(ctx context.Context, s Writer, l *measure.Ledger, n i
 // LoadSleepers loads jobs with the numbers from–to of which none is due.
 func (b *Bench) LoadSleepers(ctx context.Context, s Writer, from, to int) error {
 	far := b.Clock.Now().Truncate(time.Millisecond).Add(24 * time.Hour)
-	return b.LoadJobs(ctx, s, from, to, func(i int, j *entity.Job) { j.NextFireTime = far.Add(time.Duration(i) * time.Millisecond) })
+	return b.LoadJobs(ctx, s, from, to, func(i int, j *entity.Job) {
+		j.NextFireTime = far.Add(time.Duration(i) * time.Millisecond)
+	})
 }

@@ -34,14 +34,17 @@ func InsertPast(ctx context.Context, s Writer, many int, jobs []string, last tim
 			key := identity.FireKey(at)
 			runs[i] = &entity.Execution{
 				ID: identity.ExecutionID(at, job, key, 0), JobID: job, FireKey: key, ScheduledTime: at, DueTime: at,
-				Trigger: entity.TriggerSchedule, ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusSuccess, NodeID: "node-0",
-				Epoch: 1, Token: 1, Attempt: 1, StartTime: at, EndTime: at, CreateTime: at, UpdateTime: at,
+				Trigger: entity.TriggerSchedule, ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusSuccess,
+				NodeID: "node-0",
+				Epoch:  1, Token: 1, Attempt: 1, StartTime: at, EndTime: at, CreateTime: at, UpdateTime: at,
 			}
 			if n%50 == 0 {
 				runs[i].Status, runs[i].Reason = entity.StatusFailed, entity.ReasonError
 			}
 		}
-		err := s.Write(ctx, repository.LaneAPI, "bench.past", func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, runs) })
+		err := s.Write(ctx, repository.LaneAPI, "bench.past", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.Insert(ctx, runs)
+		})
 		if err != nil {
 			return fmt.Errorf("load runs: %w", err)
 		}

@@ -16,8 +16,9 @@ func (s *Scratch) Rows(ctx context.Context, ids []string) ([]measure.Row, error)
 		numbers[id] = uint32(i)
 	}
 	const sinceEpoch = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', %s)"
-	found, err := s.server.QueryContext(ctx, "SELECT job_id, "+fmt.Sprintf(sinceEpoch, "scheduled_time")+" DIV 1000, status, COALESCE("+
-		fmt.Sprintf(sinceEpoch, "start_time")+", 0) FROM "+s.database()+".scheduler_job_execution")
+	found, err := s.server.QueryContext(ctx,
+		"SELECT job_id, "+fmt.Sprintf(sinceEpoch, "scheduled_time")+" DIV 1000, status, COALESCE("+
+			fmt.Sprintf(sinceEpoch, "start_time")+", 0) FROM "+s.database()+".scheduler_job_execution")
 	if err != nil {
 		return nil, fmt.Errorf("read the runs: %w", err)
 	}
@@ -41,13 +42,15 @@ func (s *Scratch) Rows(ctx context.Context, ids []string) ([]measure.Row, error)
 
 // NodeStatus is how the registry calls a node.
 func (s *Scratch) NodeStatus(ctx context.Context, node string) (out entity.NodeStatus, err error) {
-	err = s.server.QueryRowContext(ctx, "SELECT status FROM "+s.database()+".scheduler_node_registry WHERE id = ?", node).Scan(&out)
+	err = s.server.QueryRowContext(ctx, "SELECT status FROM "+s.database()+".scheduler_node_registry WHERE id = ?", node).
+		Scan(&out)
 	return out, err
 }
 
 // RefusedResults counts late results that the store has refused and kept.
 func (s *Scratch) RefusedResults(ctx context.Context) (n int, err error) {
-	err = s.server.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.database()+".scheduler_job_log WHERE log_type = ?", string(entity.LogEvidence)).Scan(&n)
+	err = s.server.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+s.database()+".scheduler_job_log WHERE log_type = ?",
+		string(entity.LogEvidence)).Scan(&n)
 	return n, err
 }
 

@@ -94,7 +94,8 @@ func (s *Scratch) database() string { return s.made[len(s.made)-1] }
 
 func (s *Scratch) create(ctx context.Context, name string, cfg *config.Config) error {
 	if _, err := s.server.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
-		return fmt.Errorf("make the scratch database %s: %w; the bench never uses a database that holds data, so its user must be allowed to create %s%%", name, err, databasePrefix)
+		return fmt.Errorf("make the scratch database %s: %w; the bench never uses a database that holds data, so its user "+
+			"must be allowed to create %s%%", name, err, databasePrefix)
 	}
 	s.made = append(s.made, name)
 	dsn := s.dsn.Clone()

@@ -60,11 +60,15 @@ func (b *Bench) options(observer *node.Observer) app.Options {
 // SignIn returns a client of a started server that keeps up to conns
 // connections.
 func SignIn(ctx context.Context, url string, conns int) (*client.Client, error) {
-	c := &client.Client{Server: url, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns}}}
+	c := &client.Client{
+		Server: url,
+		HTTP:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conns, MaxConnsPerHost: conns}},
+	}
 	var answer struct {
 		Token string `json:"token"`
 	}
-	err := c.Call(ctx, http.MethodPost, "/auth/login", nil, map[string]string{"username": "admin", "password": Password}, &answer)
+	err := c.Call(ctx, http.MethodPost, "/auth/login", nil, map[string]string{"username": "admin", "password": Password},
+		&answer)
 	if err != nil {
 		return nil, fmt.Errorf("sign in: %w", err)
 	}

@@ -85,7 +85,9 @@ type inProcess struct {
 }
 
 // Write implements Writer.
-func (a *inProcess) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (a *inProcess) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	return a.engine.Store.Write(ctx, lane, name, fn)
 }
 

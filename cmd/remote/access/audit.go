@@ -62,13 +62,15 @@ func (f *auditFilter) query(s *remote.Session, c *cobra.Command, api *client.Cli
 		}
 		id = u.ID
 	}
-	return remote.Query("userId", id, "action", f.action, "object", f.object, "objectName", f.name, "from", from, "to", to), nil
+	return remote.Query("userId", id, "action", f.action, "object", f.object, "objectName", f.name, "from", from, "to",
+		to), nil
 }
 
 func auditCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
 		Use: "audit", Short: "Show who did what, newest first (admins)",
-		Example: "  platform-scheduler audit --user ann --from 2026-11-14\n  platform-scheduler audit export --format csv > audit.csv",
+		Example: "  platform-scheduler audit --user ann --from 2026-11-14\n  platform-scheduler audit export --format csv " +
+			"> audit.csv",
 	})
 	var f auditFilter
 	var pages remote.Pages

@@ -40,9 +40,11 @@ context in the user's configuration folder. The password is not kept.
 The server is the one that --server names, such as scheduler.example.com, or
 that of the context. Without a scheme it is http on this machine and https
 elsewhere. What --ca-file names is kept in the context.`,
-		Example: "  platform-scheduler login --server 127.0.0.1:8080 --username admin\n  platform-scheduler login --password-file data/initial-admin-password\n  platform-scheduler login --server scheduler.example.com --ca-file ca.pem --context production",
-		Args:    usage.Args(cobra.NoArgs),
-		RunE:    func(c *cobra.Command, _ []string) error { return login(s, c, username, passwordFile) },
+		Example: "  platform-scheduler login --server 127.0.0.1:8080 --username admin\n  platform-scheduler login " +
+			"--password-file data/initial-admin-password\n  platform-scheduler login --server scheduler.example.com --ca-file " +
+			"ca.pem --context production",
+		Args: usage.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return login(s, c, username, passwordFile) },
 	}
 	c.Flags().StringVar(&username, "username", "", "who signs in; by default the user of the context, or admin")
 	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
@@ -82,7 +84,10 @@ func login(s *remote.Session, c *cobra.Command, username, passwordFile string) e
 	if name == "" {
 		name = t.Server
 	}
-	contexts.Contexts[name] = client.Context{Server: t.Server, Token: made.Token, TokenID: made.ID, User: t.Username, CAFile: t.CAFile}
+	contexts.Contexts[name] = client.Context{
+		Server: t.Server, Token: made.Token, TokenID: made.ID, User: t.Username,
+		CAFile: t.CAFile,
+	}
 	contexts.Current = name
 	if err := contexts.Save(); err != nil {
 		return err
@@ -101,7 +106,9 @@ func contextToken(s *remote.Session, c *cobra.Command, api *client.Client) (toke
 
 // signIn opens a session with a password, which a token cannot replace where
 // tokens are made. end closes it.
-func signIn(s *remote.Session, c *cobra.Command, t remote.Target, passwordFile string) (api *client.Client, end func(), err error) {
+func signIn(s *remote.Session, c *cobra.Command, t remote.Target,
+	passwordFile string,
+) (api *client.Client, end func(), err error) {
 	password, err := s.Password(passwordFile, t.Username+" at "+t.Server)
 	if err != nil {
 		return nil, nil, err
@@ -109,12 +116,15 @@ func signIn(s *remote.Session, c *cobra.Command, t remote.Target, passwordFile s
 	return signInWith(s, c, t, password)
 }
 
-func signInWith(s *remote.Session, c *cobra.Command, t remote.Target, password string) (api *client.Client, end func(), err error) {
+func signInWith(s *remote.Session, c *cobra.Command, t remote.Target,
+	password string,
+) (api *client.Client, end func(), err error) {
 	if api, err = s.Connect(t, ""); err != nil {
 		return nil, nil, err
 	}
 	var session struct{ Token string }
-	if err := api.Call(c.Context(), "POST", "/auth/login", nil, map[string]string{"username": t.Username, "password": password}, &session); err != nil {
+	if err := api.Call(c.Context(), "POST", "/auth/login", nil,
+		map[string]string{"username": t.Username, "password": password}, &session); err != nil {
 		return nil, nil, err
 	}
 	api.Token = session.Token
@@ -176,7 +186,8 @@ func logout(s *remote.Session, c *cobra.Command) error {
 
 func whoamiCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show which user is signed in, and with which rights", Example: "  platform-scheduler whoami", Args: usage.Args(cobra.NoArgs),
+		Use: "whoami", Short: "Show which user is signed in, and with which rights", Example: "  platform-scheduler whoami",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Get(s, c, "/auth/me", nil, func(u user) error { return u.show(s) })
 		},
@@ -185,15 +196,18 @@ func whoamiCommand(s *remote.Session) *cobra.Command {
 
 func contextCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "context", Short: "List the servers that you are signed in to, or choose one", Example: "  platform-scheduler context list\n  platform-scheduler context use production",
+		Use: "context", Short: "List the servers that you are signed in to, or choose one",
+		Example: "  platform-scheduler context list\n  platform-scheduler context use production",
 	})
 	c.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the contexts", Example: "  platform-scheduler context list", Args: usage.Args(cobra.NoArgs),
+			Use: "list", Short: "List the contexts", Example: "  platform-scheduler context list",
+			Args: usage.Args(cobra.NoArgs),
 			RunE: func(*cobra.Command, []string) error { return listContexts(s) },
 		},
 		&cobra.Command{
-			Use: "use NAME", Short: "Make a context the current one", Example: "  platform-scheduler context use production", Args: usage.Args(cobra.ExactArgs(1)),
+			Use: "use NAME", Short: "Make a context the current one", Example: "  platform-scheduler context use production",
+			Args: usage.Args(cobra.ExactArgs(1)),
 			ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 				contexts, err := s.Contexts()
 				if err != nil {

@@ -42,7 +42,8 @@ The token of the context is replaced where the change has revoked it.`,
 		if err != nil {
 			return err
 		}
-		if err := api.Call(c.Context(), "POST", "/auth/password", nil, map[string]string{"oldPassword": before, "newPassword": after}, nil); err != nil {
+		if err := api.Call(c.Context(), "POST", "/auth/password", nil,
+			map[string]string{"oldPassword": before, "newPassword": after}, nil); err != nil {
 			return err
 		}
 		if err := s.Line("the password of %s at %s is changed", t.Username, t.Server); err != nil {

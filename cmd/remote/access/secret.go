@@ -41,7 +41,8 @@ func secretCommand(s *remote.Session) *cobra.Command {
 	})
 	var pages remote.Pages
 	list := &cobra.Command{
-		Use: "list", Short: "List the secrets, without their values", Example: "  platform-scheduler secret list -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List the secrets, without their values", Example: "  platform-scheduler secret list -o json",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.List(s, c, "/secrets", nil, pages,
 				remote.Column[secret]{Name: "name", Of: func(v secret) string { return v.Name }},
@@ -75,7 +76,9 @@ of its last line is not part of it. What is not given stays.
 Jobs of its groups may use it; without --group a new secret is for every group,
 which only admins may say. --keep-value changes its groups and its description
 alone. Jobs that name it keep it unless --force takes it from them.`,
-		Example:           "  platform-scheduler secret set billing-token\n  platform-scheduler secret set billing-token --value-file token.txt\n  vault read -field=value secret/billing | platform-scheduler secret set billing-token --value-file -",
+		Example: "  platform-scheduler secret set billing-token\n  platform-scheduler secret set billing-token " +
+			"--value-file token.txt\n  vault read -field=value secret/billing | platform-scheduler secret set billing-token " +
+			"--value-file -",
 		ValidArgsFunction: s.CompleteSecrets,
 		RunE:              func(c *cobra.Command, args []string) error { return f.set(s, c, args[0]) },
 	}
@@ -153,7 +156,8 @@ func findSecret(c *cobra.Command, api *client.Client, name string) (found secret
 func secretDelete(s *remote.Session) *cobra.Command {
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "Delete a secret; runs that name it fail from then on", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "delete NAME", Short: "Delete a secret; runs that name it fail from then on",
+		Args:    usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler secret delete billing-token", ValidArgsFunction: s.CompleteSecrets,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := q.Ask(s.Err, "Delete the secret %s? Runs that name it fail from then on.", args[0]); err != nil {

@@ -38,7 +38,9 @@ func tokenBody(s *remote.Session, name string, scopes []string, life time.Durati
 	return body
 }
 
-func makeToken(s *remote.Session, c *cobra.Command, api *client.Client, name string, scopes []string, life time.Duration) (made token, err error) {
+func makeToken(s *remote.Session, c *cobra.Command, api *client.Client, name string, scopes []string,
+	life time.Duration,
+) (made token, err error) {
 	return made, api.Call(c.Context(), "POST", "/tokens", nil, tokenBody(s, name, scopes, life), &made)
 }
 
@@ -50,11 +52,13 @@ type asOneself struct {
 }
 
 func (a *asOneself) flags(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&a.username, "username", "", "the owner of the tokens; by default the user of the context, or admin")
+	c.PersistentFlags().StringVar(&a.username, "username", "",
+		"the owner of the tokens; by default the user of the context, or admin")
 	c.PersistentFlags().StringVar(&a.passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
 }
 
-func (a *asOneself) do(work func(c *cobra.Command, api *client.Client, args []string) error) func(*cobra.Command, []string) error {
+func (a *asOneself) do(work func(c *cobra.Command, api *client.Client, args []string) error) func(
+	*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if err := a.Check(); err != nil {
 			return err
@@ -74,7 +78,8 @@ func (a *asOneself) do(work func(c *cobra.Command, api *client.Client, args []st
 
 func tokenCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "token", Short: "Manage your API tokens", Example: "  platform-scheduler token create CI --scope job:read --days 30",
+		Use: "token", Short: "Manage your API tokens",
+		Example: "  platform-scheduler token create CI --scope job:read --days 30",
 		Long: `Manage your API tokens. A token cannot make or revoke tokens, so that these
 commands ask for the password. It is sent to the server of the context alone.`,
 	})
@@ -83,17 +88,21 @@ commands ask for the password. It is sent to the server of the context alone.`,
 	var scopes []string
 	var days int
 	create := &cobra.Command{
-		Use: "create NAME", Short: "Create a token and print it once", Example: "  platform-scheduler token create CI --scope job:read --days 30", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "create NAME", Short: "Create a token and print it once",
+		Example: "  platform-scheduler token create CI --scope job:read --days 30", Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: as.do(func(c *cobra.Command, api *client.Client, args []string) error {
 			body := tokenBody(s, args[0], scopes, time.Duration(days)*24*time.Hour)
-			return remote.SendBy(s, c, api, "POST", "/tokens", nil, body, func(made token) error { return s.Line("%s", made.Token) })
+			return remote.SendBy(s, c, api, "POST", "/tokens", nil, body, func(made token) error {
+				return s.Line("%s", made.Token)
+			})
 		}),
 	}
 	create.Flags().StringSliceVar(&scopes, "scope", nil, "limit it to a permission, such as job:read; may be repeated")
 	create.Flags().IntVar(&days, "days", 90, "how many days it is valid, at most 366")
 	var pages remote.Pages
 	list := &cobra.Command{
-		Use: "list", Short: "List the tokens", Example: "  platform-scheduler token list -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List the tokens", Example: "  platform-scheduler token list -o json",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: as.do(func(c *cobra.Command, api *client.Client, _ []string) error {
 			return remote.ListOf(s, c, api, "/tokens", nil, pages,
 				remote.Column[token]{Name: "id", Of: func(t token) string { return t.ID }},
@@ -106,7 +115,8 @@ commands ask for the password. It is sent to the server of the context alone.`,
 	}
 	pages.Flags(list, 0)
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Revoke a token", Example: "  platform-scheduler token revoke 0193…", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "revoke ID", Short: "Revoke a token", Example: "  platform-scheduler token revoke 0193…",
+		Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: as.do(func(c *cobra.Command, api *client.Client, args []string) error {
 			return remote.SendBy(s, c, api, "DELETE", "/tokens/"+remote.Segment(args[0]), nil, nil, func(json.RawMessage) error {
 				return s.Line("revoked %s", args[0])

@@ -72,7 +72,8 @@ type rightsFlags struct {
 
 func (f *rightsFlags) add(c *cobra.Command, role string) {
 	c.Flags().StringVar(&f.role, "role", role, "admin, operator, viewer or disabled")
-	c.Flags().StringArrayVar(&f.groups, "group", nil, "bind the user to `GROUP:ROLE`, such as payments:operator; may be repeated, \"all\" for every group")
+	c.Flags().StringArrayVar(&f.groups, "group", nil,
+		"bind the user to `GROUP:ROLE`, such as payments:operator; may be repeated, \"all\" for every group")
 	c.Flags().BoolVar(&f.commands, "commands", false, "allow the user to define jobs that run commands")
 	c.Flags().BoolVar(&f.secrets, "secrets", false, "allow the user to create secrets for the groups of the user")
 }
@@ -121,7 +122,8 @@ type asAdmin struct {
 
 func (a *asAdmin) flags(c *cobra.Command) {
 	c.Flags().StringVar(&a.username, "username", "", "who signs in for it; by default the user of the context, or admin")
-	c.Flags().StringVar(&a.passwordFile, "own-password-file", "", "read the password of who signs in from `FILE` instead of asking")
+	c.Flags().StringVar(&a.passwordFile, "own-password-file", "",
+		"read the password of who signs in from `FILE` instead of asking")
 }
 
 // signIn opens a session. end closes it.
@@ -166,7 +168,8 @@ func userCommand(s *remote.Session) *cobra.Command {
 	})
 	var pages remote.Pages
 	list := &cobra.Command{
-		Use: "list", Short: "List the users", Example: "  platform-scheduler user list -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List the users", Example: "  platform-scheduler user list -o json",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.List(s, c, "/users", nil, pages,
 				remote.Column[user]{Name: "name", Of: func(u user) string { return u.Username }},
@@ -183,7 +186,8 @@ func userCommand(s *remote.Session) *cobra.Command {
 
 func userGet(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "get NAME", Short: "Show a user", Example: "  platform-scheduler user get ann", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "get NAME", Short: "Show a user", Example: "  platform-scheduler user get ann",
+		Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := s.Client()
 			if err != nil {
@@ -234,8 +238,10 @@ func userUpdate(s *remote.Session) *cobra.Command {
 	var f rightsFlags
 	as := &asAdmin{Session: s}
 	c := &cobra.Command{
-		Use: "update NAME", Short: "Change the rights of a user, and end the sessions; omitted flags change nothing", Args: usage.Args(cobra.ExactArgs(1)),
-		Example: "  platform-scheduler user update ann --role operator --group payments:operator --group audit:viewer --commands",
+		Use: "update NAME", Short: "Change the rights of a user, and end the sessions; omitted flags change nothing",
+		Args: usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler user update ann --role operator --group payments:operator --group audit:viewer " +
+			"--commands",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.apply(c, &user{}); err != nil { // before anybody is asked
 				return err
@@ -258,7 +264,8 @@ func userResetPassword(s *remote.Session) *cobra.Command {
 	var passwordFile string
 	var keepTokens bool
 	c := &cobra.Command{
-		Use: "reset-password NAME", Short: "Set a new password for a user, end the sessions and revoke the API tokens", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "reset-password NAME", Short: "Set a new password for a user, end the sessions and revoke the API tokens",
+		Args:    usage.Args(cobra.ExactArgs(1)),
 		Example: "  platform-scheduler user reset-password ann",
 		RunE: func(c *cobra.Command, args []string) error {
 			password, err := s.Password(passwordFile, "(new) "+args[0])
@@ -280,14 +287,17 @@ func userResetPassword(s *remote.Session) *cobra.Command {
 // put stores what was changed of a user.
 func put(s *remote.Session, c *cobra.Command, api *client.Client, u user) error {
 	u.Permissions = nil
-	return remote.SendBy(s, c, api, "PUT", "/users/"+u.ID, nil, u, func(user) error { return s.Line("changed %s", u.Username) })
+	return remote.SendBy(s, c, api, "PUT", "/users/"+u.ID, nil, u, func(user) error {
+		return s.Line("changed %s", u.Username)
+	})
 }
 
 func userDelete(s *remote.Session) *cobra.Command {
 	var q terminal.Question
 	as := &asAdmin{Session: s}
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "Remove a user with sessions and tokens", Example: "  platform-scheduler user delete ann", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "delete NAME", Short: "Remove a user with sessions and tokens", Example: "  platform-scheduler user delete ann",
+		Args: usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return as.withUser(c, args[0], func(api *client.Client, u user) error {
 				if err := q.Ask(s.Err, "Remove the user %s with all sessions and tokens?", u.Username); err != nil {

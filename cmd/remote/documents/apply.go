@@ -41,8 +41,9 @@ where it is left out, a new job is enabled and another stays as it is.
 
 With --prune the jobs that would be deleted are shown first, and on a terminal
 you are asked. --dry-run --exit-code ends with 1 where anything differs.`,
-		Example: "  platform-scheduler job apply -f jobs.yaml --dry-run --exit-code\n  platform-scheduler job apply -f jobs/ --prune\n  generate-jobs | platform-scheduler job apply -f -",
-		Args:    usage.Args(cobra.NoArgs),
+		Example: "  platform-scheduler job apply -f jobs.yaml --dry-run --exit-code\n  platform-scheduler job apply -f " +
+			"jobs/ --prune\n  generate-jobs | platform-scheduler job apply -f -",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case file == "":
@@ -53,7 +54,8 @@ you are asked. --dry-run --exit-code ends with 1 where anything differs.`,
 			return a.apply(c.Context(), file, exitCode)
 		},
 	}
-	c.Flags().StringVarP(&file, "file", "f", "", "`FILE`, folder of *.yaml, *.yml and *.json files, or - for standard input")
+	c.Flags().StringVarP(&file, "file", "f", "",
+		"`FILE`, folder of *.yaml, *.yml and *.json files, or - for standard input")
 	c.Flags().BoolVar(&a.dryRun, "dry-run", false, "show what would change, and change nothing")
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "with --dry-run, exit with code 1 if anything would change")
 	c.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the files")

@@ -24,9 +24,10 @@ audit log. For those, back the store up.`
 // Commands are those of this package that stand by themselves.
 func Commands(s *remote.Session) []*cobra.Command {
 	backup := &cobra.Command{
-		Use:     "backup FILE",
-		Short:   "Save all groups and jobs to a file",
-		Long:    "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" + notInBackup,
+		Use:   "backup FILE",
+		Short: "Save all groups and jobs to a file",
+		Long: "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" +
+			notInBackup,
 		Example: "  platform-scheduler backup scheduler.yaml",
 		Args:    usage.Args(cobra.ExactArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return backup(c.Context(), s, args[0]) },
@@ -80,7 +81,8 @@ func backup(ctx context.Context, s *remote.Session, file string) error {
 	secrets := secretsIn(text.Bytes())
 	err = wholeFile(file, 0o600, func(w io.Writer) error {
 		if len(secrets) > 0 {
-			if _, err := fmt.Fprintf(w, "# These secrets are used, and not in this file: %s\n", strings.Join(secrets, ", ")); err != nil {
+			if _, err := fmt.Fprintf(w, "# These secrets are used, and not in this file: %s\n",
+				strings.Join(secrets, ", ")); err != nil {
 				return err
 			}
 		}

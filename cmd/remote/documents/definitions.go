@@ -94,7 +94,8 @@ func once(what string, entries []entry) error {
 	for _, e := range entries {
 		key := [2]string{e.group, e.name}
 		if first, twice := seen[key]; twice && e.name != "" {
-			return fmt.Errorf("%s: defines the %s %s twice; it is in %s too", e.at.file, what, strings.TrimPrefix(e.group+"/"+e.name, "/"), first.file)
+			return fmt.Errorf("%s: defines the %s %s twice; it is in %s too", e.at.file, what,
+				strings.TrimPrefix(e.group+"/"+e.name, "/"), first.file)
 		}
 		seen[key] = e.at
 	}
@@ -132,7 +133,8 @@ type reading struct {
 	groups, jobs int
 }
 
-var errShape = errors.New("must hold a job (an object with a name), an array of jobs, or a document {version, groups, jobs}")
+var errShape = errors.New("must hold a job (an object with a name), an array of jobs, or a document {version, " +
+	"groups, jobs}")
 
 func (in *reading) list(text json.RawMessage) error {
 	var items []json.RawMessage

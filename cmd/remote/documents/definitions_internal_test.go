@@ -68,7 +68,8 @@ func TestColoursAreForTerminals(t *testing.T) {
 	}, Failed: 1}
 	var out, errOut bytes.Buffer
 	report{Printer: difference.Printer{Out: &out}, err: &errOut}.show(v)
-	require.Equal(t, "+ create g/a\n~ update g/b\n    priority: 5 → 9\n- delete g/c\n= unchanged g/d\n0 created, 0 updated, 0 unchanged, 0 deleted, 1 failed\n", out.String())
+	require.Equal(t, "+ create g/a\n~ update g/b\n    priority: 5 → 9\n- delete g/c\n= unchanged g/d\n0 created, 0 "+
+		"updated, 0 unchanged, 0 deleted, 1 failed\n", out.String())
 	require.Equal(t, "g/c: no\n", errOut.String())
 	out.Reset()
 	report{Printer: difference.Printer{Out: &out, Colour: true}, err: &errOut}.show(v)
@@ -92,7 +93,10 @@ func TestABarIsShownWhereItIsWanted(t *testing.T) {
 }
 
 func TestAGroupsFileStaysInItsFolder(t *testing.T) {
-	for group, file := range map[string]string{"pay": "pay", "a b": "a b", "../../etc/x": "%2E.%2F..%2Fetc%2Fx", ".": "%2E", "50%": "50%25"} {
+	for group, file := range map[string]string{
+		"pay": "pay", "a b": "a b", "../../etc/x": "%2E.%2F..%2Fetc%2Fx",
+		".": "%2E", "50%": "50%25",
+	} {
 		require.Equal(t, file, fileName(group))
 	}
 }

@@ -37,8 +37,9 @@ func ExportCommand(s *remote.Session, group *string) *cobra.Command {
 		Long: `Print definitions as YAML, or with --output json as JSON, ordered by group and
 name. With --output-dir each group becomes a file of its own. Applying what was
 exported changes nothing.`,
-		Example: "  platform-scheduler job export --group default > jobs.yaml\n  platform-scheduler job export --output-dir jobs/",
-		Args:    usage.Args(cobra.NoArgs),
+		Example: "  platform-scheduler job export --group default > jobs.yaml\n  platform-scheduler job export " +
+			"--output-dir jobs/",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			api, err := s.Client()
 			if err != nil {
@@ -96,7 +97,9 @@ func (e exporting) into(ctx context.Context, api *client.Client) error {
 	files := []string{}
 	for _, group := range groups {
 		file := filepath.Join(e.folder, fileName(group)+"."+e.format())
-		if err := wholeFile(file, 0o644, func(w io.Writer) error { return export(ctx, api, group, e.format(), w) }); err != nil {
+		if err := wholeFile(file, 0o644, func(w io.Writer) error {
+			return export(ctx, api, group, e.format(), w)
+		}); err != nil {
 			return err
 		}
 		files = append(files, file)

@@ -36,7 +36,8 @@ func (p *progress) step() {
 
 func (p *progress) line() string {
 	full := progressWidth * p.done / p.total
-	return fmt.Sprintf("[%s%s] %3d %%", strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*p.done/p.total)
+	return fmt.Sprintf("[%s%s] %3d %%", strings.Repeat("#", full), strings.Repeat(".", progressWidth-full),
+		100*p.done/p.total)
 }
 
 // clear takes the bar away.

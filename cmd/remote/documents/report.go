@@ -22,7 +22,10 @@ type report struct {
 func (a *applying) report(v answer) error {
 	switch {
 	case a.ForPeople():
-		report{Printer: difference.Printer{Out: a.Out, Colour: terminal.Colourful(a.Out, a.Environment("NO_COLOR"))}, err: a.Err}.show(v.Import)
+		report{
+			Printer: difference.Printer{Out: a.Out, Colour: terminal.Colourful(a.Out, a.Environment("NO_COLOR"))},
+			err:     a.Err,
+		}.show(v.Import)
 	case v.raw != nil:
 		if err := a.Raw(v.raw); err != nil {
 			return err

@@ -63,11 +63,13 @@ func Commands(s *remote.Session) []*cobra.Command { return []*cobra.Command{comm
 
 func command(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "group", Short: "Manage groups of jobs", Example: "  platform-scheduler group list\n  platform-scheduler group pause reports",
+		Use: "group", Short: "Manage groups of jobs",
+		Example: "  platform-scheduler group list\n  platform-scheduler group pause reports",
 	})
 	var pages remote.Pages
 	list := &cobra.Command{
-		Use: "list", Short: "List the groups", Example: "  platform-scheduler group list -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List the groups", Example: "  platform-scheduler group list -o json",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.List(s, c, "/groups", nil, pages,
 				remote.Column[group]{Name: "name", Of: func(g group) string { return g.Name }},
@@ -85,7 +87,8 @@ func command(s *remote.Session) *cobra.Command {
 // onOne is a command for one group.
 func onOne(s *remote.Session, name, short string, do func(c *cobra.Command, name string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " GROUP", Short: short, Example: "  platform-scheduler group " + name + " reports", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: name + " GROUP", Short: short, Example: "  platform-scheduler group " + name + " reports",
+		Args:              usage.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: s.CompleteGroups,
 		RunE:              func(c *cobra.Command, args []string) error { return do(c, args[0]) },
 	}
@@ -100,9 +103,10 @@ func get(s *remote.Session) *cobra.Command {
 func create(s *remote.Session) *cobra.Command {
 	most := 0
 	c := onOne(s, "create", "Make a group", func(c *cobra.Command, name string) error {
-		return remote.Send(s, c, "POST", "/groups", nil, map[string]any{"name": name, "maxConcurrency": most}, func(g group) error {
-			return s.Line("created the group %s", g.Name)
-		})
+		return remote.Send(s, c, "POST", "/groups", nil, map[string]any{"name": name, "maxConcurrency": most},
+			func(g group) error {
+				return s.Line("created the group %s", g.Name)
+			})
 	})
 	c.Flags().IntVar(&most, "max-concurrency", 0, "the largest number of fires of its jobs at once; 0 is unlimited")
 	return c
@@ -110,23 +114,24 @@ func create(s *remote.Session) *cobra.Command {
 
 func update(s *remote.Session) *cobra.Command {
 	most := 0
-	c := onOne(s, "update", "Change how many fires of a group's jobs run at once", func(c *cobra.Command, name string) error {
-		if !c.Flags().Changed("max-concurrency") {
-			return usage.Errorf("say what to change: --max-concurrency N, where 0 is unlimited")
-		}
-		api, err := s.Client()
-		if err != nil {
-			return err
-		}
-		g, err := read(c, api, name)
-		if err != nil {
-			return err
-		}
-		body := map[string]any{"maxConcurrency": most, "version": g.Version}
-		return remote.SendBy(s, c, api, "PUT", remote.GroupPath(name), nil, body, func(g group) error {
-			return s.Line("the group %s runs at most %s fires at once", g.Name, g.limit())
+	c := onOne(s, "update", "Change how many fires of a group's jobs run at once",
+		func(c *cobra.Command, name string) error {
+			if !c.Flags().Changed("max-concurrency") {
+				return usage.Errorf("say what to change: --max-concurrency N, where 0 is unlimited")
+			}
+			api, err := s.Client()
+			if err != nil {
+				return err
+			}
+			g, err := read(c, api, name)
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"maxConcurrency": most, "version": g.Version}
+			return remote.SendBy(s, c, api, "PUT", remote.GroupPath(name), nil, body, func(g group) error {
+				return s.Line("the group %s runs at most %s fires at once", g.Name, g.limit())
+			})
 		})
-	})
 	c.Example = "  platform-scheduler group update reports --max-concurrency 4"
 	c.Flags().IntVar(&most, "max-concurrency", 0, "the largest number of fires of its jobs at once; 0 is unlimited")
 	return c

@@ -188,7 +188,8 @@ func (n *naming) get() *cobra.Command {
 			return err
 		}
 		var next fireTimes
-		if err := api.Call(c.Context(), "GET", "/jobs/"+j.ID+"/next-fire-times", remote.Query("count", "3"), nil, &next); err != nil {
+		if err := api.Call(c.Context(), "GET", "/jobs/"+j.ID+"/next-fire-times", remote.Query("count", "3"), nil,
+			&next); err != nil {
 			return err
 		}
 		return n.describe(v, next)

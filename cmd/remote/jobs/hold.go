@@ -23,7 +23,8 @@ type holding struct {
 func (n *naming) pause() *cobra.Command {
 	h := &holding{naming: n, what: "pause"}
 	c := h.command("Stop planning a job, the jobs of a group, or all")
-	c.Example += "\n  platform-scheduler job pause \"settle orders\" --reason \"the bank is closed\" --until \"2026-11-16 06:00\""
+	c.Example += "\n  platform-scheduler job pause \"settle orders\" --reason \"the bank is closed\" --until " +
+		"\"2026-11-16 06:00\""
 	h.flags.Add(c, "the job, or of this machine where several are meant")
 	return c
 }
@@ -62,7 +63,8 @@ func (h *holding) run(c *cobra.Command, args []string) error {
 	case h.all && (len(args) > 0 || h.group != ""):
 		return errAll
 	case h.all:
-		if err := h.question.Ask(h.Err, "%s all jobs?", map[string]string{"pause": "Pause", "resume": "Resume"}[h.what]); err != nil {
+		if err := h.question.Ask(h.Err, "%s all jobs?",
+			map[string]string{"pause": "Pause", "resume": "Resume"}[h.what]); err != nil {
 			return err
 		}
 		return remote.PauseOrResume(h.Session, c, "/jobs", h.what, "all jobs", h.flags)

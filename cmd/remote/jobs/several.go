@@ -65,19 +65,20 @@ func (n *naming) orSeveral(c *cobra.Command, do func(c *cobra.Command) (several,
 
 func (n *naming) copy() *cobra.Command {
 	var name, group string
-	c := n.one("copy", "Copy a job, without a plan of its own until it is resumed", func(c *cobra.Command, api *client.Client, j remote.Job) error {
-		body := map[string]string{}
-		if name != "" {
-			body["name"] = name
-		}
-		if group != "" {
-			body["group"] = group
-		}
-		return remote.SendBy(n.Session, c, api, "POST", "/jobs/"+j.ID+"/copy", nil, body, func(made saved) error {
-			n.warn(made)
-			return n.Line("made %s, which fires after job resume", made.Title())
+	c := n.one("copy", "Copy a job, without a plan of its own until it is resumed",
+		func(c *cobra.Command, api *client.Client, j remote.Job) error {
+			body := map[string]string{}
+			if name != "" {
+				body["name"] = name
+			}
+			if group != "" {
+				body["group"] = group
+			}
+			return remote.SendBy(n.Session, c, api, "POST", "/jobs/"+j.ID+"/copy", nil, body, func(made saved) error {
+				n.warn(made)
+				return n.Line("made %s, which fires after job resume", made.Title())
+			})
 		})
-	})
 	c.Example = "  platform-scheduler job copy \"settle orders\" --name \"settle orders of test\" --to-group test"
 	c.Flags().StringVar(&name, "name", "", "the `NAME` of the copy; by default that of the job with a number")
 	c.Flags().StringVar(&group, "to-group", "", "the `GROUP` of the copy; by default that of the job")

@@ -27,13 +27,14 @@ type triggering struct {
 
 func (n *naming) trigger() *cobra.Command {
 	var t triggering
-	c := n.one("trigger", "Run a job now, or at a given time", func(c *cobra.Command, _ *client.Client, j remote.Job) error {
-		body, err := t.body(n.Session, j)
-		if err != nil {
-			return err
-		}
-		return t.wait.Start(n.Session, c, "/jobs/"+j.ID+"/trigger", body)
-	})
+	c := n.one("trigger", "Run a job now, or at a given time",
+		func(c *cobra.Command, _ *client.Client, j remote.Job) error {
+			body, err := t.body(n.Session, j)
+			if err != nil {
+				return err
+			}
+			return t.wait.Start(n.Session, c, "/jobs/"+j.ID+"/trigger", body)
+		})
 	n.orSeveral(c, func(c *cobra.Command) (several, error) {
 		given := ""
 		own := c.LocalNonPersistentFlags()
@@ -56,13 +57,16 @@ JSON object for values of other types; --param overrides it.
 
 Several jobs are run now, as they are.`
 	begin := "  platform-scheduler job trigger \"settle orders\""
-	c.Example = begin + " --wait\n" + begin + " --param day=2026-11-14 --param region=eu\n" + begin + " --params '{\"limit\": 10}' --at 03:00"
+	c.Example = begin + " --wait\n" + begin + " --param day=2026-11-14 --param region=eu\n" + begin +
+		" --params '{\"limit\": 10}' --at 03:00"
 	f := c.Flags()
 	f.StringVar(&t.params, "params", "", "parameters of the run, a JSON `OBJECT`")
 	f.StringArrayVar(&t.param, "param", nil, "a parameter of the run, as `NAME=VALUE`; may be repeated")
-	f.StringVar(&t.at, "at", "", "start at this `TIME`, such as 2026-11-14T03:00:00Z or 03:00; without a zone it is taken in the job's")
+	f.StringVar(&t.at, "at", "",
+		"start at this `TIME`, such as 2026-11-14T03:00:00Z or 03:00; without a zone it is taken in the job's")
 	f.DurationVar(&t.delay, "delay", 0, "start after this `TIME`, such as 90s or 2h")
-	f.StringVar(&t.scheduledTime, "scheduled-time", "", "the value of ${scheduledTime}, as `TIME`; by default the time of the start")
+	f.StringVar(&t.scheduledTime, "scheduled-time", "",
+		"the value of ${scheduledTime}, as `TIME`; by default the time of the start")
 	t.wait.Flags(c)
 	return c
 }

@@ -37,19 +37,21 @@ func (v version) fields() string {
 
 // notDefined are fields of a job that no definition sets.
 func notDefined(name string) bool {
-	return slices.Contains([]string{"id", "status", "version", "nextFireTime", "lastFireTime", "createTime", "updateTime"}, name)
+	return slices.Contains([]string{"id", "status", "version", "nextFireTime", "lastFireTime", "createTime", "updateTime"},
+		name)
 }
 
 func (n *naming) versions() *cobra.Command {
 	var pages remote.Pages
-	c := n.one("versions", "List the versions of a job, newest first", func(c *cobra.Command, api *client.Client, j remote.Job) error {
-		return remote.ListOf(n.Session, c, api, "/jobs/"+j.ID+"/versions", nil, pages,
-			remote.Column[version]{Name: "version", Of: func(v version) string { return fmt.Sprint(v.Version) }},
-			remote.Column[version]{Name: "made", Of: func(v version) string { return n.Moment(v.CreateTime) }},
-			remote.Column[version]{Name: "by", Of: func(v version) string { return v.CreatedBy }},
-			remote.Column[version]{Name: "changed", Of: version.fields},
-		)
-	})
+	c := n.one("versions", "List the versions of a job, newest first",
+		func(c *cobra.Command, api *client.Client, j remote.Job) error {
+			return remote.ListOf(n.Session, c, api, "/jobs/"+j.ID+"/versions", nil, pages,
+				remote.Column[version]{Name: "version", Of: func(v version) string { return fmt.Sprint(v.Version) }},
+				remote.Column[version]{Name: "made", Of: func(v version) string { return n.Moment(v.CreateTime) }},
+				remote.Column[version]{Name: "by", Of: func(v version) string { return v.CreatedBy }},
+				remote.Column[version]{Name: "changed", Of: version.fields},
+			)
+		})
 	pages.Flags(c, 50)
 	return c
 }
@@ -61,7 +63,8 @@ func (n *naming) diff() *cobra.Command {
 	c.Long = `Show what differs between two versions of a job: by default between the present
 one and the one before it, or between OLD and the present one. What files would
 change is shown by job apply --dry-run.`
-	c.Example = "  platform-scheduler job diff \"settle orders\"\n  platform-scheduler job diff \"settle orders\" 3 7 --exit-code"
+	c.Example = "  platform-scheduler job diff \"settle orders\"\n  platform-scheduler job diff \"settle orders\" 3 7 " +
+		"--exit-code"
 	c.Args = usage.Args(cobra.RangeArgs(1, 3))
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with code 1 if they differ")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -139,7 +142,8 @@ func compare(c *cobra.Command, api *client.Client, j remote.Job, from, to int) (
 	}
 	for _, number := range []int{from, to} {
 		if fields[number] == nil {
-			return d, fmt.Errorf("the job has no version %d any more; platform-scheduler job versions lists those that there are", number)
+			return d, fmt.Errorf("the job has no version %d any more; platform-scheduler job versions lists those that "+
+				"there are", number)
 		}
 	}
 	for _, side := range fields {
@@ -183,33 +187,36 @@ func (n *naming) warn(made saved) {
 func (n *naming) rollback() *cobra.Command {
 	var to int
 	var q terminal.Question
-	c := n.one("rollback", "Restore a former definition as a new version", func(c *cobra.Command, api *client.Client, j remote.Job) error {
-		numbers := [2]int{j.Version, to}
-		if to == 0 {
-			numbers[1] = j.Version - 1
-		}
-		if numbers[1] < 1 {
-			return errors.New("the job has but one version")
-		}
-		d, err := compare(c, api, j, numbers[0], numbers[1])
-		if err != nil {
-			return err
-		}
-		if n.ForPeople() {
-			if err := n.showComparison(d); err != nil {
+	c := n.one("rollback", "Restore a former definition as a new version",
+		func(c *cobra.Command, api *client.Client, j remote.Job) error {
+			numbers := [2]int{j.Version, to}
+			if to == 0 {
+				numbers[1] = j.Version - 1
+			}
+			if numbers[1] < 1 {
+				return errors.New("the job has but one version")
+			}
+			d, err := compare(c, api, j, numbers[0], numbers[1])
+			if err != nil {
 				return err
 			}
-		}
-		if err := q.Ask(n.Err, "Make version %d of %s the present one?", d.To, j.Title()); err != nil {
-			return err
-		}
-		path := fmt.Sprintf("/jobs/%s/versions/%d/restore", j.ID, d.To)
-		return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version}, func(made saved) error {
-			n.warn(made)
-			return n.Line("%s is at version %d, with the definition of version %d", made.Title(), made.Version, d.To)
+			if n.ForPeople() {
+				if err := n.showComparison(d); err != nil {
+					return err
+				}
+			}
+			if err := q.Ask(n.Err, "Make version %d of %s the present one?", d.To, j.Title()); err != nil {
+				return err
+			}
+			path := fmt.Sprintf("/jobs/%s/versions/%d/restore", j.ID, d.To)
+			return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version},
+				func(made saved) error {
+					n.warn(made)
+					return n.Line("%s is at version %d, with the definition of version %d", made.Title(), made.Version, d.To)
+				})
 		})
-	})
-	c.Example = "  platform-scheduler job rollback \"settle orders\"\n  platform-scheduler job rollback \"settle orders\" --to 3 --yes"
+	c.Example = "  platform-scheduler job rollback \"settle orders\"\n  platform-scheduler job rollback \"settle " +
+		"orders\" --to 3 --yes"
 	c.Flags().IntVar(&to, "to", 0, "the version; by default the one before the current one")
 	q.Flag(c)
 	return c

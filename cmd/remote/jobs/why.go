@@ -15,10 +15,11 @@ import (
 
 // reasons say in words what a reason of the ledger means.
 var reasons = map[string]string{
-	"OVERLAP":        "the run before it had not ended, and the overlap policy of the job drops a fire then",
-	"QUEUE_FULL":     "as many fires as maxQueued allows were waiting already",
-	"REPLACED":       "a later fire took its place, by the overlap policy REPLACE",
-	"MISFIRE":        "no node could fire it in time: the server was down or could not reach its store; the misfire policy of the job decided",
+	"OVERLAP":    "the run before it had not ended, and the overlap policy of the job drops a fire then",
+	"QUEUE_FULL": "as many fires as maxQueued allows were waiting already",
+	"REPLACED":   "a later fire took its place, by the overlap policy REPLACE",
+	"MISFIRE": "no node could fire it in time: the server was down or could not reach its store; the misfire " +
+		"policy of the job decided",
 	"PAUSED":         "the job, its group or every job was paused",
 	"NO_NODE":        "no node could take it before its start deadline",
 	"DEADLINE":       "it did not start before its start deadline",
@@ -61,7 +62,8 @@ func (n *naming) why() *cobra.Command {
 	c.Use = "why JOB [TIME]"
 	c.Long = `Say what became of the fire of a job at a moment, and why. Without a zone the
 time is taken in that of the job; without a time it is that of the latest fire.`
-	c.Example = "  platform-scheduler job why \"settle orders\" 03:00\n  platform-scheduler job why \"settle orders\" 2026-11-14T03:00:00Z"
+	c.Example = "  platform-scheduler job why \"settle orders\" 03:00\n  platform-scheduler job why \"settle orders\" " +
+		"2026-11-14T03:00:00Z"
 	c.Args = usage.Args(cobra.RangeArgs(1, 2))
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return n.named(c, args[0], func(c *cobra.Command, api *client.Client, j remote.Job) error {
@@ -196,7 +198,8 @@ func (a *asking) explain(f fire) string {
 	zone := a.Zone(a.job.Schedule.TimeZone)
 	when := remote.In(zone, f.ScheduledTime)
 	if f.RangeEnd != nil {
-		return fmt.Sprintf("the %s fires from %s to %s were not run, %s%s", f.count(), when, remote.In(zone, f.RangeEnd), f.Reason, words(f.Reason))
+		return fmt.Sprintf("the %s fires from %s to %s were not run, %s%s", f.count(), when, remote.In(zone, f.RangeEnd),
+			f.Reason, words(f.Reason))
 	}
 	switch f.Outcome {
 	case "PLANNED":
@@ -210,7 +213,8 @@ func (a *asking) explain(f fire) string {
 	case "SKIPPED":
 		return fmt.Sprintf("the fire of %s was not run, %s%s", when, f.Reason, words(f.Reason))
 	}
-	return fmt.Sprintf("the fire of %s was run, %s late, and ended as %s, %s%s", when, f.late(), f.Outcome, f.Reason, words(f.Reason))
+	return fmt.Sprintf("the fire of %s was run, %s late, and ended as %s, %s%s", when, f.late(), f.Outcome, f.Reason,
+		words(f.Reason))
 }
 
 // waits says what a fire waits for.
@@ -244,7 +248,8 @@ func (a *asking) nothing() (string, error) {
 		run, err := a.latestRun()
 		return "the job has no schedule: it runs when it is triggered" + run, err
 	}
-	text := fmt.Sprintf("no fire of the job was planned for %s; the job is %s", a.at.In(a.Zone(a.job.Schedule.TimeZone)).Format(time.RFC3339), job.Status)
+	text := fmt.Sprintf("no fire of the job was planned for %s; the job is %s",
+		a.at.In(a.Zone(a.job.Schedule.TimeZone)).Format(time.RFC3339), job.Status)
 	lines, err := a.lines(a.at.Add(-back), a.at, 1)
 	if err != nil {
 		return "", err
@@ -257,7 +262,8 @@ func (a *asking) nothing() (string, error) {
 
 // latestRun says what became of the latest run of the job; "" where there is none.
 func (a *asking) latestRun() (string, error) {
-	runs, err := client.List[struct{ ID, Status, Reason, WaitsFor string }](a.c.Context(), a.api, "/executions", remote.Query("jobId", a.job.ID), 1)
+	runs, err := client.List[struct{ ID, Status, Reason, WaitsFor string }](a.c.Context(), a.api, "/executions",
+		remote.Query("jobId", a.job.ID), 1)
 	if err != nil || len(runs) == 0 {
 		return "", err
 	}

@@ -99,10 +99,12 @@ func (n node) clock() string {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "node", Short: "List and drain the nodes of the cluster", Example: "  platform-scheduler node list\n  platform-scheduler node drain node-2 --wait",
+		Use: "node", Short: "List and drain the nodes of the cluster",
+		Example: "  platform-scheduler node list\n  platform-scheduler node drain node-2 --wait",
 	})
 	list := &cobra.Command{
-		Use: "list", Short: "List the nodes", Example: "  platform-scheduler node list -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List the nodes", Example: "  platform-scheduler node list -o json",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Whole(s, c, "/nodes", nil,
 				remote.Column[node]{Name: "id", Of: func(n node) string { return n.ID }},
@@ -141,7 +143,8 @@ func completeNodes(s *remote.Session) func(*cobra.Command, []string, string) ([]
 
 func getCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "get ID", Short: "Show a node", Example: "  platform-scheduler node get node-2", Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
+		Use: "get ID", Short: "Show a node", Example: "  platform-scheduler node get node-2",
+		Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
 		RunE: func(c *cobra.Command, args []string) error {
 			return remote.Get(s, c, path(args[0]), nil, func(n node) error {
 				return s.Fields([]output.Field{
@@ -172,8 +175,10 @@ const drainPause = time.Second
 func drainCommand(s *remote.Session) *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
-		Use: "drain ID", Short: "Start no new runs on a node; its runs go on to their end", Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
-		Example: "  platform-scheduler node drain node-2\n  platform-scheduler node drain node-2 --wait && ssh node-2 systemctl restart platform-scheduler",
+		Use: "drain ID", Short: "Start no new runs on a node; its runs go on to their end",
+		Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
+		Example: "  platform-scheduler node drain node-2\n  platform-scheduler node drain node-2 --wait && ssh node-2 " +
+			"systemctl restart platform-scheduler",
 		RunE: func(c *cobra.Command, args []string) error {
 			api, err := s.Client()
 			if err != nil {
@@ -239,7 +244,8 @@ const drainLooks = 4
 
 func resumeCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume ID", Short: "Let runs start on a node again", Example: "  platform-scheduler node resume node-2", Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
+		Use: "resume ID", Short: "Let runs start on a node again", Example: "  platform-scheduler node resume node-2",
+		Args: usage.Args(cobra.ExactArgs(1)), ValidArgsFunction: completeNodes(s),
 		RunE: func(c *cobra.Command, args []string) error {
 			return remote.Send(s, c, "POST", path(args[0])+"/resume", nil, nil, func(n node) error {
 				return s.Line("%s starts runs again", n.ID)
@@ -265,7 +271,8 @@ func (h handler) where() string {
 
 func handlersCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "handlers", Short: "List the handlers that CUSTOM jobs may name, and the nodes that have them", Example: "  platform-scheduler node handlers", Args: usage.Args(cobra.NoArgs),
+		Use: "handlers", Short: "List the handlers that CUSTOM jobs may name, and the nodes that have them",
+		Example: "  platform-scheduler node handlers", Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Whole(s, c, "/handlers", nil,
 				remote.Column[handler]{Name: "name", Of: func(h handler) string { return h.Name }},

@@ -45,7 +45,8 @@ type overview struct {
 
 func overviewCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "overview", Short: "Show the state of everything at a glance", Example: "  platform-scheduler overview\n  platform-scheduler overview -o json", Args: usage.Args(cobra.NoArgs),
+		Use: "overview", Short: "Show the state of everything at a glance",
+		Example: "  platform-scheduler overview\n  platform-scheduler overview -o json", Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Get(s, c, "/monitor/overview", nil, func(o overview) error { return o.show(s) })
 		},
@@ -70,15 +71,18 @@ func (o overview) show(s *remote.Session) error {
 	if o.Leader != nil {
 		leader = *o.Leader
 	}
-	lastHour := fmt.Sprintf("%d succeeded, %d failed, %d timed out, %d cancelled, %d skipped, %d dead", hour.Success, hour.Failed, hour.Timeout, hour.Cancelled, hour.Skipped, hour.Dead)
+	lastHour := fmt.Sprintf("%d succeeded, %d failed, %d timed out, %d cancelled, %d skipped, %d dead", hour.Success,
+		hour.Failed, hour.Timeout, hour.Cancelled, hour.Skipped, hour.Dead)
 	if hour.AtLeast {
 		lastHour += ", or more"
 	}
 	err := s.Fields([]output.Field{
 		{Name: "Time", Value: s.Moment(o.Time)},
-		{Name: "Nodes", Value: fmt.Sprintf("%d up, %d suspect, %d down, %d draining", o.Nodes.Up, o.Nodes.Suspect, o.Nodes.Down, o.Nodes.Draining)},
+		{Name: "Nodes", Value: fmt.Sprintf("%d up, %d suspect, %d down, %d draining", o.Nodes.Up, o.Nodes.Suspect,
+			o.Nodes.Down, o.Nodes.Draining)},
 		{Name: "Leader", Value: leader},
-		{Name: "Jobs", Value: fmt.Sprintf("%d enabled, %d paused, %d created, %d finished", o.Jobs.Enabled, o.Jobs.Paused, o.Jobs.Created, o.Jobs.Finished)},
+		{Name: "Jobs", Value: fmt.Sprintf("%d enabled, %d paused, %d created, %d finished", o.Jobs.Enabled, o.Jobs.Paused,
+			o.Jobs.Created, o.Jobs.Finished)},
 		{Name: "Running", Value: atLeast(o.Executions.Running, o.Executions.RunningAtLeast)},
 		{Name: "Waiting", Value: atLeast(o.Executions.Waiting, o.Executions.WaitingAtLeast)},
 		{Name: "Last hour", Value: lastHour},

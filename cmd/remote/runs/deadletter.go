@@ -53,7 +53,8 @@ func (f *letterFilter) jobID(s *remote.Session, c *cobra.Command, api *client.Cl
 func deadLetterCommand(s *remote.Session) *cobra.Command {
 	c := usage.Parent(&cobra.Command{
 		Use: "dead-letter", Short: "List, replay and discard runs that used up their retries",
-		Example: "  platform-scheduler dead-letter causes\n  platform-scheduler dead-letter replay --job \"settle orders\" --reason HTTP_STATUS",
+		Example: "  platform-scheduler dead-letter causes\n  platform-scheduler dead-letter replay --job \"settle orders\" " +
+			"--reason HTTP_STATUS",
 	})
 	c.AddCommand(letterList(s), letterCauses(s), letterReplay(s), letterDiscard(s))
 	return c
@@ -63,7 +64,8 @@ func letterList(s *remote.Session) *cobra.Command {
 	var f letterFilter
 	var pages remote.Pages
 	c := &cobra.Command{
-		Use: "list", Short: "List dead letters, newest first", Example: "  platform-scheduler dead-letter list --job \"settle orders\"", Args: usage.Args(cobra.NoArgs),
+		Use: "list", Short: "List dead letters, newest first",
+		Example: "  platform-scheduler dead-letter list --job \"settle orders\"", Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			api, err := s.Client()
 			if err != nil {
@@ -90,7 +92,8 @@ func letterList(s *remote.Session) *cobra.Command {
 
 func letterCauses(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "causes", Short: "Count the dead letters by job and reason", Example: "  platform-scheduler dead-letter causes", Args: usage.Args(cobra.NoArgs),
+		Use: "causes", Short: "Count the dead letters by job and reason", Example: "  platform-scheduler dead-letter causes",
+		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return remote.Whole(s, c, "/dead-letters/causes", nil,
 				remote.Column[cause]{Name: "job", Of: func(v cause) string { return v.JobName }},
@@ -109,8 +112,10 @@ func letterReplay(s *remote.Session) *cobra.Command {
 	var wait Waiting
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "replay ID… | --job JOB --reason REASON", Short: "Run dead letters again, as new runs", Args: usage.Args(cobra.ArbitraryArgs),
-		Example: "  platform-scheduler dead-letter replay 0193… --wait\n  platform-scheduler dead-letter replay --job \"settle orders\" --reason HTTP_STATUS",
+		Use: "replay ID… | --job JOB --reason REASON", Short: "Run dead letters again, as new runs",
+		Args: usage.Args(cobra.ArbitraryArgs),
+		Example: "  platform-scheduler dead-letter replay 0193… --wait\n  platform-scheduler dead-letter replay --job " +
+			"\"settle orders\" --reason HTTP_STATUS",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && f == (letterFilter{}) {
 				return wait.Start(s, c, "/dead-letters/"+remote.Segment(args[0])+"/replay", nil)
@@ -131,15 +136,18 @@ func letterDiscard(s *remote.Session) *cobra.Command {
 	var f letterFilter
 	var q terminal.Question
 	c := &cobra.Command{
-		Use: "discard ID… | --job JOB --reason REASON", Short: "Remove dead letters from the list; their runs stay DEAD", Args: usage.Args(cobra.ArbitraryArgs),
-		Example: "  platform-scheduler dead-letter discard 0193…\n  platform-scheduler dead-letter discard --job \"settle orders\" --reason HTTP_STATUS --yes",
+		Use: "discard ID… | --job JOB --reason REASON", Short: "Remove dead letters from the list; their runs stay DEAD",
+		Args: usage.Args(cobra.ArbitraryArgs),
+		Example: "  platform-scheduler dead-letter discard 0193…\n  platform-scheduler dead-letter discard --job \"settle " +
+			"orders\" --reason HTTP_STATUS --yes",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || f != (letterFilter{}) {
 				return f.ofCause(s, c, args, q, "discard")
 			}
-			return remote.Send(s, c, "POST", "/dead-letters/"+remote.Segment(args[0])+"/discard", nil, nil, func(json.RawMessage) error {
-				return s.Line("discarded %s", args[0])
-			})
+			return remote.Send(s, c, "POST", "/dead-letters/"+remote.Segment(args[0])+"/discard", nil, nil,
+				func(json.RawMessage) error {
+					return s.Line("discarded %s", args[0])
+				})
 		},
 	}
 	f.flags(c)
@@ -149,7 +157,9 @@ func letterDiscard(s *remote.Session) *cobra.Command {
 
 // ofCause does something to all dead letters of a job and a reason, or to those
 // that are named.
-func (f *letterFilter) ofCause(s *remote.Session, c *cobra.Command, args []string, q terminal.Question, what string) error {
+func (f *letterFilter) ofCause(s *remote.Session, c *cobra.Command, args []string, q terminal.Question,
+	what string,
+) error {
 	byCause := f.job != "" || f.reason != ""
 	if len(args) > 0 && byCause || len(args) == 0 && (f.job == "" || f.reason == "") {
 		return usage.Errorf("name dead letters by their ids, or all of a cause with --job and --reason")
@@ -164,7 +174,8 @@ func (f *letterFilter) ofCause(s *remote.Session, c *cobra.Command, args []strin
 		if err != nil {
 			return err
 		}
-		if err := q.Ask(s.Err, "%s all dead letters of %s that ended with %s?", map[string]string{"replay": "Replay", "discard": "Discard"}[what], f.job, f.reason); err != nil {
+		if err := q.Ask(s.Err, "%s all dead letters of %s that ended with %s?",
+			map[string]string{"replay": "Replay", "discard": "Discard"}[what], f.job, f.reason); err != nil {
 			return err
 		}
 		all.Body = map[string]any{"jobId": id, "reason": f.reason}

@@ -117,7 +117,8 @@ func (e execution) outcome() string {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "execution", Short: "List, cancel and retry runs, and read their logs", Example: "  platform-scheduler execution list --status FAILED\n  platform-scheduler execution logs -f 0193…",
+		Use: "execution", Short: "List, cancel and retry runs, and read their logs",
+		Example: "  platform-scheduler execution list --status FAILED\n  platform-scheduler execution logs -f 0193…",
 	})
 	c.AddCommand(listCommand(s), getCommand(s), logsCommand(s), cancelCommand(s), retryCommand(s))
 	return []*cobra.Command{c, deadLetterCommand(s)}
@@ -136,8 +137,9 @@ func listCommand(s *remote.Session) *cobra.Command {
 		Use: "list", Short: "List runs, newest first", Args: usage.Args(cobra.NoArgs),
 		Long: `List runs, newest first. The planned time is in the zone of the job where --job
 names one, else in that of this machine; --utc shows all times in UTC.`,
-		Example: "  platform-scheduler execution list --job \"settle orders\" --status FAILED\n  platform-scheduler execution list --node node-2 --from 09:30 -o json",
-		RunE:    func(c *cobra.Command, _ []string) error { return l.run(s, c) },
+		Example: "  platform-scheduler execution list --job \"settle orders\" --status FAILED\n  platform-scheduler " +
+			"execution list --node node-2 --from 09:30 -o json",
+		RunE: func(c *cobra.Command, _ []string) error { return l.run(s, c) },
 	}
 	f := c.Flags()
 	f.StringVar(&l.job, "job", "", "only runs of this job, by name or id")
@@ -145,7 +147,8 @@ names one, else in that of this machine; --utc shows all times in UTC.`,
 	f.StringVar(&l.status, "status", "", "only runs in this state, such as FAILED")
 	f.StringVar(&l.node, "node", "", "only runs on this node")
 	f.StringVar(&l.trigger, "trigger", "", "only runs with this trigger, such as SCHEDULE, API or RETRY")
-	f.StringVar(&l.waitsFor, "waits-for", "", "only runs that wait for this: SLOT, NODE, COMMAND, HANDLER, TIME, JOB or GROUP")
+	f.StringVar(&l.waitsFor, "waits-for", "",
+		"only runs that wait for this: SLOT, NODE, COMMAND, HANDLER, TIME, JOB or GROUP")
 	l.span.Flags(c, "the job, or of this machine")
 	l.pages.Flags(c, 50)
 	return c
@@ -168,7 +171,8 @@ func (l *listing) run(s *remote.Session, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	query := remote.Query("jobId", jobID, "status", strings.ToUpper(l.status), "nodeId", l.node, "trigger", strings.ToUpper(l.trigger),
+	query := remote.Query("jobId", jobID, "status", strings.ToUpper(l.status), "nodeId", l.node, "trigger",
+		strings.ToUpper(l.trigger),
 		"waitsFor", strings.ToUpper(l.waitsFor), "from", from, "to", to)
 	return remote.ListOf(s, c, api, "/executions", query, l.pages, columns(s, s.Zone(zoneName))...)
 }
@@ -191,14 +195,16 @@ func columns(s *remote.Session, zone *time.Location) []remote.Column[execution] 
 
 func cancelCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel ID…", Short: "Cancel runs", Example: "  platform-scheduler execution cancel 0193…", Args: usage.Args(cobra.MinimumNArgs(1)),
+		Use: "cancel ID…", Short: "Cancel runs", Example: "  platform-scheduler execution cancel 0193…",
+		Args: usage.Args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return many(s, c, "cancel", args)
 			}
-			return remote.Send(s, c, "POST", "/executions/"+remote.Segment(args[0])+"/cancel", nil, nil, func(json.RawMessage) error {
-				return s.Line("asked %s to end", args[0])
-			})
+			return remote.Send(s, c, "POST", "/executions/"+remote.Segment(args[0])+"/cancel", nil, nil,
+				func(json.RawMessage) error {
+					return s.Line("asked %s to end", args[0])
+				})
 		},
 	}
 }
@@ -246,7 +252,9 @@ type attempt struct {
 
 func getCommand(s *remote.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "get ID", Short: "Show a run, and its attempts where there are several", Example: "  platform-scheduler execution get 0193…\n  platform-scheduler execution get 0193… -o json", Args: usage.Args(cobra.ExactArgs(1)),
+		Use: "get ID", Short: "Show a run, and its attempts where there are several",
+		Example: "  platform-scheduler execution get 0193…\n  platform-scheduler execution get 0193… -o json",
+		Args:    usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := "/executions/" + remote.Segment(args[0])
 			return remote.Get(s, c, path, nil, func(e execution) error {
@@ -309,7 +317,8 @@ func attempts(s *remote.Session, c *cobra.Command, path string) error {
 	var rows [][]string
 	for _, a := range page.Items {
 		rows = append(rows, []string{
-			fmt.Sprint(a.Attempt), a.Status, a.Reason, a.NodeID, s.Moment(a.StartTime), s.Moment(a.EndTime), fmt.Sprintf("%d %%", a.Progress), a.ErrorMessage, a.Result,
+			fmt.Sprint(a.Attempt), a.Status, a.Reason, a.NodeID, s.Moment(a.StartTime), s.Moment(a.EndTime),
+			fmt.Sprintf("%d %%", a.Progress), a.ErrorMessage, a.Result,
 		})
 	}
 	return s.Rows([]string{"ATTEMPT", "STATUS", "REASON", "NODE", "START", "END", "PROGRESS", "MESSAGE", "RESULT"}, rows)

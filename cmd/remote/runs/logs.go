@@ -64,7 +64,8 @@ names the latest run of a job. Where a further attempt begins, stderr says so.
 With -f it goes on until the run has ended, also while the server is restarted
 or another node takes the run over; the last line says what the run ended as,
 and the exit code is 1 unless it succeeded.`,
-		Example: "  platform-scheduler execution logs -f 0193…\n  platform-scheduler execution logs --job \"settle orders\" --timestamps",
+		Example: "  platform-scheduler execution logs -f 0193…\n  platform-scheduler execution logs --job \"settle " +
+			"orders\" --timestamps",
 		RunE: func(c *cobra.Command, args []string) error {
 			if (len(args) == 1) == (r.job != "") {
 				return usage.Errorf("name a run by its id, or a job with --job for its latest run")

@@ -89,7 +89,9 @@ func awaitAll(s *remote.Session, c *cobra.Command, api *client.Client, ids []str
 			return err
 		}
 		var raw json.RawMessage
-		if err := f.persist(c.Context(), func() error { return api.Call(c.Context(), "GET", f.path, nil, nil, &raw) }); err != nil {
+		if err := f.persist(c.Context(), func() error {
+			return api.Call(c.Context(), "GET", f.path, nil, nil, &raw)
+		}); err != nil {
 			return err
 		}
 		var e execution

@@ -31,8 +31,10 @@ func loadCommand(s *remote.Session) *cobra.Command {
 	minutes := 0
 	c := &cobra.Command{
 		Use: "load", Short: "Show how many fires are planned in each minute", Args: usage.Args(cobra.NoArgs),
-		Long:    "Show how many fires of all enabled jobs are planned in each minute to come. Minutes\nwithout any are left out.",
-		Example: "  platform-scheduler schedule load --minutes 60\n  platform-scheduler schedule load --group reports --from \"2026-11-16 02:00\" --minutes 180",
+		Long: "Show how many fires of all enabled jobs are planned in each minute to come. Minutes\nwithout any are " +
+			"left out.",
+		Example: "  platform-scheduler schedule load --minutes 60\n  platform-scheduler schedule load --group reports " +
+			"--from \"2026-11-16 02:00\" --minutes 180",
 		RunE: func(c *cobra.Command, _ []string) error {
 			first, err := s.Time(remote.Input{Flag: "--from", Text: from}, "")
 			if err != nil {
@@ -55,7 +57,10 @@ func (l load) show(s *remote.Session) error {
 	var rows [][]string
 	for _, m := range l.Items {
 		if m.Fires > 0 {
-			rows = append(rows, []string{s.Moment(m.Time), fmt.Sprint(m.Fires), strings.Repeat("#", max(1, m.Fires*loadBar/l.Peak.Fires))})
+			rows = append(rows, []string{
+				s.Moment(m.Time), fmt.Sprint(m.Fires),
+				strings.Repeat("#", max(1, m.Fires*loadBar/l.Peak.Fires)),
+			})
 		}
 	}
 	if err := s.Rows([]string{"MINUTE", "FIRES", ""}, rows); err != nil {

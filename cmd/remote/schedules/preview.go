@@ -21,7 +21,8 @@ type fireTimes struct {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "schedule", Short: "Preview schedules, and show how many fires are planned", Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
+		Use: "schedule", Short: "Preview schedules, and show how many fires are planned",
+		Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
 	})
 	c.AddCommand(previewCommand(s), loadCommand(s))
 	return []*cobra.Command{c}
@@ -37,7 +38,8 @@ func previewCommand(s *remote.Session) *cobra.Command {
 	var p preview
 	c := &cobra.Command{
 		Use: "preview", Short: "Show when a schedule would fire; nothing is stored", Args: usage.Args(cobra.NoArgs),
-		Long: "Show when a schedule would fire, in its own zone, or in UTC with --utc. --schedule\ntakes one as a job has it.",
+		Long: "Show when a schedule would fire, in its own zone, or in UTC with --utc. --schedule\ntakes one as a job " +
+			"has it.",
 		Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai --count 5\n" +
 			"  platform-scheduler schedule preview --cron \"*/5 * * * *\" --dialect UNIX\n" +
 			"  platform-scheduler schedule preview --every 90s\n" +
@@ -77,7 +79,8 @@ func (p *preview) body(s *remote.Session) (body map[string]any, zone string, err
 		schedule["kind"], schedule["intervalMs"] = "FIXED_RATE", every.Milliseconds()
 	default:
 		if err := json.Unmarshal([]byte(p.schedule), &schedule); err != nil || schedule == nil {
-			return nil, "", usage.Errorf("--schedule is a JSON object, such as '{\"kind\": \"FIXED_RATE\", \"intervalMs\": 60000}'")
+			return nil, "", usage.Errorf("--schedule is a JSON object, such as '{\"kind\": \"FIXED_RATE\", \"intervalMs\": " +
+				"60000}'")
 		}
 	}
 	if p.dialect != "" {

@@ -64,7 +64,8 @@ func TestABeatGrowsOld(t *testing.T) {
 	w := liveness.NewFailureDetector(terms)
 	for at := range 100 {
 		now := noon.Add(time.Duration(at) * terms.Beat)
-		require.Empty(t, look(w, now, node("self", entity.NodeUp, noon), node("down", entity.NodeDown, noon)), "who looks is alive, and who is down is")
+		require.Empty(t, look(w, now, node("self", entity.NodeUp, noon), node("down", entity.NodeDown, noon)),
+			"who looks is alive, and who is down is")
 	}
 }
 
@@ -169,7 +170,8 @@ func TestAnOlderProgramHasItsOwnTerms(t *testing.T) {
 	t.Parallel()
 	n := node("n", entity.NodeUp, noon)
 	n.Life = entity.NodeLife{}
-	suspect, down := first(liveness.NewFailureDetector(terms), n, entity.NodeSuspect, terms.Beat), first(liveness.NewFailureDetector(terms), n, entity.NodeDown, terms.Beat)
+	suspect, down := first(liveness.NewFailureDetector(terms), n, entity.NodeSuspect, terms.Beat),
+		first(liveness.NewFailureDetector(terms), n, entity.NodeDown, terms.Beat)
 	require.Equal(t, []time.Duration{3 * time.Second, 9500 * time.Millisecond}, []time.Duration{suspect, down})
 }
 

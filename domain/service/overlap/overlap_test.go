@@ -15,7 +15,8 @@ func TestAdmit(t *testing.T) {
 	queue := overlap.Decision{Verdict: overlap.Queue}
 	discarded := overlap.Decision{Verdict: overlap.Skip, Reason: entity.ReasonOverlap}
 	full := overlap.Decision{Verdict: overlap.Skip, Reason: entity.ReasonQueueFull}
-	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard, entity.OverlapReplace
+	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard,
+		entity.OverlapReplace
 
 	for _, c := range []struct {
 		name             string

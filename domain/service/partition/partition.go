@@ -64,7 +64,9 @@ const manyLate = 8
 func Scanned(node string, nodes []entity.Node, late map[string]bool) []int {
 	members := Members(nodes)
 	without := func(out func(id string) bool) []int {
-		return Owned(node, slices.DeleteFunc(slices.Clone(members), func(n rendezvous.Node) bool { return n.ID != node && out(n.ID) }))
+		return Owned(node, slices.DeleteFunc(slices.Clone(members), func(n rendezvous.Node) bool {
+			return n.ID != node && out(n.ID)
+		}))
 	}
 	scanned := without(func(string) bool { return false })
 	var missing []string

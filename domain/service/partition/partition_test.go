@@ -129,7 +129,8 @@ func TestSharesAreBinomial(t *testing.T) {
 			mean, deviation := binomial(float64(w) / float64(weights[0]+weights[1]+weights[2]))
 			got := sum[i] / clusters
 			require.InDelta(t, mean, got, 4*deviation/math.Sqrt(clusters), "mean of weight %d in %v", w, weights)
-			require.InEpsilon(t, deviation, math.Sqrt(squares[i]/clusters-got*got), 0.1, "deviation of weight %d in %v", w, weights)
+			require.InEpsilon(t, deviation, math.Sqrt(squares[i]/clusters-got*got), 0.1, "deviation of weight %d in %v", w,
+				weights)
 		}
 	}
 }
@@ -191,7 +192,8 @@ func TestTheLateAreScannedFor(t *testing.T) {
 	for _, n := range count(nil, "a", "b", "c", "d", "e") {
 		require.Equal(t, 1, n)
 	}
-	require.Equal(t, partition.Owned("b", partition.Members(nodes)), partition.Scanned("b", nodes, map[string]bool{"b": true}), "who finds itself late scans on")
+	require.Equal(t, partition.Owned("b", partition.Members(nodes)),
+		partition.Scanned("b", nodes, map[string]bool{"b": true}), "who finds itself late scans on")
 	one := map[string]bool{"b": true}
 	require.Len(t, count(one, "a", "c", "d", "e"), entity.Partitions, "without the late one nothing is left out")
 	two := map[string]bool{"b": true, "c": true}

@@ -8,8 +8,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// moment is how ${scheduledTime} is shifted and written:
-// ${scheduledTime}, ${scheduledTime-1d}, ${scheduledTime+2M-1d:yyyyMMdd}.
+// moment is how ${scheduledTime} is shifted and written: ${scheduledTime},
+// ${scheduledTime-1d}, ${scheduledTime+2M-1d:yyyyMMdd}.
 type moment struct {
 	shifts []shift
 	format string
@@ -38,7 +38,8 @@ const (
 func parseMoment(text string) (m moment, err error) {
 	shifts, format, given := strings.Cut(text, ":")
 	if given && (format == "" || len(format) > maxFormat) {
-		return m, wrong("${scheduledTime%.40s}: give a format after the colon, such as yyyy-MM-dd or epochMs, of at most %d characters", text, maxFormat)
+		return m, wrong("${scheduledTime%.40s}: give a format after the colon, such as yyyy-MM-dd or epochMs, of at most "+
+			"%d characters", text, maxFormat)
 	}
 	m.format = format
 	for rest := shifts; rest != ""; {
@@ -47,9 +48,11 @@ func parseMoment(text string) (m moment, err error) {
 			end++
 		}
 		count, convErr := strconv.Atoi(rest[:end])
-		if rest[0] != '+' && rest[0] != '-' || convErr != nil || end == len(rest) || !strings.Contains("smhdwMy", rest[end:end+1]) ||
+		if rest[0] != '+' && rest[0] != '-' || convErr != nil || end == len(rest) ||
+			!strings.Contains("smhdwMy", rest[end:end+1]) ||
 			count > maxShift || count < -maxShift || len(m.shifts) == maxShifts {
-			return m, wrong("${scheduledTime%.40s}: shift it by a sign, a number up to %d and one of s, m, h, d, w, M, y, such as -1d, at most %d times", text, maxShift, maxShifts)
+			return m, wrong("${scheduledTime%.40s}: shift it by a sign, a number up to %d and one of s, m, h, d, w, M, y, "+
+				"such as -1d, at most %d times", text, maxShift, maxShifts)
 		}
 		m.shifts = append(m.shifts, shift{count, rest[end]})
 		rest = rest[end+1:]
@@ -110,7 +113,16 @@ func addMonths(at time.Time, months int) time.Time {
 // fields are the letters of a pattern, after Java's DateTimeFormatter, which
 // the users of most schedulers know.
 var fields = []struct{ pattern, layout string }{
-	{"yyyy", "2006"}, {"yy", "06"}, {"MM", "01"}, {"dd", "02"}, {"HH", "15"}, {"mm", "04"}, {"ss", "05"}, {"SSS", ".000"}, {"XXX", "Z07:00"}, {"DDD", "002"},
+	{"yyyy", "2006"},
+	{"yy", "06"},
+	{"MM", "01"},
+	{"dd", "02"},
+	{"HH", "15"},
+	{"mm", "04"},
+	{"ss", "05"},
+	{"SSS", ".000"},
+	{"XXX", "Z07:00"},
+	{"DDD", "002"},
 }
 
 // writePattern writes a time by a pattern. Letters that mean nothing are
@@ -144,7 +156,8 @@ func writePattern(pattern string, at time.Time) (string, error) {
 			}
 		}
 		if layout == "" {
-			return "", wrong("${scheduledTime:%.40s}: %.10q means nothing here; use yyyy, yy, MM, dd, DDD, HH, mm, ss, SSS, XXX, and quotes around text", pattern, rest[:run])
+			return "", wrong("${scheduledTime:%.40s}: %.10q means nothing here; use yyyy, yy, MM, dd, DDD, HH, mm, ss, SSS, "+
+				"XXX, and quotes around text", pattern, rest[:run])
 		}
 		b.WriteString(strings.TrimPrefix(at.Format(layout), "."))
 		rest = rest[run:]

@@ -29,7 +29,8 @@ func run(zone, params string) entity.Run {
 
 func TestExpandPutsValuesIntoTexts(t *testing.T) {
 	t.Parallel()
-	values := placeholder.Of(run("Asia/Shanghai", `{"day":"x y","n":7,"o":{"a":[1]},"nil":null,"big":12345678901234567890}`))
+	values := placeholder.Of(run("Asia/Shanghai",
+		`{"day":"x y","n":7,"o":{"a":[1]},"nil":null,"big":12345678901234567890}`))
 	cases := map[string]string{
 		"":                        "",
 		"plain $ {x} $x }":        "plain $ {x} $x }",
@@ -90,7 +91,8 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 	t.Parallel()
 	r := run("Europe/Berlin", "")
 	r.Execution.ScheduledTime = time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC) // the night of the change
-	got, err := placeholder.Expand("${scheduledTime-1d:yyyy-MM-dd HH:mm} ${scheduledTime+24h:yyyy-MM-dd HH:mm}", placeholder.Of(r), placeholder.Raw)
+	got, err := placeholder.Expand("${scheduledTime-1d:yyyy-MM-dd HH:mm} ${scheduledTime+24h:yyyy-MM-dd HH:mm}",
+		placeholder.Of(r), placeholder.Raw)
 	require.NoError(t, err)
 	require.Equal(t, "2026-03-28 01:30 2026-03-30 02:30", got)
 }
@@ -220,12 +222,17 @@ func TestSamplesAreJSONWhereValuesAre(t *testing.T) {
 
 func TestSecretNamesAreThoseOfTheTexts(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"a", "b.c-d_E"}, placeholder.SecretNames(`{"x":"${secret.b.c-d_E} ${secret.a}${secret.a}","y":"${secret.}${secret.no no}${params.z}${secret.open"}`))
+	require.Equal(t, []string{"a", "b.c-d_E"},
+		placeholder.SecretNames(
+			`{"x":"${secret.b.c-d_E} ${secret.a}${secret.a}","y":"${secret.}${secret.no no}${params.z}${secret.open"}`))
 	require.Empty(t, placeholder.SecretNames("plain"))
 }
 
 func FuzzExpand(f *testing.F) {
-	for _, seed := range []string{"${attempt}", "$${x}", "${scheduledTime-1d:yyyy'}'}", "${params.a:-'}", "${secret.db.key}", "${${}}"} {
+	for _, seed := range []string{
+		"${attempt}", "$${x}", "${scheduledTime-1d:yyyy'}'}", "${params.a:-'}",
+		"${secret.db.key}", "${${}}",
+	} {
 		f.Add(seed)
 	}
 	values := placeholder.Of(run("Asia/Shanghai", `{"a":"${attempt}"}`))

@@ -25,7 +25,8 @@ const (
 
 // plain are the placeholders without a name behind a dot.
 var plain = []string{
-	"scheduledTime", "executionId", "jobId", "jobName", "group", "owner", "attempt", "shardIndex", "shardTotal", "idempotencyKey",
+	"scheduledTime", "executionId", "jobId", "jobName", "group", "owner", "attempt", "shardIndex", "shardTotal",
+	"idempotencyKey",
 	"deadline", "checkpoint", allParams,
 }
 
@@ -67,7 +68,8 @@ func parseReference(text string) (*reference, error) {
 	case slices.Contains(plain, text):
 		return &reference{name: text}, nil
 	}
-	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the characters ${", text, strings.Join(plain, ", "))
+	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the "+
+		"characters ${", text, strings.Join(plain, ", "))
 }
 
 // MaxName is the longest name of a parameter or a secret.

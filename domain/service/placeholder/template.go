@@ -137,7 +137,10 @@ func Open(text string) string {
 
 // made are the placeholders whose values the server makes, of letters, digits
 // and what the author of the text wrote.
-var made = []string{"scheduledTime", "deadline", "executionId", "jobId", "attempt", "shardIndex", "shardTotal", "idempotencyKey"}
+var made = []string{
+	"scheduledTime", "deadline", "executionId", "jobId", "attempt", "shardIndex", "shardTotal",
+	"idempotencyKey",
+}
 
 // SecretNames are the secrets that the texts of a definition name, each once
 // and in order. What is no proper placeholder names none.

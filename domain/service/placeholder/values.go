@@ -63,7 +63,11 @@ func (v *Values) secret(name string) (string, error) {
 	if value, known := v.run.Secrets[name]; known {
 		return value, nil
 	}
-	return "", &Error{secret: true, text: fmt.Sprintf("there is no secret named %s for the jobs of the group %s; make it, or have the group added to it, under /api/v1/secrets", name, v.run.Job.Group)}
+	return "", &Error{
+		secret: true,
+		text: fmt.Sprintf("there is no secret named %s for the jobs of the group %s; make it, or have the group added to "+
+			"it, under /api/v1/secrets", name, v.run.Job.Group),
+	}
 }
 
 // param is a parameter of the run: a text as it is, anything else as its JSON.
@@ -81,7 +85,8 @@ func (v *Values) param(ref *reference) (string, error) {
 		if ref.fallback != nil {
 			return *ref.fallback, nil
 		}
-		return "", wrong("the run was not given the parameter %s; give it, or a default with ${params.%s:-default}", ref.key, ref.key)
+		return "", wrong("the run was not given the parameter %s; give it, or a default with ${params.%s:-default}", ref.key,
+			ref.key)
 	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -67,21 +67,62 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 		{"not due yet", misfire(once), -1, planning.Plan{Next: start}},
 		{"an hour before the cursor", misfire(once), -time.Hour, planning.Plan{Next: start}},
 		{"due now", misfire(once), 0, planning.Plan{Fires: minutes(0), Next: after(time.Minute)}},
-		{"late by less than the threshold", misfire(skip), 59 * time.Second, planning.Plan{Fires: minutes(0), Next: after(time.Minute)}},
-		{"late by the threshold", misfire(skip), 60 * time.Second, planning.Plan{Fires: minutes(0, 1), Next: after(2 * time.Minute)}},
+		{
+			"late by less than the threshold", misfire(skip), 59 * time.Second,
+			planning.Plan{Fires: minutes(0), Next: after(time.Minute)},
+		},
+		{
+			"late by the threshold", misfire(skip), 60 * time.Second,
+			planning.Plan{Fires: minutes(0, 1), Next: after(2 * time.Minute)},
+		},
 
-		{"one missed, once", misfire(once), 60*time.Second + 1, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
-		{"one missed, skip", misfire(skip), 60*time.Second + 1, planning.Plan{Skip: skippedThrough(0, 0, 1), Fires: minutes(1), Next: after(2 * time.Minute)}},
-		{"one missed, all", misfire(all), 60*time.Second + 1, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
+		{
+			"one missed, once", misfire(once), 60*time.Second + 1,
+			planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)},
+		},
+		{
+			"one missed, skip", misfire(skip), 60*time.Second + 1,
+			planning.Plan{Skip: skippedThrough(0, 0, 1), Fires: minutes(1), Next: after(2 * time.Minute)},
+		},
+		{
+			"one missed, all", misfire(all), 60*time.Second + 1,
+			planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)},
+		},
 
-		{"five missed, once", misfire(once), 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, skip", misfire(skip), 5*time.Minute + time.Second, planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
-		{"five missed, all", misfire(all), 5*time.Minute + time.Second, planning.Plan{Fires: minutes(missed(0), missed(1), missed(2), missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, the latest two", limited, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, two in the window", narrow, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)}},
-		{"five missed, none in the window", shut, 5*time.Minute + time.Second, planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)}},
+		{
+			"five missed, once", misfire(once), 5*time.Minute + time.Second,
+			planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, skip", misfire(skip), 5*time.Minute + time.Second,
+			planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, all", misfire(all), 5*time.Minute + time.Second,
+			planning.Plan{
+				Fires: minutes(missed(0), missed(1), missed(2), missed(3), missed(4), 5),
+				Next:  after(6 * time.Minute),
+			},
+		},
+		{
+			"five missed, the latest two", limited, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, two in the window", narrow, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skipped(0, 3, 3), Fires: minutes(missed(3), missed(4), 5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, none in the window", shut, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)},
+		},
 		{"no threshold", strict, time.Minute, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
-		{"no policy is once", entity.Misfire{ThresholdSec: 60}, 5*time.Minute + time.Second, planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)}},
+		{
+			"no policy is once",
+			entity.Misfire{ThresholdSec: 60},
+			5*time.Minute + time.Second,
+			planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := planning.Decide(planning.Input{
@@ -95,12 +136,14 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 func TestJitterMovesDueTimesAndNotScheduledOnes(t *testing.T) {
 	t.Parallel()
 	in := planning.Input{
-		Schedule: grid(time.Minute), Cursor: start, Jitter: 20 * time.Second, Misfire: misfire(entity.MisfireSkip), MaxFires: 10,
+		Schedule: grid(time.Minute), Cursor: start, Jitter: 20 * time.Second, Misfire: misfire(entity.MisfireSkip),
+		MaxFires: 10,
 	}
 	in.Now = after(20*time.Second - 1)
 	require.Equal(t, planning.Plan{Next: start}, planning.Decide(in))
 	in.Now = after(20 * time.Second)
-	require.Equal(t, []entity.Fire{entity.PlannedFire(start, after(20*time.Second), entity.TriggerSchedule)}, planning.Decide(in).Fires)
+	require.Equal(t, []entity.Fire{entity.PlannedFire(start, after(20*time.Second), entity.TriggerSchedule)},
+		planning.Decide(in).Fires)
 	in.Now = after(80 * time.Second)
 	require.Nil(t, planning.Decide(in).Skip, "missed counts from the due time")
 	in.Now = after(80*time.Second + 1)
@@ -122,7 +165,8 @@ func TestWindowCountsFromDueTimesAndIncludesItsEdge(t *testing.T) {
 func TestOneCallDecidesAtMostMaxFires(t *testing.T) {
 	t.Parallel()
 	in := planning.Input{
-		Schedule: grid(time.Second), Cursor: start, Now: after(10 * time.Second), Misfire: misfire(entity.MisfireFireOnce), MaxFires: 4,
+		Schedule: grid(time.Second), Cursor: start, Now: after(10 * time.Second), Misfire: misfire(entity.MisfireFireOnce),
+		MaxFires: 4,
 	}
 	plan := planning.Decide(in)
 	require.Len(t, plan.Fires, 4)
@@ -149,10 +193,14 @@ func TestScheduleThatEnds(t *testing.T) {
 			First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonMisfire,
 		}},
 	} {
-		got := planning.Decide(planning.Input{Schedule: once, Cursor: start, Now: after(time.Hour), Misfire: misfire(policy), MaxFires: 9})
+		got := planning.Decide(planning.Input{
+			Schedule: once, Cursor: start, Now: after(time.Hour), Misfire: misfire(policy),
+			MaxFires: 9,
+		})
 		require.Equal(t, want, got, "%s", policy)
 	}
-	require.Equal(t, planning.Plan{}, planning.Decide(planning.Input{Schedule: once, Now: start, MaxFires: 9}), "nothing is planned")
+	require.Equal(t, planning.Plan{}, planning.Decide(planning.Input{Schedule: once, Now: start, MaxFires: 9}),
+		"nothing is planned")
 }
 
 // A change of zone rules may take the cursor out of the schedule. What was
@@ -170,14 +218,18 @@ func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
 
 	in.Now = after(3 * time.Minute)
 	plan = planning.Decide(in)
-	require.Equal(t, &entity.SkippedRange{First: in.Cursor, End: after(time.Minute + time.Millisecond), Count: 2, Reason: entity.ReasonMisfire}, plan.Skip)
+	require.Equal(t, &entity.SkippedRange{
+		First: in.Cursor, End: after(time.Minute + time.Millisecond), Count: 2,
+		Reason: entity.ReasonMisfire,
+	}, plan.Skip)
 	require.Equal(t, minutes(2, 3), plan.Fires)
 }
 
 func TestCountingIsBounded(t *testing.T) {
 	t.Parallel()
 	in := planning.Input{
-		Schedule: grid(time.Second), Cursor: start, Now: start.AddDate(3, 0, 0), Misfire: misfire(entity.MisfireFireAll), MaxFires: 10,
+		Schedule: grid(time.Second), Cursor: start, Now: start.AddDate(3, 0, 0), Misfire: misfire(entity.MisfireFireAll),
+		MaxFires: 10,
 	}
 	plan := planning.Decide(in)
 	require.Equal(t, planning.MaxCount, plan.Skip.Count)
@@ -198,15 +250,22 @@ func TestSpan(t *testing.T) {
 	}{
 		{
 			"some", grid(time.Minute), start, after(150 * time.Second),
-			&entity.SkippedRange{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&entity.SkippedRange{
+				First: start, End: after(2*time.Minute + time.Millisecond), Count: 3,
+				Reason: entity.ReasonPaused,
+			}, after(3 * time.Minute),
 		},
 		{
 			"until is inside", grid(time.Minute), start, after(2 * time.Minute),
-			&entity.SkippedRange{First: start, End: after(2*time.Minute + time.Millisecond), Count: 3, Reason: entity.ReasonPaused}, after(3 * time.Minute),
+			&entity.SkippedRange{
+				First: start, End: after(2*time.Minute + time.Millisecond), Count: 3,
+				Reason: entity.ReasonPaused,
+			}, after(3 * time.Minute),
 		},
 		{
 			"one", grid(time.Minute), start, start,
-			&entity.SkippedRange{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused}, after(time.Minute),
+			&entity.SkippedRange{First: start, End: after(time.Millisecond), Count: 1, Reason: entity.ReasonPaused},
+			after(time.Minute),
 		},
 		{"none", grid(time.Minute), after(time.Minute), after(time.Second), nil, after(time.Minute)},
 		{

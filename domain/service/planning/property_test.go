@@ -156,7 +156,9 @@ func FuzzMisfire(f *testing.F) {
 	f.Add(uint8(1), int64(90_000), uint64(2), uint16(500), uint16(60), uint16(0), uint16(1), uint8(1))
 	f.Add(uint8(2), int64(3_600_000), uint64(3), uint16(0), uint16(0), uint16(600), uint16(5), uint8(3))
 	f.Add(uint8(2), int64(-5_000), uint64(4), uint16(60_000), uint16(60), uint16(60), uint16(1), uint8(0))
-	f.Fuzz(func(t *testing.T, policy uint8, gapMs int64, seed uint64, jitterMs, threshold, window, maxFires uint16, perCall uint8) {
+	f.Fuzz(func(t *testing.T, policy uint8, gapMs int64, seed uint64, jitterMs, threshold, window, maxFires uint16,
+		perCall uint8,
+	) {
 		policies := []entity.MisfirePolicy{entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll}
 		const year = 366 * 24 * 3_600_000
 		scheduledTimes := irregular(seed, 80)

@@ -29,7 +29,10 @@ func TestPlansOverRealSchedules(t *testing.T) {
 		"once":              {Kind: schedule.Once, At: start.Add(time.Minute)},
 		"that ends":         {Kind: schedule.Cron, CronExpression: "0 * * * * ?", EndTime: start.Add(9 * time.Minute)},
 	}
-	gaps := []time.Duration{-time.Second, 0, 59 * time.Second, 61 * time.Second, 10 * time.Minute, 3 * time.Hour, 50 * time.Hour}
+	gaps := []time.Duration{
+		-time.Second, 0, 59 * time.Second, 61 * time.Second, 10 * time.Minute, 3 * time.Hour,
+		50 * time.Hour,
+	}
 	from := map[string]time.Time{"across the gap": time.Date(2027, 3, 28, 0, 0, 0, 0, time.UTC)}
 	for name, spec := range specs {
 		s := compile(t, spec)

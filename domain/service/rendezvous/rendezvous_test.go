@@ -26,7 +26,14 @@ func wins(nodes []rendezvous.Node) map[string]int {
 // keys; the keys are fixed, so the test cannot fail by chance.
 func TestSharesFollowWeights(t *testing.T) {
 	t.Parallel()
-	for _, weights := range [][]int{{1, 1, 1}, {1, 2, 5}, {10, 10, 1}, {1, 100}, {1000, 999, 1000, 1}, {7, 7, 7, 7, 7, 7, 7, 7, 7, 7}} {
+	for _, weights := range [][]int{
+		{1, 1, 1},
+		{1, 2, 5},
+		{10, 10, 1},
+		{1, 100},
+		{1000, 999, 1000, 1},
+		{7, 7, 7, 7, 7, 7, 7, 7, 7, 7},
+	} {
 		nodes, total := make([]rendezvous.Node, len(weights)), 0
 		for i, w := range weights {
 			nodes[i] = rendezvous.Node{ID: fmt.Sprintf("host-%d-8080", i), Weight: w}

@@ -38,21 +38,24 @@ func TestWhoMayBeChosen(t *testing.T) {
 		nodes []routing.Candidate
 		want  string // of every strategy that chooses; "nobody"
 	}{
-		"nobody there":              {nil, "nobody"},
-		"one":                       {[]routing.Candidate{up}, "up"},
-		"one that is full":          {[]routing.Candidate{roomless}, "full"},
-		"over its slots":            {[]routing.Candidate{node("x", load(12, 10))}, "x"},
-		"room before full":          {[]routing.Candidate{roomless, up}, "up"},
-		"not a draining one":        {[]routing.Candidate{node("x", status(entity.NodeDraining)), up}, "up"},
-		"not a suspect":             {[]routing.Candidate{node("x", status(entity.NodeSuspect)), up}, "up"},
-		"not one that is down":      {[]routing.Candidate{node("x", status(entity.NodeDown)), up}, "up"},
-		"full before suspect":       {[]routing.Candidate{node("x", status(entity.NodeSuspect)), roomless}, "full"},
-		"only draining":             {[]routing.Candidate{node("x", status(entity.NodeDraining))}, "nobody"},
-		"only down":                 {[]routing.Candidate{node("x", status(entity.NodeDown))}, "nobody"},
-		"state unknown":             {[]routing.Candidate{node("x", status(""))}, "nobody"},
-		"without an executor":       {[]routing.Candidate{node("x", load(0, 0))}, "nobody"},
-		"suspect without executor":  {[]routing.Candidate{node("x", load(0, 0), status(entity.NodeSuspect))}, "nobody"},
-		"up, full and all the rest": {[]routing.Candidate{node("a", status(entity.NodeDown)), node("b", status(entity.NodeSuspect)), node("d", status(entity.NodeDraining)), roomless, up}, "up"},
+		"nobody there":             {nil, "nobody"},
+		"one":                      {[]routing.Candidate{up}, "up"},
+		"one that is full":         {[]routing.Candidate{roomless}, "full"},
+		"over its slots":           {[]routing.Candidate{node("x", load(12, 10))}, "x"},
+		"room before full":         {[]routing.Candidate{roomless, up}, "up"},
+		"not a draining one":       {[]routing.Candidate{node("x", status(entity.NodeDraining)), up}, "up"},
+		"not a suspect":            {[]routing.Candidate{node("x", status(entity.NodeSuspect)), up}, "up"},
+		"not one that is down":     {[]routing.Candidate{node("x", status(entity.NodeDown)), up}, "up"},
+		"full before suspect":      {[]routing.Candidate{node("x", status(entity.NodeSuspect)), roomless}, "full"},
+		"only draining":            {[]routing.Candidate{node("x", status(entity.NodeDraining))}, "nobody"},
+		"only down":                {[]routing.Candidate{node("x", status(entity.NodeDown))}, "nobody"},
+		"state unknown":            {[]routing.Candidate{node("x", status(""))}, "nobody"},
+		"without an executor":      {[]routing.Candidate{node("x", load(0, 0))}, "nobody"},
+		"suspect without executor": {[]routing.Candidate{node("x", load(0, 0), status(entity.NodeSuspect))}, "nobody"},
+		"up, full and all the rest": {[]routing.Candidate{
+			node("a", status(entity.NodeDown)),
+			node("b", status(entity.NodeSuspect)), node("d", status(entity.NodeDraining)), roomless, up,
+		}, "up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, strategy := range strategies {
@@ -87,7 +90,8 @@ func TestBroadcast(t *testing.T) {
 		zone("d", "a", entity.NodeUp, 10), zone("b", "a", entity.NodeSuspect, 10), zone("a", "b", entity.NodeUp, 10),
 		zone("c", "a", entity.NodeDown, 10), zone("e", "a", entity.NodeDraining, 10), zone("f", "a", entity.NodeUp, 0),
 	}
-	require.Equal(t, []string{"b", "d"}, routing.Broadcast(nodes, entity.NodeClass{Labels: map[string]string{"zone": "a"}}))
+	require.Equal(t, []string{"b", "d"},
+		routing.Broadcast(nodes, entity.NodeClass{Labels: map[string]string{"zone": "a"}}))
 	require.Equal(t, []string{"a", "b", "d"}, routing.Broadcast(nodes, entity.NodeClass{}))
 	require.Empty(t, routing.Broadcast(nodes, entity.NodeClass{Labels: map[string]string{"zone": "c"}}))
 	slices.Reverse(nodes)
@@ -107,7 +111,10 @@ func TestChoiceIsALiveCandidate(t *testing.T) {
 		for _, n := range nodes {
 			if rapid.Bool().Draw(t, "used") {
 				at := start.Add(rapid.SampledFrom([]time.Duration{0, 1, 2}).Draw(t, "last"))
-				state.Usage[n.ID] = routing.Usage{Runs: rapid.IntRange(0, 3).Draw(t, "runs"), Last: at, Live: rapid.IntRange(0, 2).Draw(t, "live")}
+				state.Usage[n.ID] = routing.Usage{
+					Runs: rapid.IntRange(0, 3).Draw(t, "runs"), Last: at,
+					Live: rapid.IntRange(0, 2).Draw(t, "live"),
+				}
 			}
 		}
 		jobID := rapid.String().Draw(t, "job")
@@ -172,9 +179,13 @@ func drawCandidates(t *rapid.T) []routing.Candidate {
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zA-Z0-9._-]{1,10}`), 0, 8, rapid.ID).Draw(t, "ids")
 	nodes := make([]routing.Candidate, len(ids))
 	for i, id := range ids {
-		s := rapid.SampledFrom([]entity.NodeStatus{entity.NodeUp, entity.NodeUp, entity.NodeSuspect, entity.NodeDown, entity.NodeDraining}).Draw(t, "status")
+		s := rapid.SampledFrom([]entity.NodeStatus{
+			entity.NodeUp, entity.NodeUp, entity.NodeSuspect, entity.NodeDown,
+			entity.NodeDraining,
+		}).Draw(t, "status")
 		slots := rapid.IntRange(0, 3).Draw(t, "slots")
-		nodes[i] = node(id, status(s), load(rapid.IntRange(0, 4).Draw(t, "running"), slots), weight(rapid.Int().Draw(t, "weight")))
+		nodes[i] = node(id, status(s), load(rapid.IntRange(0, 4).Draw(t, "running"), slots),
+			weight(rapid.Int().Draw(t, "weight")))
 	}
 	return nodes
 }

@@ -72,7 +72,9 @@ func Match(required, labels map[string]string) bool {
 // Every strategy chooses within the best rank that is present. The ranks are nodes that
 // are up with a free slot, other nodes that are up, and suspects. Nodes that drain, are
 // down or have no slots at all are never chosen.
-func Choose(strategy entity.RoutingStrategy, jobID string, candidates []Candidate, state State) (nodeID string, ok bool) {
+func Choose(strategy entity.RoutingStrategy, jobID string, candidates []Candidate,
+	state State,
+) (nodeID string, ok bool) {
 	nodes, best := foremost(candidates)
 	if len(nodes) == 0 || best == suspect && strategy == entity.RouteFailover {
 		return "", false

@@ -18,7 +18,8 @@ import (
 func TestAnyLeavesTheRunToWhoeverIsFree(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, chosen(entity.RouteAny, job(1), fleet(3), routing.State{}))
-	require.Empty(t, chosen("FROM_A_LATER_RELEASE", job(1), fleet(3), routing.State{}), "no run is lost to an unknown strategy")
+	require.Empty(t, chosen("FROM_A_LATER_RELEASE", job(1), fleet(3), routing.State{}),
+		"no run is lost to an unknown strategy")
 }
 
 // Runs that follow one another meet all nodes before any is met again, whoever
@@ -37,7 +38,8 @@ func TestRoundRobinIsEven(t *testing.T) {
 				view = other
 			}
 			for shard := range max(shards, 1) {
-				rounds = append(rounds, chosen(entity.RouteRoundRobin, job(1), view, routing.State{Fire: fire, Shard: shard, Shards: shards}))
+				rounds = append(rounds,
+					chosen(entity.RouteRoundRobin, job(1), view, routing.State{Fire: fire, Shard: shard, Shards: shards}))
 			}
 		}
 		for at := 0; at+len(nodes) <= len(rounds); at++ {
@@ -71,7 +73,10 @@ func TestRandomIsUniform(t *testing.T) {
 func TestWeightedFollowsWeights(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	nodes := []routing.Candidate{node("c", weight(5)), node("a", weight(1)), node("b", weight(2)), node("d", weight(-7)), node("e", weight(0))}
+	nodes := []routing.Candidate{
+		node("c", weight(5)), node("a", weight(1)), node("b", weight(2)), node("d", weight(-7)),
+		node("e", weight(0)),
+	}
 	requireShares(t, tally(10_000, func(int) string {
 		return chosen(entity.RouteWeighted, job(1), nodes, routing.State{Draw: random.Uint64()})
 	}), 10_000, map[string]float64{"a": 0.1, "b": 0.2, "c": 0.5, "d": 0.1, "e": 0.1})
@@ -104,7 +109,10 @@ func TestTiesAreSpreadOverTheEqual(t *testing.T) {
 // rounds every node has k runs.
 func TestCountedChoicesAreEven(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []entity.RoutingStrategy{entity.RouteLeastLoaded, entity.RouteLFU, entity.RouteLRU, entity.RouteBusyOver} {
+	for _, strategy := range []entity.RoutingStrategy{
+		entity.RouteLeastLoaded, entity.RouteLFU, entity.RouteLRU,
+		entity.RouteBusyOver,
+	} {
 		nodes, state := fleet(4), routing.State{}
 		for i := range 20 {
 			id := chosen(strategy, job(1), nodes, state)
@@ -138,16 +146,21 @@ func TestUsageDecides(t *testing.T) {
 		entity.RouteLFU: "node-02", entity.RouteLRU: "node-01", entity.RouteBusyOver: "node-02",
 	} {
 		require.Equal(t, want, chosen(strategy, job(1), fleet(4), state), strategy)
-		require.Equal(t, "node-04", chosen(strategy, job(1), append(fleet(4), node("node-04")), routing.State{Usage: map[string]routing.Usage{
-			"node-00": {1, start, 1}, "node-01": {1, start, 1}, "node-02": {1, start, 1}, "node-03": {1, start, 1},
-		}}), "%s: a node that never ran the job", strategy)
+		require.Equal(t, "node-04", chosen(strategy, job(1), append(fleet(4), node("node-04")),
+			routing.State{Usage: map[string]routing.Usage{
+				"node-00": {1, start, 1}, "node-01": {1, start, 1}, "node-02": {1, start, 1}, "node-03": {1, start, 1},
+			}}), "%s: a node that never ran the job", strategy)
 	}
 }
 
 func TestBusyOverWithoutAnIdleNode(t *testing.T) {
 	t.Parallel()
-	state := routing.State{Usage: map[string]routing.Usage{"node-00": {Live: 2}, "node-01": {Live: 1}, "node-02": {Live: 1}}}
-	require.Equal(t, "node-01", chosen(entity.RouteBusyOver, job(1), fleet(3), state), "the fewest runs of the job, then the order")
+	state := routing.State{Usage: map[string]routing.Usage{
+		"node-00": {Live: 2}, "node-01": {Live: 1},
+		"node-02": {Live: 1},
+	}}
+	require.Equal(t, "node-01", chosen(entity.RouteBusyOver, job(1), fleet(3), state),
+		"the fewest runs of the job, then the order")
 }
 
 // Whoever leaves takes only its own shards along, and they spread over the rest.

@@ -11,7 +11,8 @@ import (
 var start = time.Date(2026, 11, 20, 21, 33, 0, 0, time.UTC)
 
 var strategies = []entity.RoutingStrategy{
-	entity.RouteAny, entity.RouteRoundRobin, entity.RouteRandom, entity.RouteWeighted, entity.RouteLeastLoaded, entity.RouteConsistentHash,
+	entity.RouteAny, entity.RouteRoundRobin, entity.RouteRandom, entity.RouteWeighted, entity.RouteLeastLoaded,
+	entity.RouteConsistentHash,
 	entity.RouteFirst, entity.RouteLast, entity.RouteLFU, entity.RouteLRU, entity.RouteFailover, entity.RouteBusyOver,
 }
 

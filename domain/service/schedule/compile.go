@@ -97,7 +97,8 @@ func (s *Schedule) every(spec *Spec, ms int64) {
 func (c *Compiler) compileCron(s *Schedule, spec *Spec, wrong *problems) {
 	s.expression = strings.TrimSpace(spec.CronExpression)
 	if s.expression == "" {
-		wrong.add(fieldExpression, CodeRequired, `is empty; write for example "0 0/5 * * * ?" (QUARTZ) or "*/5 * * * *" (UNIX)`)
+		wrong.add(fieldExpression, CodeRequired,
+			`is empty; write for example "0 0/5 * * * ?" (QUARTZ) or "*/5 * * * *" (UNIX)`)
 		return
 	}
 	if period, ok := cutEvery(s.expression); ok && len(s.expression) <= cronexpr.MaxLength {

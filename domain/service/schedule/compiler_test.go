@@ -36,7 +36,10 @@ func TestCompilerMemoryIsBoundedAndConcurrent(t *testing.T) {
 	for worker := range 4 {
 		group.Go(func() {
 			for i := range 2_000 {
-				spec := Spec{Kind: Cron, CronExpression: fmt.Sprintf("%d %d %d * * ?", i%60, i/60%60, worker), TimeZone: "Asia/Shanghai"}
+				spec := Spec{
+					Kind: Cron, CronExpression: fmt.Sprintf("%d %d %d * * ?", i%60, i/60%60, worker),
+					TimeZone: "Asia/Shanghai",
+				}
 				s, err := c.Compile(spec)
 				if err != nil || s.expr == nil || size(&c.expressions) > 64+4 {
 					t.Errorf("compile %q: %v, %d remembered", spec.CronExpression, err, size(&c.expressions))

@@ -46,7 +46,8 @@ func randomSpec(r *rand.Rand, from time.Time) schedule.Spec {
 	case 0:
 		spec.JitterMs = int64(r.IntN(200_000))
 	case 1:
-		spec.Kind, spec.IntervalMs = schedule.FixedRate, int64([]int{100, 999, 1000, 7_001, 60_000, 61_000, 3_600_000}[r.IntN(7)])
+		spec.Kind, spec.IntervalMs = schedule.FixedRate,
+			int64([]int{100, 999, 1000, 7_001, 60_000, 61_000, 3_600_000}[r.IntN(7)])
 		spec.Anchor = from.Add(time.Duration(r.IntN(7200_000)-5400_000) * time.Millisecond)
 	}
 	return spec
@@ -56,8 +57,10 @@ func TestLoadCountsEveryFire(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	for _, from := range []time.Time{ // around changes of the clocks
-		time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 8, 6, 30, 0, 0, time.UTC),
-		time.Date(2026, 11, 1, 5, 0, 0, 0, time.UTC), time.Date(2026, 4, 4, 14, 30, 0, 0, time.UTC), time.Date(2026, 10, 3, 15, 0, 0, 0, time.UTC),
+		time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC),
+		time.Date(2026, 3, 8, 6, 30, 0, 0, time.UTC),
+		time.Date(2026, 11, 1, 5, 0, 0, 0, time.UTC), time.Date(2026, 4, 4, 14, 30, 0, 0, time.UTC),
+		time.Date(2026, 10, 3, 15, 0, 0, 0, time.UTC),
 		time.Date(2018, 11, 4, 2, 30, 0, 0, time.UTC), time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 	} {
 		for range 250 {
@@ -122,7 +125,10 @@ func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	from := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?", TimeZone: "Europe/Berlin"})
+	s, err := schedule.NewCompiler().Compile(schedule.Spec{
+		Kind: schedule.Cron, CronExpression: "* * * * * ?",
+		TimeZone: "Europe/Berlin",
+	})
 	require.NoError(b, err)
 	for b.Loop() {
 		schedule.NewLoad(from, 1440, 1_000_000).Add(s, 0)

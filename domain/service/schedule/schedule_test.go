@@ -176,11 +176,14 @@ func TestDstOptionsReachTheExpression(t *testing.T) {
 // someSpec draws a schedule with short periods, so that spans hold many fires.
 func someSpec(t *rapid.T) schedule.Spec {
 	spec := schedule.Spec{
-		Kind:           rapid.SampledFrom([]schedule.Kind{schedule.Cron, schedule.FixedRate}).Draw(t, "kind"),
-		CronExpression: rapid.SampledFrom([]string{"0/7 * * * * ?", "0 */20 9-17 * * ?", "0 30 1,2 * * ?", "*/30 0-5 3 ? * SUN", "@every 11s", "@hourly"}).Draw(t, "cron"),
-		IntervalMs:     rapid.Int64Range(100, 5_000_000).Draw(t, "interval"),
-		TimeZone:       rapid.SampledFrom([]string{"", "America/New_York", "Australia/Lord_Howe"}).Draw(t, "zone"),
-		Anchor:         now.Add(time.Duration(rapid.Int64Range(-1e15, 1e15).Draw(t, "anchor"))),
+		Kind: rapid.SampledFrom([]schedule.Kind{schedule.Cron, schedule.FixedRate}).Draw(t, "kind"),
+		CronExpression: rapid.SampledFrom([]string{
+			"0/7 * * * * ?", "0 */20 9-17 * * ?", "0 30 1,2 * * ?",
+			"*/30 0-5 3 ? * SUN", "@every 11s", "@hourly",
+		}).Draw(t, "cron"),
+		IntervalMs: rapid.Int64Range(100, 5_000_000).Draw(t, "interval"),
+		TimeZone:   rapid.SampledFrom([]string{"", "America/New_York", "Australia/Lord_Howe"}).Draw(t, "zone"),
+		Anchor:     now.Add(time.Duration(rapid.Int64Range(-1e15, 1e15).Draw(t, "anchor"))),
 	}
 	if rapid.Bool().Draw(t, "ends") {
 		spec.EndTime = now.Add(time.Duration(rapid.Int64Range(0, 40*3600).Draw(t, "end")) * time.Second)

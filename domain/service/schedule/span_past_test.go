@@ -28,15 +28,24 @@ func TestTheTimesOfAPastRange(t *testing.T) {
 		spec schedule.Spec
 		want []time.Time
 	}{
-		"cron before its start":        {daily, hours(12, 36, 60)},
-		"cron up to its end":           {ended, hours(12, 36)},
-		"fixed rate before its anchor": {schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 20 * 3_600_000, Anchor: day.Add(100 * time.Hour)}, hours(0, 20, 40, 60)},
-		"fixed rate before its start":  {schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 20 * 3_600_000, StartTime: day.Add(101 * time.Hour)}, hours(1, 21, 41, 61)},
-		"@every":                       {schedule.Spec{Kind: schedule.Cron, CronExpression: "@every 20h", Anchor: day.Add(105 * time.Hour)}, hours(5, 25, 45, 65)},
-		"once":                         {schedule.Spec{Kind: schedule.Once, At: day.Add(7 * time.Hour)}, hours(7)},
-		"once, at the end":             {schedule.Spec{Kind: schedule.Once, At: day.Add(72 * time.Hour)}, nil},
-		"fixed delay":                  {schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 3_600_000, Anchor: day}, nil},
-		"none":                         {schedule.Spec{Kind: schedule.None}, nil},
+		"cron before its start": {daily, hours(12, 36, 60)},
+		"cron up to its end":    {ended, hours(12, 36)},
+		"fixed rate before its anchor": {schedule.Spec{
+			Kind: schedule.FixedRate, IntervalMs: 20 * 3_600_000,
+			Anchor: day.Add(100 * time.Hour),
+		}, hours(0, 20, 40, 60)},
+		"fixed rate before its start": {schedule.Spec{
+			Kind: schedule.FixedRate, IntervalMs: 20 * 3_600_000,
+			StartTime: day.Add(101 * time.Hour),
+		}, hours(1, 21, 41, 61)},
+		"@every": {schedule.Spec{
+			Kind: schedule.Cron, CronExpression: "@every 20h",
+			Anchor: day.Add(105 * time.Hour),
+		}, hours(5, 25, 45, 65)},
+		"once":             {schedule.Spec{Kind: schedule.Once, At: day.Add(7 * time.Hour)}, hours(7)},
+		"once, at the end": {schedule.Spec{Kind: schedule.Once, At: day.Add(72 * time.Hour)}, nil},
+		"fixed delay":      {schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 3_600_000, Anchor: day}, nil},
+		"none":             {schedule.Spec{Kind: schedule.None}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			past := compile(t, c.spec).Unstarted()
@@ -51,7 +60,8 @@ func TestAFixedRateGoesBackOnItsOwnGrid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		anchor := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(t, "anchor")).UTC()
-		spec := schedule.Spec{Kind: schedule.FixedRate, IntervalMs: rapid.Int64Range(schedule.MinIntervalMs, 1e9).Draw(t, "interval")}
+		spec := schedule.Spec{Kind: schedule.FixedRate, IntervalMs: rapid.Int64Range(schedule.MinIntervalMs, 1e9).Draw(t,
+			"interval")}
 		if rapid.Bool().Draw(t, "started") {
 			spec.StartTime = anchor
 		} else {

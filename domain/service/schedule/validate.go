@@ -41,7 +41,8 @@ func (c *Compiler) Validate(spec Spec, now time.Time) []FieldError {
 	}
 	switch field := neverField(&spec); {
 	case !spec.EndTime.IsZero():
-		wrong.add(fieldEnd, CodeNeverFires, "the schedule never fires: no time that it names lies between now (or startTime) and endTime")
+		wrong.add(fieldEnd, CodeNeverFires,
+			"the schedule never fires: no time that it names lies between now (or startTime) and endTime")
 	case field == fieldExpression:
 		wrong.add(field, CodeNeverFires, "the schedule never fires: every time that it names has passed; change the year")
 	default:

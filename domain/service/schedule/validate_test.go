@@ -33,7 +33,8 @@ func inZone(name string) schedule.Spec {
 // 34, malformed RFC 3339, cannot reach this package: its times are parsed.
 func TestBadInputs(t *testing.T) {
 	t.Parallel()
-	const expression, zone, start, end, at = "schedule.cronExpression", "schedule.timeZone", "schedule.startTime", "schedule.endTime", "schedule.at"
+	const expression, zone, start, end, at = "schedule.cronExpression", "schedule.timeZone", "schedule.startTime",
+		"schedule.endTime", "schedule.at"
 	bounded := func(from, to time.Time) schedule.Spec {
 		spec := quartz("0 0 9 * * ?")
 		spec.StartTime, spec.EndTime = from, to
@@ -138,7 +139,8 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 	for _, wrong := range schedule.Validate(spec, now) {
 		fields = append(fields, strings.TrimPrefix(wrong.Field, "schedule."))
 	}
-	require.ElementsMatch(t, []string{"cronExpression", "timeZone", "jitterMs", "startTime", "dstGap", "dstOverlap"}, fields)
+	require.ElementsMatch(t, []string{"cronExpression", "timeZone", "jitterMs", "startTime", "dstGap", "dstOverlap"},
+		fields)
 	_, err := schedule.NewCompiler().Compile(spec)
 	require.ErrorContains(t, err, "minute")
 	require.ErrorContains(t, err, "timeZone")
@@ -160,26 +162,41 @@ func TestRefusedAndAccepted(t *testing.T) {
 		field string
 		code  string
 	}{
-		"no schedule":             {schedule.Spec{}, "", ""},
-		"none":                    {schedule.Spec{Kind: schedule.None}, "", ""},
-		"forgotten kind":          {schedule.Spec{CronExpression: "0 0 9 * * ?"}, "kind", schedule.CodeRequired},
-		"unknown kind":            {schedule.Spec{Kind: "cron", CronExpression: "0 0 9 * * ?"}, "kind", schedule.CodeUnknown},
-		"unknown dialect":         {schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 * * ?", Dialect: "quartz"}, "dialect", schedule.CodeUnknown},
-		"default dialect":         {schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 * * ?"}, "", ""},
-		"too frequent":            {rate(99), "intervalMs", schedule.CodeOutOfRange},
-		"as frequent as may be":   {rate(100), "", ""},
-		"no interval":             {schedule.Spec{Kind: schedule.FixedDelay}, "intervalMs", schedule.CodeRequired},
-		"negative interval":       {rate(-1), "intervalMs", schedule.CodeOutOfRange},
-		"ten years":               {rate(schedule.MaxIntervalMs), "", ""},
-		"longer than ten years":   {rate(schedule.MaxIntervalMs + 1), "intervalMs", schedule.CodeOutOfRange},
-		"huge interval":           {rate(1<<63 - 1), "intervalMs", schedule.CodeOutOfRange},
-		"jitter of a day":         {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) { s.JitterMs = schedule.MaxJitterMs }), "", ""},
-		"jitter over a day":       {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) { s.JitterMs = schedule.MaxJitterMs + 1 }), "jitterMs", schedule.CodeOutOfRange},
-		"jitter of an interval":   {with(rate(5000), func(s *schedule.Spec) { s.JitterMs = 5000 }), "jitterMs", schedule.CodeOutOfRange},
-		"jitter of @every":        {with(quartz("@every 5s"), func(s *schedule.Spec) { s.JitterMs = 5000 }), "jitterMs", schedule.CodeOutOfRange},
-		"years that have passed":  {quartz("0 0 0 1 1 ? 2020-2025"), "cronExpression", schedule.CodeNeverFires},
-		"end in the past":         {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) { s.EndTime = now.Add(-time.Hour) }), "endTime", schedule.CodeInPast},
-		"end before the first":    {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) { s.EndTime = now.Add(time.Hour) }), "endTime", schedule.CodeNeverFires},
+		"no schedule":    {schedule.Spec{}, "", ""},
+		"none":           {schedule.Spec{Kind: schedule.None}, "", ""},
+		"forgotten kind": {schedule.Spec{CronExpression: "0 0 9 * * ?"}, "kind", schedule.CodeRequired},
+		"unknown kind":   {schedule.Spec{Kind: "cron", CronExpression: "0 0 9 * * ?"}, "kind", schedule.CodeUnknown},
+		"unknown dialect": {
+			schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 * * ?", Dialect: "quartz"},
+			"dialect", schedule.CodeUnknown,
+		},
+		"default dialect":       {schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 9 * * ?"}, "", ""},
+		"too frequent":          {rate(99), "intervalMs", schedule.CodeOutOfRange},
+		"as frequent as may be": {rate(100), "", ""},
+		"no interval":           {schedule.Spec{Kind: schedule.FixedDelay}, "intervalMs", schedule.CodeRequired},
+		"negative interval":     {rate(-1), "intervalMs", schedule.CodeOutOfRange},
+		"ten years":             {rate(schedule.MaxIntervalMs), "", ""},
+		"longer than ten years": {rate(schedule.MaxIntervalMs + 1), "intervalMs", schedule.CodeOutOfRange},
+		"huge interval":         {rate(1<<63 - 1), "intervalMs", schedule.CodeOutOfRange},
+		"jitter of a day": {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) {
+			s.JitterMs = schedule.MaxJitterMs
+		}), "", ""},
+		"jitter over a day": {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) {
+			s.JitterMs = schedule.MaxJitterMs + 1
+		}), "jitterMs", schedule.CodeOutOfRange},
+		"jitter of an interval": {with(rate(5000), func(s *schedule.Spec) {
+			s.JitterMs = 5000
+		}), "jitterMs", schedule.CodeOutOfRange},
+		"jitter of @every": {with(quartz("@every 5s"), func(s *schedule.Spec) {
+			s.JitterMs = 5000
+		}), "jitterMs", schedule.CodeOutOfRange},
+		"years that have passed": {quartz("0 0 0 1 1 ? 2020-2025"), "cronExpression", schedule.CodeNeverFires},
+		"end in the past": {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) {
+			s.EndTime = now.Add(-time.Hour)
+		}), "endTime", schedule.CodeInPast},
+		"end before the first": {with(quartz("0 0 9 * * ?"), func(s *schedule.Spec) {
+			s.EndTime = now.Add(time.Hour)
+		}), "endTime", schedule.CodeNeverFires},
 		"start in the past":       {with(rate(1000), func(s *schedule.Spec) { s.StartTime = now.AddDate(-9, 0, 0) }), "", ""},
 		"@every without a period": {quartz("@every"), "cronExpression", schedule.CodeInvalid},
 		"@everything":             {quartz("@everything 5s"), "cronExpression", schedule.CodeInvalid},

@@ -17,7 +17,8 @@ func (c *Compiler) compileZone(name string, wrong *problems) *time.Location {
 	}
 	zone, err := c.zone(name)
 	if err != nil {
-		wrong.add(fieldZone, CodeUnknownZone, "is not an IANA time zone; use a name such as Asia/Shanghai, America/New_York or UTC")
+		wrong.add(fieldZone, CodeUnknownZone,
+			"is not an IANA time zone; use a name such as Asia/Shanghai, America/New_York or UTC")
 		return time.UTC
 	}
 	return zone

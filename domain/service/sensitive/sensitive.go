@@ -16,12 +16,18 @@ const Hidden = "***"
 // secretWords are parts of names whose values are secret, in small letters and
 // without what separates words.
 func secretWords() [10]string {
-	return [...]string{"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization", "credential", "cookie"}
+	return [...]string{
+		"password", "passwd", "secret", "token", "apikey", "accesskey", "privatekey", "authorization",
+		"credential", "cookie",
+	}
 }
 
 // aboutWords end names of what is said about a secret, such as TOKEN_FILE.
 func aboutWords() [13]string {
-	return [...]string{"file", "path", "dir", "url", "uri", "name", "type", "ttl", "timeout", "limit", "count", "length", "header"}
+	return [...]string{
+		"file", "path", "dir", "url", "uri", "name", "type", "ttl", "timeout", "limit", "count", "length",
+		"header",
+	}
 }
 
 // Name reports whether the name of a parameter or a header says that its value

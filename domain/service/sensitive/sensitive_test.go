@@ -18,14 +18,18 @@ func TestSecretsInClearTextAreFound(t *testing.T) {
 		`{"headers":{"x-api-key":"abc","cookie":"a=b"}}`:                             {"headers.cookie", "headers.x-api-key"},
 		`{"headers":{"\u0041uthorization":"Basic YTpi"}}`:                            {"headers.Authorization"},
 		`{"env":{"DB_PASSWORD":12345678,"N":7}}`:                                     {"env.DB_PASSWORD"},
-		`{"accounts":[{"password":"x"},{"db":{"accessKey":"y"}}]}`:                   {"accounts[].password", "accounts[].db.accessKey"},
+		`{"accounts":[{"password":"x"},{"db":{"accessKey":"y"}}]}`: {
+			"accounts[].password",
+			"accounts[].db.accessKey",
+		},
 	} {
 		inClear, hidden := sensitive.Find(data)
 		require.Equal(t, paths, inClear, data)
 		require.Empty(t, hidden, data)
 	}
 	for _, data := range []string{
-		"", "{}", "null", "no JSON but a token", `{"headers":{"Authorization":"Bearer ${secret.TOKEN}"}}`, `{"env":{"TOKEN":"${params.token}","TOKEN_FILE":"/run/token","EMPTY_TOKEN":""}}`,
+		"", "{}", "null", "no JSON but a token", `{"headers":{"Authorization":"Bearer ${secret.TOKEN}"}}`,
+		`{"env":{"TOKEN":"${params.token}","TOKEN_FILE":"/run/token","EMPTY_TOKEN":""}}`,
 		`{"maxTokens":100,"secret":true,"token":null,"tokens":["a"]}`, `{"headers":{"Accept":"token"}}`,
 	} {
 		inClear, hidden := sensitive.Find(data)
@@ -62,7 +66,8 @@ func TestSecretsInClearTextAreHidden(t *testing.T) {
 func TestLongNamesAreNotRepeatedForEveryValue(t *testing.T) {
 	t.Parallel()
 	name := strings.Repeat("x", 250)
-	data := `{"token":"x","a":` + strings.Repeat(`{"`+name+`":`, 60) + "[" + strings.Repeat("[0],", 12_000) + "0]" + strings.Repeat("}", 61)
+	data := `{"token":"x","a":` + strings.Repeat(`{"`+name+`":`, 60) + "[" + strings.Repeat("[0],",
+		12_000) + "0]" + strings.Repeat("}", 61)
 	allocated := testing.Benchmark(func(b *testing.B) {
 		for range b.N {
 			sensitive.Find(data)
@@ -73,6 +78,9 @@ func TestLongNamesAreNotRepeatedForEveryValue(t *testing.T) {
 
 func TestParametersWithSecretNamesAreHiddenWhateverTheyHold(t *testing.T) {
 	t.Parallel()
-	got := sensitive.HideAll(map[string]any{"day": 7, "token_file": "x", "list": []any{map[string]any{"API-Key": []any{1}}}})
+	got := sensitive.HideAll(map[string]any{
+		"day": 7, "token_file": "x",
+		"list": []any{map[string]any{"API-Key": []any{1}}},
+	})
 	require.Equal(t, map[string]any{"day": 7, "token_file": "***", "list": []any{map[string]any{"API-Key": "***"}}}, got)
 }

@@ -16,8 +16,12 @@ func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
 	require.Equal(t, "default", j.Group)
 	require.Equal(t, "{}", j.Data)
 	require.Equal(t, 5, j.Priority)
-	require.Equal(t, entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 60, WindowSec: 86_400, MaxFires: 1000}, j.Misfire)
-	require.Equal(t, entity.RetryPolicy{Backoff: entity.BackoffFixed, IntervalMs: 1000, MaxIntervalMs: 60_000, Jitter: 0.1}, j.Retry)
+	require.Equal(t, entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 60, WindowSec: 86_400, MaxFires: 1000},
+		j.Misfire)
+	require.Equal(t, entity.RetryPolicy{
+		Backoff: entity.BackoffFixed, IntervalMs: 1000, MaxIntervalMs: 60_000,
+		Jitter: 0.1,
+	}, j.Retry)
 	require.Equal(t, entity.OverlapParallel, j.Overlap)
 	require.Equal(t, 100, j.MaxQueued)
 	require.Equal(t, 1, j.ShardCount)
@@ -28,7 +32,8 @@ func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
 	require.EqualValues(t, "QUARTZ", j.Schedule.Dialect)
 	require.EqualValues(t, "NEXT_VALID", j.Schedule.DstGap)
 	require.EqualValues(t, "FIRST", j.Schedule.DstOverlap)
-	require.Equal(t, []string{"name required", "jobType required"}, faults(validation.Job(j, now)), "only these must be said")
+	require.Equal(t, []string{"name required", "jobType required"}, faults(validation.Job(j, now)),
+		"only these must be said")
 }
 
 func TestDefaultsLeaveALegalZeroAlone(t *testing.T) {

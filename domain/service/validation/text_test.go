@@ -47,7 +47,9 @@ func FuzzText(f *testing.F) {
 		out := validation.Text(in, most)
 		require.True(t, utf8.ValidString(out))
 		require.LessOrEqual(t, len(out), max(most, 0))
-		require.False(t, strings.ContainsFunc(out, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }))
+		require.False(t, strings.ContainsFunc(out, func(r rune) bool {
+			return unicode.IsControl(r) && r != '\n' && r != '\t'
+		}))
 		require.Equal(t, out, validation.Text(out, most), "cleaning twice")
 		if len(in)*3 <= most {
 			require.False(t, strings.HasSuffix(out, "…") && !strings.HasSuffix(in, "…"), "what fits is not cut")

@@ -41,7 +41,8 @@ func unseen(s string) (found rune, ok bool) {
 func (c *checker) seen(field, s string) bool {
 	r, found := unseen(s)
 	if found {
-		c.add(field, CodeInvalid, "remove the character %s, which cannot be seen or changes how others are shown", fmt.Sprintf("U+%04X", r))
+		c.add(field, CodeInvalid, "remove the character %s, which cannot be seen or changes how others are shown",
+			fmt.Sprintf("U+%04X", r))
 	}
 	return !found
 }

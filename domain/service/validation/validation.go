@@ -135,7 +135,8 @@ func (c *checker) work(j *entity.Job) {
 	default:
 		_, hidden := sensitive.Find(j.Data)
 		for _, path := range hidden {
-			c.add(DataField+"."+path, CodeHidden, "is %s, which stands for a value that was not shown; give the value, or better name a secret", sensitive.Hidden)
+			c.add(DataField+"."+path, CodeHidden,
+				"is %s, which stands for a value that was not shown; give the value, or better name a secret", sensitive.Hidden)
 		}
 	}
 }
@@ -186,7 +187,8 @@ func (c *checker) concurrency(j *entity.Job) {
 		c.add("broadcast", CodeConflict, "a broadcast makes one shard a node; set shardCount to 1 or broadcast to false")
 	}
 	if j.Schedule.Kind == schedule.FixedDelay && j.MaxConcurrency > 1 {
-		c.add("maxConcurrency", CodeConflict, "the runs of a FIXED_DELAY job follow one another; set it to 0 or 1, or use FIXED_RATE")
+		c.add("maxConcurrency", CodeConflict,
+			"the runs of a FIXED_DELAY job follow one another; set it to 0 or 1, or use FIXED_RATE")
 	}
 }
 

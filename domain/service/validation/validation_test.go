@@ -58,13 +58,17 @@ func TestGoodDefinitions(t *testing.T) {
 			j.Misfire = entity.Misfire{Policy: entity.MisfireSkip, MaxFires: 1}
 			j.Retry = entity.RetryPolicy{Backoff: entity.BackoffExponential}
 		},
-		"reasons":      func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout} },
+		"reasons": func(j *entity.Job) {
+			j.Retry.NoRetryOn = []entity.Reason{entity.ReasonExitCode, entity.ReasonTimeout}
+		},
 		"largest data": func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
 		"broadcast":    func(j *entity.Job) { j.Broadcast = true },
 		"fixed delay": func(j *entity.Job) {
 			j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 1
 		},
-		"cron":                 func(j *entity.Job) { j.Schedule.Kind, j.Schedule.CronExpression = schedule.Cron, "0 0/5 * * * ?" },
+		"cron": func(j *entity.Job) {
+			j.Schedule.Kind, j.Schedule.CronExpression = schedule.Cron, "0 0/5 * * * ?"
+		},
 		"sharded and discard":  func(j *entity.Job) { j.ShardCount, j.Overlap = 4, entity.OverlapDiscard },
 		"HTTP without a class": func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, "" },
 	} {
@@ -124,7 +128,9 @@ func TestWrongFields(t *testing.T) {
 		{"schedule.misfireMaxFires out_of_range", func(j *entity.Job) { j.Misfire.MaxFires = 10_001 }},
 		{"schedule.cronExpression required", func(j *entity.Job) { j.Schedule.Kind = schedule.Cron }},
 		{"schedule.intervalMs required", func(j *entity.Job) { j.Schedule.Kind = schedule.FixedRate }},
-		{"schedule.at in_the_past", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, now.Add(-time.Hour) }},
+		{"schedule.at in_the_past", func(j *entity.Job) {
+			j.Schedule.Kind, j.Schedule.At = schedule.Once, now.Add(-time.Hour)
+		}},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 0 }},
 		{"priority out_of_range", func(j *entity.Job) { j.Priority = 11 }},
 		{"timeoutSec out_of_range", func(j *entity.Job) { j.TimeoutSec = 604_801 }},
@@ -136,8 +142,12 @@ func TestWrongFields(t *testing.T) {
 		{"retryPolicy.maxIntervalMs out_of_range", func(j *entity.Job) { j.Retry.MaxIntervalMs = 999 }},
 		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = 1.01 }},
 		{"retryPolicy.jitter out_of_range", func(j *entity.Job) { j.Retry.Jitter = math.NaN() }},
-		{"retryPolicy.noRetryOn[1] unknown_value", func(j *entity.Job) { j.Retry.NoRetryOn = []entity.Reason{entity.ReasonPanic, "MOON"} }},
-		{"retryPolicy.noRetryOn too_many", func(j *entity.Job) { j.Retry.NoRetryOn = slices.Repeat([]entity.Reason{entity.ReasonPanic}, 10) }},
+		{"retryPolicy.noRetryOn[1] unknown_value", func(j *entity.Job) {
+			j.Retry.NoRetryOn = []entity.Reason{entity.ReasonPanic, "MOON"}
+		}},
+		{"retryPolicy.noRetryOn too_many", func(j *entity.Job) {
+			j.Retry.NoRetryOn = slices.Repeat([]entity.Reason{entity.ReasonPanic}, 10)
+		}},
 		{"overlapPolicy unknown_value", func(j *entity.Job) { j.Overlap = "QUEUE" }},
 		{"maxConcurrency out_of_range", func(j *entity.Job) { j.MaxConcurrency = 10_001 }},
 		{"maxQueued out_of_range", func(j *entity.Job) { j.MaxQueued = 100_001 }},
@@ -182,7 +192,8 @@ func TestMessagesNameTheChoices(t *testing.T) {
 	t.Parallel()
 	j := good()
 	j.Overlap = "QUEUE"
-	require.Equal(t, `choose one of PARALLEL, SERIAL, DISCARD, REPLACE instead of "QUEUE"`, validation.Job(j, now)[0].Message)
+	require.Equal(t, `choose one of PARALLEL, SERIAL, DISCARD, REPLACE instead of "QUEUE"`,
+		validation.Job(j, now)[0].Message)
 	j = good()
 	j.Priority = 12
 	require.Equal(t, "must be between 1 and 10; it is 12", validation.Job(j, now)[0].Message)

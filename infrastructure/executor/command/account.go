@@ -19,11 +19,13 @@ func (a Account) Owner() workfolder.Owner {
 func FindAccount(name string) (Account, error) {
 	if name == "" {
 		if os.Geteuid() == 0 {
-			return Account{}, fmt.Errorf("this server runs as root and will not run commands as root by accident: name a user in executor.command.user (root itself, if that is what you want)")
+			return Account{}, fmt.Errorf("this server runs as root and will not run commands as root by accident: name a user " +
+				"in executor.command.user (root itself, if that is what you want)")
 		}
 		own, err := user.Current()
 		if err != nil {
-			return Account{Name: strconv.Itoa(os.Geteuid())}, nil //nolint:nilerr // a user without an entry in the user database still runs
+			//nolint:nilerr // a user without an entry in the user database still runs
+			return Account{Name: strconv.Itoa(os.Geteuid())}, nil
 		}
 		return Account{Name: own.Username}, nil
 	}
@@ -41,7 +43,8 @@ func FindAccount(name string) (Account, error) {
 	}
 	a := Account{Name: name, UID: uint32(uid), GID: uint32(gid), Change: uint32(uid) != uint32(os.Geteuid())}
 	if a.Change && os.Geteuid() != 0 {
-		return Account{}, fmt.Errorf("executor.command.user: only root can run commands as %s; start the server as that user instead", name)
+		return Account{}, fmt.Errorf("executor.command.user: only root can run commands as %s; start the server as that "+
+			"user instead", name)
 	}
 	return a, nil
 }

@@ -21,16 +21,19 @@ func checkCode(r *jobdata.Reader, argv []string) {
 	for i, arg := range argv {
 		field := fmt.Sprintf("command[%d]", i)
 		if name := secretIn(arg); name != "" {
-			r.Reject(field, "not_allowed", `must not hold %s: every user of the machine can read the arguments of a command. Put it into env, such as "env": {"VALUE": %q}, and let the program read $VALUE`, name, name)
+			r.Reject(field, "not_allowed",
+				`must not hold %s: every user of the machine can read the arguments of a command. Put it into env, such as "env": {"VALUE": %q}, and let the program read $VALUE`, name, name)
 			continue
 		}
 		open := placeholder.Open(arg)
 		switch {
 		case open == "":
 		case i == 0:
-			r.Reject(field, "not_allowed", `must not hold %s: the caller who gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
+			r.Reject(field, "not_allowed",
+				`must not hold %s: the caller who gives the value would choose the program. Name the program here, and put the value into an argument behind it or into env`, open)
 		case roles[i] == argrole.Code, roles[i] == argrole.File && strings.HasPrefix(arg, open):
-			r.Reject(field, "not_allowed", `must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
+			r.Reject(field, "not_allowed",
+				`must not hold %s: the value would be read as code. Put it into env, such as "env": {"VALUE": %q}, and use "$VALUE" here, or an argument behind the code`, open, open)
 		}
 	}
 }
@@ -38,7 +41,8 @@ func checkCode(r *jobdata.Reader, argv []string) {
 // checkPath refuses values in the list of folders that hold programs.
 func checkPath(r *jobdata.Reader, path string) {
 	if open := placeholder.Open(path); open != "" {
-		r.Reject("env.PATH", "not_allowed", "must not hold %s: the caller who gives the value would choose the programs", open)
+		r.Reject("env.PATH", "not_allowed", "must not hold %s: the caller who gives the value would choose the programs",
+			open)
 	}
 }
 
@@ -70,7 +74,8 @@ func checkScript(r *jobdata.Reader, script, interpreter string) {
 			continue
 		}
 		name, _, _ := strings.Cut(rest, "}")
-		r.Reject("script", "not_allowed", `must not hold %.60s}: no value is put into a script, where it would be code. Put it into env, such as "env": {"VALUE": "…"}, and use "$VALUE" here`, begin+name)
+		r.Reject("script", "not_allowed",
+			`must not hold %.60s}: no value is put into a script, where it would be code. Put it into env, such as "env": {"VALUE": "…"}, and use "$VALUE" here`, begin+name)
 		return
 	}
 }

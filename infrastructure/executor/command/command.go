@@ -181,7 +181,8 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 func notStarted(o Order, err error) entity.Outcome {
 	switch {
 	case errors.Is(err, ErrFolder):
-		return entity.Failed(entity.ReasonInvalid, fmt.Sprintf("jobData.workingDir: there is no folder %s on this node, or %s may not enter it", o.Dir, o.Account.Name))
+		return entity.Failed(entity.ReasonInvalid,
+			fmt.Sprintf("jobData.workingDir: there is no folder %s on this node, or %s may not enter it", o.Dir, o.Account.Name))
 	case errors.Is(err, ErrProgram):
 		return entity.Failed(entity.ReasonInvalid, missing(o.Argv[0]).Error())
 	}
@@ -203,7 +204,10 @@ func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, 
 		return nil, nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	order.Stdout, order.Stderr = outWriter, errWriter
-	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep}, &stream{pipe: errReader, kind: entity.LogStderr, rep: rep}, nil
+	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep}, &stream{
+		pipe: errReader, kind: entity.LogStderr,
+		rep: rep,
+	}, nil
 }
 
 // ended is the result of a wait.

@@ -33,21 +33,49 @@ func TestACommandEndsAsItsExitCodeSays(t *testing.T) {
 		message string
 		result  string
 	}{
-		"zero":              {`{"command":["echo","a  b"]}`, entity.StatusSuccess, "", "", "a  b"},
-		"another code":      {`{"script":"echo out; echo why >&2; exit 3","interpreter":"sh"}`, entity.StatusFailed, entity.ReasonExitCode, "ended with exit code 3: why", "out"},
-		"a code of success": {`{"script":"exit 3","interpreter":"sh","successExitCodes":[3,4]}`, entity.StatusSuccess, "", "", ""},
-		"zero is none then": {`{"command":["true"],"successExitCodes":[3]}`, entity.StatusFailed, entity.ReasonExitCode, "ended with exit code 0", ""},
-		"a signal":          {`{"script":"kill -SEGV $$","interpreter":"sh"}`, entity.StatusFailed, entity.ReasonError, "ended by signal segmentation fault", ""},
-		"no shell reads it": {`{"command":["echo","$(id)","` + "`id`" + `","|","&&","a\nb"]}`, entity.StatusSuccess, "", "", "$(id) `id` | && a\nb"},
-		"no program":        {`{"command":["no-such-program"]}`, entity.StatusFailed, entity.ReasonInvalid, "the program no-such-program is not installed on this node, or is not executable", ""},
-		"no interpreter":    {`{"script":"x","interpreter":"missing-interpreter"}`, entity.StatusFailed, entity.ReasonInvalid, "the program missing-interpreter is not installed on this node, or is not executable", ""},
-		"not executable":    {`{"command":["/etc/passwd"]}`, entity.StatusFailed, entity.ReasonInvalid, "the program /etc/passwd is not installed on this node, or is not executable", ""},
-		"no such folder":    {`{"command":["true"],"workingDir":"/no/such/folder"}`, entity.StatusFailed, entity.ReasonInvalid, "jobData.workingDir: there is no folder /no/such/folder on this node, or " + me(t) + " may not enter it", ""},
+		"zero": {`{"command":["echo","a  b"]}`, entity.StatusSuccess, "", "", "a  b"},
+		"another code": {
+			`{"script":"echo out; echo why >&2; exit 3","interpreter":"sh"}`, entity.StatusFailed,
+			entity.ReasonExitCode, "ended with exit code 3: why", "out",
+		},
+		"a code of success": {
+			`{"script":"exit 3","interpreter":"sh","successExitCodes":[3,4]}`, entity.StatusSuccess, "", "",
+			"",
+		},
+		"zero is none then": {
+			`{"command":["true"],"successExitCodes":[3]}`, entity.StatusFailed, entity.ReasonExitCode,
+			"ended with exit code 0", "",
+		},
+		"a signal": {
+			`{"script":"kill -SEGV $$","interpreter":"sh"}`, entity.StatusFailed, entity.ReasonError,
+			"ended by signal segmentation fault", "",
+		},
+		"no shell reads it": {
+			`{"command":["echo","$(id)","` + "`id`" + `","|","&&","a\nb"]}`, entity.StatusSuccess, "", "",
+			"$(id) `id` | && a\nb",
+		},
+		"no program": {
+			`{"command":["no-such-program"]}`, entity.StatusFailed, entity.ReasonInvalid,
+			"the program no-such-program is not installed on this node, or is not executable", "",
+		},
+		"no interpreter": {
+			`{"script":"x","interpreter":"missing-interpreter"}`, entity.StatusFailed, entity.ReasonInvalid,
+			"the program missing-interpreter is not installed on this node, or is not executable", "",
+		},
+		"not executable": {
+			`{"command":["/etc/passwd"]}`, entity.StatusFailed, entity.ReasonInvalid,
+			"the program /etc/passwd is not installed on this node, or is not executable", "",
+		},
+		"no such folder": {
+			`{"command":["true"],"workingDir":"/no/such/folder"}`, entity.StatusFailed, entity.ReasonInvalid,
+			"jobData.workingDir: there is no folder /no/such/folder on this node, or " + me(t) + " may not enter it", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			got := b.run(t.Context(), c.data)
-			require.Equal(t, []any{c.status, c.reason, c.message, c.result}, []any{got.Status, got.Reason, got.Message, got.Result})
+			require.Equal(t, []any{c.status, c.reason, c.message, c.result},
+				[]any{got.Status, got.Reason, got.Message, got.Result})
 		})
 	}
 }
@@ -64,19 +92,26 @@ func TestAnEndByALimitNamesTheLimit(t *testing.T) {
 		"the soft limit": {
 			command.Exit{Signal: syscall.SIGXCPU, CPU: 10040 * time.Millisecond},
 			"x", entity.ReasonError,
-			"ended by signal CPU time limit exceeded: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 10.0 s were used in all): x",
+			"ended by signal CPU time limit exceeded: it used up its limit of 10 s of processor time for a process " +
+				"(jobData.cpuSec; 10.0 s were used in all): x",
 		},
 		"the hard limit": {
 			command.Exit{Signal: syscall.SIGKILL, CPU: 11 * time.Second},
 			"x", entity.ReasonError,
-			"ended by signal killed: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 11.0 s were used in all): x",
+			"ended by signal killed: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 11.0 s " +
+				"were used in all): x",
 		},
 		"a child's": {
 			command.Exit{Code: 152, CPU: 12300 * time.Millisecond},
 			"x", entity.ReasonError,
-			"ended with exit code 152: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 12.3 s were used in all): x",
+			"ended with exit code 152: it used up its limit of 10 s of processor time for a process (jobData.cpuSec; 12.3 s " +
+				"were used in all): x",
 		},
-		"another kill": {command.Exit{Signal: syscall.SIGKILL, CPU: time.Second}, "x", entity.ReasonError, "ended by signal killed: x"},
+		"another kill": {
+			command.Exit{Signal: syscall.SIGKILL, CPU: time.Second},
+			"x", entity.ReasonError,
+			"ended by signal killed: x",
+		},
 		"the group's memory": {
 			command.Exit{Signal: syscall.SIGKILL, OutOfMemory: true, Memory: 64 << 20},
 			"x", entity.ReasonError,
@@ -85,9 +120,14 @@ func TestAnEndByALimitNamesTheLimit(t *testing.T) {
 		"the address space": {
 			command.Exit{Code: 1, Memory: 50 << 20},
 			"MemoryError", entity.ReasonError,
-			"ended with exit code 1: it got no more memory; its limit is 64 MiB (jobData.memoryMb; at most 50 MiB were in use): MemoryError",
+			"ended with exit code 1: it got no more memory; its limit is 64 MiB (jobData.memoryMb; at most 50 MiB were in " +
+				"use): MemoryError",
 		},
-		"a file":          {command.Exit{Signal: syscall.SIGXFSZ}, "x", entity.ReasonError, "ended by signal file size limit exceeded: it wrote a file over its limit of 5 MiB (jobData.fileMb): x"},
+		"a file": {
+			command.Exit{Signal: syscall.SIGXFSZ},
+			"x", entity.ReasonError,
+			"ended by signal file size limit exceeded: it wrote a file over its limit of 5 MiB (jobData.fileMb): x",
+		},
 		"an ordinary end": {command.Exit{Code: 1, CPU: time.Hour}, "x", entity.ReasonExitCode, "ended with exit code 1: x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,13 +221,17 @@ func TestALineWithoutEndEndsTheLog(t *testing.T) {
 	lines := b.rep.Lines()
 	require.Len(t, lines, 2)
 	require.Len(t, lines[0].Text, 8<<10)
-	require.Equal(t, executortest.Line{Type: entity.LogSystem, Text: "… the stdout was cut here: it holds a line of more than 16 MiB …"}, lines[1])
+	require.Equal(t, executortest.Line{
+		Type: entity.LogSystem,
+		Text: "… the stdout was cut here: it holds a line of more than 16 MiB …",
+	}, lines[1])
 }
 
 // What no log keeps is not cut into lines; the end is known all the same.
 func TestBehindTheLimitOfTheLogOnlyTheEndIsKept(t *testing.T) {
 	b := newBench(t)
-	got := b.run(t.Context(), `{"script":"yes 0123456789 | head -c 5000000; echo; yes 0123456789 | head -c 5000000 >&2; echo >&2; echo 'why  ' >&2; echo; echo the end; exit 3","interpreter":"sh"}`)
+	got := b.run(t.Context(),
+		`{"script":"yes 0123456789 | head -c 5000000; echo; yes 0123456789 | head -c 5000000 >&2; echo >&2; echo 'why  ' >&2; echo; echo the end; exit 3","interpreter":"sh"}`)
 	require.Equal(t, "ended with exit code 3: why", got.Message)
 	require.True(t, strings.HasSuffix(got.Result, "\n\nthe end"), "%q", got.Result)
 	passed := map[entity.LogType]int{}
@@ -221,7 +265,8 @@ func stopAfterStart(t *testing.T, b *bench, data string, cause error) entity.Out
 func TestALostCommandIsKilledAtOnce(t *testing.T) {
 	b := newBench(t)
 	began := time.Now()
-	got := stopAfterStart(t, b, `{"script":"trap 'sleep 60' TERM; echo up; while true; do sleep 0.05; done","interpreter":"sh"}`, entity.ErrStopLost)
+	got := stopAfterStart(t, b,
+		`{"script":"trap 'sleep 60' TERM; echo up; while true; do sleep 0.05; done","interpreter":"sh"}`, entity.ErrStopLost)
 	require.Equal(t, entity.StatusFailed, got.Status)
 	require.Less(t, time.Since(began), 30*time.Second)
 }
@@ -245,7 +290,8 @@ func TestAStoppedCommandIsTermedAndThenKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			got := stopAfterStart(t, b, fmt.Sprintf(`{"script":%q,"interpreter":"sh"}`, script), entity.ErrStopCancel)
-			require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason}, "the cause of the stop decides")
+			require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason},
+				"the cause of the stop decides")
 			entries, err := os.ReadDir(b.folder)
 			require.NoError(t, err)
 			require.Empty(t, entries)
@@ -277,7 +323,8 @@ func TestAnOrderNamesItsAttempt(t *testing.T) {
 // A value is never more than one argument, and never code.
 func TestPlaceholdersStandInArgumentsAndVariablesOnly(t *testing.T) {
 	b := newBench(t)
-	got := b.run(t.Context(), `{"command":["sh","-c","printf '%s|' \"$0\" \"$@\" \"$A\"","${params.day}","$(id)"],"env":{"A":"${scheduledTime-1d:yyyyMMdd} ${secret.KEY}"}}`)
+	got := b.run(t.Context(),
+		`{"command":["sh","-c","printf '%s|' \"$0\" \"$@\" \"$A\"","${params.day}","$(id)"],"env":{"A":"${scheduledTime-1d:yyyyMMdd} ${secret.KEY}"}}`)
 	require.Equal(t, entity.StatusSuccess, got.Status, got.Message)
 	require.Equal(t, "1|$(id)|20261119 s3 cret|", got.Result)
 
@@ -287,7 +334,9 @@ func TestPlaceholdersStandInArgumentsAndVariablesOnly(t *testing.T) {
 	got = b.run(t.Context(), `{"command":["echo","${params.none}"]}`)
 	require.Equal(t, entity.ReasonInvalid, got.Reason)
 	require.Contains(t, got.Message, "jobData.command[1]: the run was not given the parameter none")
-	faults := b.Check(&entity.Job{Data: `{"command":["echo","${HOME}"],"env":{"A":"${x}"},"workingDir":"/srv/${params.day}"}`})
+	faults := b.Check(&entity.Job{
+		Data: `{"command":["echo","${HOME}"],"env":{"A":"${x}"},"workingDir":"/srv/${params.day}"}`,
+	})
 	require.Len(t, faults, 2)
 	require.Equal(t, "jobData.command[1]", faults[0].Field)
 	require.Equal(t, "jobData.env.A", faults[1].Field)

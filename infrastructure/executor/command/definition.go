@@ -82,13 +82,15 @@ func (d *definition) checkProgram(r *jobdata.Reader, interpreters []string) {
 	switch {
 	case d.argv == nil && given: // wrong, and said to be
 	case len(d.argv) == 0 && d.script == "":
-		r.Reject("command", "required", `give the program and its arguments as an array of strings, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
+		r.Reject("command", "required",
+			`give the program and its arguments as an array of strings, such as ["/usr/bin/backup", "--all"], or a script with its interpreter`)
 	case len(d.argv) > 0 && d.script != "":
 		r.Reject("script", "conflict", "give either command or script, not both")
 	case d.script != "" && d.interpreter == "":
 		r.Reject("interpreter", "required", "must be one of %s", strings.Join(interpreters, ", "))
 	case d.script != "" && !slices.Contains(interpreters, d.interpreter):
-		r.Reject("interpreter", "unknown_value", "must be one of %s (executor.command.interpreters)", strings.Join(interpreters, ", "))
+		r.Reject("interpreter", "unknown_value", "must be one of %s (executor.command.interpreters)",
+			strings.Join(interpreters, ", "))
 	case d.script == "" && d.interpreter != "":
 		r.Reject("interpreter", "conflict", "belongs to a script; name the program in command instead")
 	}

@@ -36,18 +36,27 @@ func TestAWrongCommandNamesItsField(t *testing.T) {
 		"107 the path of python":      {env("PYTHONPATH", "/tmp"), "jobData.env.PYTHONPATH", "not_allowed"},
 		"107 a relative path":         {env("PATH", "/bin:."), "jobData.env.PATH", "invalid"},
 		"107 an empty part of a path": {env("PATH", "/bin::/usr/bin"), "jobData.env.PATH", "invalid"},
-		"the run's identity":          {env("SCHEDULER_FENCING_TOKEN", "9"), "jobData.env.SCHEDULER_FENCING_TOKEN", "reserved"},
-		"no name of a variable":       {env("a=b", "x"), "jobData.env", "invalid"},
-		"NUL in a value":              {`{"command":["true"],"env":{"A":"a\u0000b"}}`, "jobData.env.A", "invalid"},
-		"108 the root":                {`{"command":["true"],"workingDir":"/./"}`, "jobData.workingDir", "invalid"},
-		"108 upwards":                 {`{"command":["true"],"workingDir":"/srv/../etc"}`, "jobData.workingDir", "invalid"},
-		"108 relative":                {`{"command":["true"],"workingDir":"tmp"}`, "jobData.workingDir", "invalid"},
-		"a code beyond 255":           {`{"command":["true"],"successExitCodes":[256]}`, "jobData.successExitCodes", "out_of_range"},
-		"codes of another type":       {`{"command":["true"],"successExitCodes":"0"}`, "jobData.successExitCodes", "wrong_type"},
-		"a limit below its least":     {`{"command":["true"],"memoryMb":1}`, "jobData.memoryMb", "out_of_range"},
-		"an unknown field":            {`{"command":["true"],"shell":true}`, "jobData.shell", "unknown_field"},
-		"too many arguments":          {`{"command":[` + strings.TrimSuffix(strings.Repeat(`"x",`, 257), ",") + `]}`, "jobData.command", "too_many"},
-		"too many variables":          {manyVariables(), "jobData.env", "too_many"},
+		"the run's identity": {
+			env("SCHEDULER_FENCING_TOKEN", "9"), "jobData.env.SCHEDULER_FENCING_TOKEN",
+			"reserved",
+		},
+		"no name of a variable": {env("a=b", "x"), "jobData.env", "invalid"},
+		"NUL in a value":        {`{"command":["true"],"env":{"A":"a\u0000b"}}`, "jobData.env.A", "invalid"},
+		"108 the root":          {`{"command":["true"],"workingDir":"/./"}`, "jobData.workingDir", "invalid"},
+		"108 upwards":           {`{"command":["true"],"workingDir":"/srv/../etc"}`, "jobData.workingDir", "invalid"},
+		"108 relative":          {`{"command":["true"],"workingDir":"tmp"}`, "jobData.workingDir", "invalid"},
+		"a code beyond 255": {
+			`{"command":["true"],"successExitCodes":[256]}`, "jobData.successExitCodes",
+			"out_of_range",
+		},
+		"codes of another type":   {`{"command":["true"],"successExitCodes":"0"}`, "jobData.successExitCodes", "wrong_type"},
+		"a limit below its least": {`{"command":["true"],"memoryMb":1}`, "jobData.memoryMb", "out_of_range"},
+		"an unknown field":        {`{"command":["true"],"shell":true}`, "jobData.shell", "unknown_field"},
+		"too many arguments": {
+			`{"command":[` + strings.TrimSuffix(strings.Repeat(`"x",`, 257), ",") + `]}`,
+			"jobData.command", "too_many",
+		},
+		"too many variables": {manyVariables(), "jobData.env", "too_many"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -78,22 +87,27 @@ func TestVariablesThatLoadCodeAreRefused(t *testing.T) {
 		return len(b.Check(&entity.Job{Data: fmt.Sprintf(`{"command":["true"],"env":{%q:"x"}}`, name)}))
 	}
 	for _, name := range []string{
-		"GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "OPENSSL_CONF", "DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH", "JDK_JAVA_OPTIONS", "CLASSPATH",
-		"LUA_INIT", "LUA_INIT_5_4", "PERL5DB", "PERLLIB", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "NODE_OPTIONS", "npm_config_script_shell", "LESSOPEN",
+		"GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "OPENSSL_CONF", "DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH",
+		"JDK_JAVA_OPTIONS", "CLASSPATH",
+		"LUA_INIT", "LUA_INIT_5_4", "PERL5DB", "PERLLIB", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "NODE_OPTIONS",
+		"npm_config_script_shell", "LESSOPEN",
 		"PAGER", "RSYNC_RSH", "MAKEFLAGS", "PHPRC", "R_PROFILE_USER", "ZDOTDIR", "AWKPATH", "TAR_OPTIONS", "LD_AUDIT",
 	} {
 		require.Equal(t, 1, check(name), name)
 	}
 	for _, name := range []string{
-		"GIT_AUTHOR_NAME", "GIT_DIR", "JAVA_HOME", "JAVA_OPTS", "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PGPASSWORD",
-		"AWS_ACCESS_KEY_ID", "HTTP_PROXY", "https_proxy", "SSL_CERT_FILE", "LANG", "LC_ALL", "TZ", "GOPATH", "KUBECONFIG", "DEBUG",
+		"GIT_AUTHOR_NAME", "GIT_DIR", "JAVA_HOME", "JAVA_OPTS", "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONIOENCODING",
+		"PYTHONDONTWRITEBYTECODE", "PGPASSWORD",
+		"AWS_ACCESS_KEY_ID", "HTTP_PROXY", "https_proxy", "SSL_CERT_FILE", "LANG", "LC_ALL", "TZ", "GOPATH", "KUBECONFIG",
+		"DEBUG",
 	} {
 		require.Zero(t, check(name), name)
 	}
 }
 
 func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
-	faults := newBench(t).Check(&entity.Job{Data: `{"script":"x","interpreter":"perl","workingDir":"x","env":{"LD_X":"1"},"extra":1}`})
+	faults := newBench(t).Check(
+		&entity.Job{Data: `{"script":"x","interpreter":"perl","workingDir":"x","env":{"LD_X":"1"},"extra":1}`})
 	require.Len(t, faults, 4)
 }
 

@@ -60,12 +60,15 @@ func (l Limits) reached(exit Exit, said string) string {
 	switch {
 	case exit.OutOfMemory:
 		return fmt.Sprintf("it needed more memory than its limit of %d MiB (jobData.memoryMb%s)", l.MemoryMb, exit.inUse())
-	case l.CPUSec > 0 && exit.by(syscall.SIGXCPU), l.CPUSec > 0 && exit.by(syscall.SIGKILL) && exit.CPU >= time.Duration(l.CPUSec)*time.Second:
-		return fmt.Sprintf("%s: it used up its limit of %d s of processor time for a process (jobData.cpuSec; %.1f s were used in all)", how(exit), l.CPUSec, exit.CPU.Seconds())
+	case l.CPUSec > 0 && exit.by(syscall.SIGXCPU), l.CPUSec > 0 && exit.by(syscall.SIGKILL) &&
+		exit.CPU >= time.Duration(l.CPUSec)*time.Second:
+		return fmt.Sprintf("%s: it used up its limit of %d s of processor time for a process (jobData.cpuSec; %.1f s were "+
+			"used in all)", how(exit), l.CPUSec, exit.CPU.Seconds())
 	case l.FileMb > 0 && exit.by(syscall.SIGXFSZ):
 		return fmt.Sprintf("%s: it wrote a file over its limit of %d MiB (jobData.fileMb)", how(exit), l.FileMb)
 	case l.MemoryMb > 0 && lacksMemory(said):
-		return fmt.Sprintf("%s: it got no more memory; its limit is %d MiB (jobData.memoryMb%s)", how(exit), l.MemoryMb, exit.inUse())
+		return fmt.Sprintf("%s: it got no more memory; its limit is %d MiB (jobData.memoryMb%s)", how(exit), l.MemoryMb,
+			exit.inUse())
 	}
 	return ""
 }
@@ -84,7 +87,10 @@ func (e Exit) inUse() string {
 }
 
 // noMemory are the messages of programs and languages that could not get memory.
-var noMemory = []string{"cannot allocate memory", "can't allocate memory", "memoryerror", "out of memory", "outofmemory", "bad_alloc", "memory exhausted", "enomem"}
+var noMemory = []string{
+	"cannot allocate memory", "can't allocate memory", "memoryerror", "out of memory",
+	"outofmemory", "bad_alloc", "memory exhausted", "enomem",
+}
 
 // lacksMemory reports whether a process could not get memory. Where its address space is
 // limited, only the process itself knows.

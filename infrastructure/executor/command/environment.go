@@ -28,28 +28,38 @@ var loaders = []string{
 	// The dynamic linker and the C library.
 	"GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RES_OPTIONS", "LOCALDOMAIN",
 	// Shells.
-	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "ZDOTDIR", "FPATH", "BASH_LOADABLES_PATH",
+	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "IFS", "CDPATH", "ZDOTDIR", "FPATH",
+	"BASH_LOADABLES_PATH",
 	// Interpreters and virtual machines.
 	"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "BUN_OPTIONS", "DENO_DIR",
 	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL5SHELL", "PERLIO", "PERLIO_DEBUG",
-	"PYTHONSTARTUP", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONWARNINGS", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
+	"PYTHONSTARTUP", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
+	"PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
 	"RUBYOPT", "RUBYLIB", "RUBYSHELL", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE",
 	"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "IBM_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "CLASSPATH",
 	"DOTNET_STARTUP_HOOKS", "DOTNET_ADDITIONAL_DEPS", "DOTNET_SHARED_STORE", "DOTNET_ROOT",
-	"LUA_INIT", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_PROFILE_USER", "R_ENVIRON", "R_ENVIRON_USER", "R_LIBS",
-	"ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_LIBS", "ELIXIR_ERL_OPTIONS", "TCLLIBPATH", "JULIA_LOAD_PATH", "JULIA_DEPOT_PATH", "GUILE_LOAD_PATH",
+	"LUA_INIT", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_PROFILE_USER", "R_ENVIRON",
+	"R_ENVIRON_USER", "R_LIBS",
+	"ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_LIBS", "ELIXIR_ERL_OPTIONS", "TCLLIBPATH", "JULIA_LOAD_PATH",
+	"JULIA_DEPOT_PATH", "GUILE_LOAD_PATH",
 	"AWKPATH", "AWKLIBPATH", "GOFLAGS", "GOTOOLCHAIN", "RUSTC_WRAPPER",
 	// Libraries that load modules.
-	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "OPENSSL_CONF_INCLUDE", "KRB5_CONFIG", "GTK_MODULES", "QT_PLUGIN_PATH", "GIO_EXTRA_MODULES", "SASL_PATH", "TERMINFO", "TERMCAP",
+	"OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "OPENSSL_CONF_INCLUDE", "KRB5_CONFIG", "GTK_MODULES",
+	"QT_PLUGIN_PATH", "GIO_EXTRA_MODULES", "SASL_PATH", "TERMINFO", "TERMCAP",
 	// Programs that start others.
-	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
-	"SSH_ASKPASS", "SUDO_ASKPASS", "SVN_SSH", "CVS_RSH", "RSYNC_RSH", "HGRCPATH", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR",
+	"GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+	"SSH_ASKPASS", "SUDO_ASKPASS", "SVN_SSH", "CVS_RSH", "RSYNC_RSH", "HGRCPATH", "PAGER", "MANPAGER", "EDITOR", "VISUAL",
+	"BROWSER", "LESSOPEN", "LESSCLOSE", "MAKEFLAGS", "GNUMAKEFLAGS", "MAKEFILES",
 	"TAR_OPTIONS", "WGETRC", "CURL_HOME", "VIMINIT", "EXINIT",
 	// Variables that the server sets itself.
 	"TMPDIR", "HOME", "USER", "LOGNAME", "SHELL",
 }
 
-var loaderPrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "GIT_CONFIG", "CORECLR_", "COR_", "LUA_INIT_", "LUA_PATH_", "LUA_CPATH_", "NPM_CONFIG_", "npm_config_", "OCAML_"}
+var loaderPrefixes = []string{
+	"LD_", "DYLD_", "BASH_FUNC_", "MALLOC_", "GIT_CONFIG", "CORECLR_", "COR_", "LUA_INIT_",
+	"LUA_PATH_", "LUA_CPATH_", "NPM_CONFIG_", "npm_config_", "OCAML_",
+}
 
 func checkEnv(r *jobdata.Reader, env map[string]string) {
 	if len(env) > maxEnv {
@@ -60,11 +70,15 @@ func checkEnv(r *jobdata.Reader, env map[string]string) {
 		value := env[name]
 		switch {
 		case !isVariable(name):
-			r.Reject("env", "invalid", "%.40q is not the name of a variable: use letters, digits and _, and do not begin with a digit", name)
+			r.Reject("env", "invalid",
+				"%.40q is not the name of a variable: use letters, digits and _, and do not begin with a digit", name)
 		case strings.HasPrefix(name, runPrefix):
 			r.Reject("env."+name, "reserved", "is set by the server and cannot be chosen")
-		case slices.Contains(loaders, name), slices.ContainsFunc(loaderPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):
-			r.Reject("env."+name, "not_allowed", "could make the program run other code than the definition shows; set it in a script of your own")
+		case slices.Contains(loaders, name), slices.ContainsFunc(loaderPrefixes, func(p string) bool {
+			return strings.HasPrefix(name, p)
+		}):
+			r.Reject("env."+name, "not_allowed",
+				"could make the program run other code than the definition shows; set it in a script of your own")
 		case name == "PATH" && !absolutePaths(value):
 			r.Reject("env.PATH", "invalid", "must list absolute folders only")
 		case len(value) > maxEnvValue:

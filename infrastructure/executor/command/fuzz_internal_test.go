@@ -16,8 +16,10 @@ import (
 // one thing to run.
 func FuzzDefinition(f *testing.F) {
 	for _, data := range []string{
-		``, `{}`, `{"command":["true"]}`, `{"script":"echo ${params.day}","interpreter":"sh","env":{"A":"b"}}`, `{"command":["../evil"]}`,
-		`{"command":["echo","a\u0000b"]}`, `{"command":["true"],"env":{"LD_PRELOAD":"x"},"workingDir":"/srv/../etc","successExitCodes":[256]}`,
+		``, `{}`, `{"command":["true"]}`, `{"script":"echo ${params.day}","interpreter":"sh","env":{"A":"b"}}`,
+		`{"command":["../evil"]}`,
+		`{"command":["echo","a\u0000b"]}`,
+		`{"command":["true"],"env":{"LD_PRELOAD":"x"},"workingDir":"/srv/../etc","successExitCodes":[256]}`,
 	} {
 		f.Add(data)
 	}
@@ -56,7 +58,8 @@ func FuzzReportFile(f *testing.F) {
 		}
 		whole, said := read(data)
 		cut, cutSaid := read(data[:at], data[at:])
-		require.Equal(t, []any{whole.progress, whole.checkpoint, whole.result, whole.noted}, []any{cut.progress, cut.checkpoint, cut.result, cut.noted})
+		require.Equal(t, []any{whole.progress, whole.checkpoint, whole.result, whole.noted},
+			[]any{cut.progress, cut.checkpoint, cut.result, cut.noted})
 		require.Equal(t, said.Lines(), cutSaid.Lines())
 		require.True(t, whole.progress >= -1 && whole.progress <= 100)
 		for _, text := range []*string{whole.checkpoint, whole.result} {

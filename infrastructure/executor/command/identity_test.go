@@ -30,9 +30,11 @@ func TestAllExecutorsTellTheSameIdentity(t *testing.T) {
 	x.Attempt, x.ShardIndex, x.ShardTotal, x.Token, x.JobFence, x.RootID = 3, 2, 4, 5, 7, "execution-0"
 	x.Params, x.Checkpoint = `{"day":"2026-03-01"}`, "line 7"
 	want := map[string]string{
-		"executionId": "execution-1", "jobId": "job-1", "jobName": "settle orders", "scheduledTime": "2026-03-01T02:00:00.000Z",
-		"attempt": "3", "shardIndex": "2", "shardTotal": "4", "fencingToken": "458757", "idempotencyKey": "execution-0",
-		"deadline": "2026-03-01T02:01:00.005Z", "params": `{"day":"2026-03-01"}`, "checkpoint": "line 7", "traceparent": x.TraceParent(),
+		"executionId": "execution-1", "jobId": "job-1", "jobName": "settle orders",
+		"scheduledTime": "2026-03-01T02:00:00.000Z",
+		"attempt":       "3", "shardIndex": "2", "shardTotal": "4", "fencingToken": "458757", "idempotencyKey": "execution-0",
+		"deadline": "2026-03-01T02:01:00.005Z", "params": `{"day":"2026-03-01"}`, "checkpoint": "line 7",
+		"traceparent": x.TraceParent(),
 	}
 
 	header := headerOf(t, run)
@@ -111,8 +113,10 @@ func handlerOf(t *testing.T, run entity.Run) map[string]string {
 	require.NoError(t, registry.Register(run.Job.Class, sdk.HandlerFunc(func(_ context.Context, r *sdk.Run) error {
 		deadline, _ := r.Deadline()
 		found = map[string]string{
-			"executionId": r.ExecutionID(), "jobId": r.JobID(), "jobName": r.JobName(), "scheduledTime": clock.Text(r.ScheduledTime()),
-			"attempt": fmt.Sprint(r.Attempt()), "shardIndex": fmt.Sprint(r.ShardIndex()), "shardTotal": fmt.Sprint(r.ShardTotal()),
+			"executionId": r.ExecutionID(), "jobId": r.JobID(), "jobName": r.JobName(),
+			"scheduledTime": clock.Text(r.ScheduledTime()),
+			"attempt":       fmt.Sprint(r.Attempt()), "shardIndex": fmt.Sprint(r.ShardIndex()),
+			"shardTotal":   fmt.Sprint(r.ShardTotal()),
 			"fencingToken": fmt.Sprint(r.FencingToken()), "idempotencyKey": r.IdempotencyKey(), "deadline": clock.Text(deadline),
 			"params": string(r.Params()), "checkpoint": r.LastCheckpoint(), "traceparent": r.TraceParent(),
 		}

@@ -87,7 +87,8 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 			passed += len(line) + 1
 		}
 		if errors.Is(err, errNoText) {
-			s.rep.Log(entity.LogSystem, fmt.Sprintf("… the %s was cut here: it holds a line of more than %d MiB …", strings.ToLower(string(s.kind)), maxSkip>>20))
+			s.rep.Log(entity.LogSystem, fmt.Sprintf("… the %s was cut here: it holds a line of more than %d MiB …",
+				strings.ToLower(string(s.kind)), maxSkip>>20))
 			break
 		}
 		if err != nil {

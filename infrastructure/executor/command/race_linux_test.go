@@ -100,7 +100,10 @@ func startRacer(t *testing.T, player, target string, a command.Account) *racing 
 	r := &racing{tell: write, cmd: exec.Command(player)}
 	r.cmd.Env, r.cmd.Dir = []string{asRacer + "=" + target}, "/"
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = read, &r.out, os.Stderr
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: a.UID, Gid: a.GID}, Pdeathsig: syscall.SIGKILL}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{
+		Credential: &syscall.Credential{Uid: a.UID, Gid: a.GID},
+		Pdeathsig:  syscall.SIGKILL,
+	}
 	require.NoError(t, r.cmd.Start())
 	require.NoError(t, read.Close())
 	return r

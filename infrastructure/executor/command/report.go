@@ -117,7 +117,8 @@ func (r *reportFile) step(most int64) {
 		r.split(buffer[:n])
 		if r.read >= maxReportRead {
 			r.full, r.line = true, nil
-			r.rep.Log(entity.LogSystem, fmt.Sprintf("the report file is read no further: it holds more than %d MiB", maxReportRead>>20))
+			r.rep.Log(entity.LogSystem, fmt.Sprintf("the report file is read no further: it holds more than %d MiB",
+				maxReportRead>>20))
 			break
 		}
 		if err != nil && (n == 0 || !errors.Is(err, io.EOF)) {
@@ -194,8 +195,9 @@ func (r *reportFile) wrong(line []byte) {
 		return
 	}
 	r.noted = true
-	r.rep.Log(entity.LogSystem, fmt.Sprintf(`the report file holds a line that is none of "progress N" (0 to 100), "checkpoint TEXT" and "result JSON" of at most %d bytes: %q; others like it are not named`,
-		maxReported, bytes.ToValidUTF8(line[:min(len(line), 80)], []byte("?"))))
+	r.rep.Log(entity.LogSystem,
+		fmt.Sprintf(`the report file holds a line that is none of "progress N" (0 to 100), "checkpoint TEXT" and "result JSON" of at most %d bytes: %q; others like it are not named`,
+			maxReported, bytes.ToValidUTF8(line[:min(len(line), 80)], []byte("?"))))
 }
 
 // tell reports new values; of each kind the last one counts.

@@ -20,7 +20,8 @@ import (
 // A command reports in the file that its environment names.
 func TestACommandReportsInItsFile(t *testing.T) {
 	b := newBench(t)
-	got := b.run(t.Context(), `{"interpreter":"sh","script":"echo out; echo progress 40 >>$SCHEDULER_REPORT; echo checkpoint row 8 >>$SCHEDULER_REPORT; echo 'result {\"rows\":8}' >>$SCHEDULER_REPORT"}`)
+	got := b.run(t.Context(),
+		`{"interpreter":"sh","script":"echo out; echo progress 40 >>$SCHEDULER_REPORT; echo checkpoint row 8 >>$SCHEDULER_REPORT; echo 'result {\"rows\":8}' >>$SCHEDULER_REPORT"}`)
 	require.Equal(t, []any{entity.StatusSuccess, `{"rows":8}`}, []any{got.Status, got.Result})
 	require.Nil(t, got.ExitCode, "what the run says itself is all of its output")
 	progress, checkpoint := b.rep.Last()
@@ -32,7 +33,8 @@ func TestACommandReportsInItsFile(t *testing.T) {
 // from its checkpoint.
 func TestAFailedCommandKeepsItsReports(t *testing.T) {
 	b := newBench(t)
-	got := b.run(t.Context(), `{"interpreter":"sh","script":"echo checkpoint a >>$SCHEDULER_REPORT; echo result 1 >>$SCHEDULER_REPORT; exit 9"}`)
+	got := b.run(t.Context(),
+		`{"interpreter":"sh","script":"echo checkpoint a >>$SCHEDULER_REPORT; echo result 1 >>$SCHEDULER_REPORT; exit 9"}`)
 	require.Equal(t, []any{entity.ReasonExitCode, "1"}, []any{got.Reason, got.Result})
 	_, checkpoint := b.rep.Last()
 	require.Equal(t, "a", checkpoint)
@@ -54,7 +56,8 @@ func TestReportsAreSeenMeanwhile(t *testing.T) {
 	b, now := sized(t)
 	ended := make(chan entity.Outcome, 1)
 	go func() {
-		ended <- b.run(t.Context(), `{"interpreter":"sh","script":"mkfifo fifo; echo progress 30 >>$SCHEDULER_REPORT; echo reported; read x <fifo"}`)
+		ended <- b.run(t.Context(),
+			`{"interpreter":"sh","script":"mkfifo fifo; echo progress 30 >>$SCHEDULER_REPORT; echo reported; read x <fifo"}`)
 	}()
 	b.said(t, "reported")
 	require.Eventually(t, func() bool {
@@ -71,7 +74,8 @@ func TestAReportFileThatFillsTheDiskEndsTheRun(t *testing.T) {
 	b, now := sized(t)
 	ended := make(chan entity.Outcome, 1)
 	go func() {
-		ended <- b.run(t.Context(), `{"interpreter":"sh","script":"mkfifo fifo; head -c 2000000 /dev/zero >>$SCHEDULER_REPORT; sync $SCHEDULER_REPORT; echo written; read x <fifo"}`)
+		ended <- b.run(t.Context(),
+			`{"interpreter":"sh","script":"mkfifo fifo; head -c 2000000 /dev/zero >>$SCHEDULER_REPORT; sync $SCHEDULER_REPORT; echo written; read x <fifo"}`)
 	}()
 	b.said(t, "written")
 	now.Advance(2 * time.Second)
@@ -90,8 +94,12 @@ func TestAReportFileCannotBeReplaced(t *testing.T) {
 	secret := filepath.Join(base, "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("result \"of root\"\n"), 0o600))
 	b := newBenchAs(t, base, nobody)
-	for _, try := range []string{"rm -f $R", "mv $R $HOME/x", "ln -sf " + secret + " $R", "ln -s " + secret + " $HOME/l; mv -f $HOME/l $R"} {
-		got := b.run(t.Context(), fmt.Sprintf(`{"interpreter":"sh","script":"R=$SCHEDULER_REPORT; echo result 1 >>$R; (%s) 2>/dev/null && echo done; echo result 2 >>$R; true"}`, try))
+	for _, try := range []string{
+		"rm -f $R", "mv $R $HOME/x", "ln -sf " + secret + " $R",
+		"ln -s " + secret + " $HOME/l; mv -f $HOME/l $R",
+	} {
+		got := b.run(t.Context(),
+			fmt.Sprintf(`{"interpreter":"sh","script":"R=$SCHEDULER_REPORT; echo result 1 >>$R; (%s) 2>/dev/null && echo done; echo result 2 >>$R; true"}`, try))
 		require.Equal(t, []any{entity.StatusSuccess, "2"}, []any{got.Status, got.Result}, "%s: %s", try, got.Message)
 	}
 	for _, line := range b.rep.Lines() {

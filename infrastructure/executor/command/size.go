@@ -25,7 +25,9 @@ func (e *tooLarge) Error() string { return e.text }
 // guardSize stops ctx with *tooLarge when the folder holds more bytes than limit. end stops the
 // measurements and waits for the last one. Within the two seconds between two measurements, the
 // limit on one file bounds what fills the disk.
-func guardSize(ctx context.Context, c clock.Clock, folder *workfolder.Folder, limit int64) (bounded context.Context, end func()) {
+func guardSize(ctx context.Context, c clock.Clock, folder *workfolder.Folder,
+	limit int64,
+) (bounded context.Context, end func()) {
 	bounded, cancel := context.WithCancelCause(ctx)
 	if limit <= 0 {
 		return bounded, func() { cancel(context.Canceled) }
@@ -43,7 +45,8 @@ func guardSize(ctx context.Context, c clock.Clock, folder *workfolder.Folder, li
 			}
 			switch use := folder.Use(limit, maxFiles); {
 			case use.Bytes > limit:
-				cancel(&tooLarge{fmt.Sprintf("its working folder grew over %d MiB; write elsewhere, or raise executor.command.folderMb", limit>>20)})
+				cancel(&tooLarge{fmt.Sprintf("its working folder grew over %d MiB; write elsewhere, or raise "+
+					"executor.command.folderMb", limit>>20)})
 			case use.Files > maxFiles:
 				cancel(&tooLarge{fmt.Sprintf("its working folder holds more than %d files and folders", maxFiles)})
 			case use.TooDeep:

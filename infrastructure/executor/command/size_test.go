@@ -62,7 +62,8 @@ func sized(t *testing.T) (*bench, *looks) {
 	require.NoError(t, err)
 	now := &looks{Manual: clocktest.NewManual(time.Unix(1_800_000_000, 0))}
 	b.Executor = command.New(now, b.starter, command.Settings{
-		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folders: b.folders, FolderMb: 1, Grace: time.Hour,
+		Interpreters: []string{"sh"}, Account: command.Account{Name: own.Username}, Folders: b.folders, FolderMb: 1,
+		Grace: time.Hour,
 	})
 	return b, now
 }
@@ -102,7 +103,8 @@ func TestAFolderWithinItsBoundIsNoReasonToEnd(t *testing.T) {
 	b, now := sized(t)
 	ended := make(chan entity.Outcome, 1)
 	go func() {
-		ended <- b.run(t.Context(), `{"script":"mkfifo fifo; truncate -s 1G hole; head -c 1000000 /dev/zero >full; ln -s /usr away; mkdir -p d/e; chmod 0 d; echo made; read x <fifo","interpreter":"sh"}`)
+		ended <- b.run(t.Context(),
+			`{"script":"mkfifo fifo; truncate -s 1G hole; head -c 1000000 /dev/zero >full; ln -s /usr away; mkdir -p d/e; chmod 0 d; echo made; read x <fifo","interpreter":"sh"}`)
 	}()
 	b.said(t, "made")
 	now.look(t)

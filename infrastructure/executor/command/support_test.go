@@ -103,7 +103,8 @@ func newBenchAs(t *testing.T, base string, account command.Account) *bench {
 	t.Cleanup(func() { require.NoError(t, folders.Close()) })
 	b := &bench{starter: &direct{}, folders: folders, folder: folders.Path(), rep: &executortest.Recorder{}}
 	b.Executor = command.New(clock.NewSystem(), b.starter, command.Settings{
-		Interpreters: []string{"sh", "missing-interpreter"}, Account: account, Folders: folders, Grace: 200 * time.Millisecond,
+		Interpreters: []string{"sh", "missing-interpreter"}, Account: account, Folders: folders,
+		Grace: 200 * time.Millisecond,
 	})
 	return b
 }

@@ -149,7 +149,8 @@ func TestBuiltInDataIsCheckedAtTheEdge(t *testing.T) {
 	faults := newRegistry().Check(&entity.Job{Class: "fail", Data: `{"times":"x","message":1,"else":2}`})
 	require.Len(t, faults, 3, "everything that is wrong is said at once")
 	for class, data := range map[string]string{
-		"noop": "", "sleep": `{"ms":604800000}`, "echo": `{"text":"x"}`, "fail": `{"message":"m","times":1000}`, "log": `{"lines":["a"]}`,
+		"noop": "", "sleep": `{"ms":604800000}`, "echo": `{"text":"x"}`, "fail": `{"message":"m","times":1000}`,
+		"log": `{"lines":["a"]}`,
 	} {
 		require.Empty(t, newRegistry().Check(&entity.Job{Class: class, Data: data}), class)
 	}

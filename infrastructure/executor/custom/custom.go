@@ -119,7 +119,8 @@ func (g *Registry) unknown(class string) string {
 		more = fmt.Sprintf(" and %d more", len(known)-maxListed)
 		known = known[:maxListed]
 	}
-	return fmt.Sprintf("no handler is registered as %.64q on this server; there are %s%s", class, strings.Join(known, ", "), more)
+	return fmt.Sprintf("no handler is registered as %.64q on this server; there are %s%s", class,
+		strings.Join(known, ", "), more)
 }
 
 // Run runs one attempt on the caller's goroutine. It does not recover panics.

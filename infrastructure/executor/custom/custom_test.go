@@ -38,7 +38,8 @@ func TestRegisterRefusesWhatIsNoClass(t *testing.T) {
 	require.Error(t, registry.Register("none", nil))
 	require.ErrorIs(t, registry.Register("settle orders", sdk.HandlerFunc(doNothing)), custom.ErrDuplicate)
 	require.ErrorIs(t, registry.Register("noop", sdk.HandlerFunc(doNothing)), custom.ErrDuplicate)
-	require.Equal(t, []string{"echo", "fail", "log", "noop", "settle orders", "sleep", strings.Repeat("é", 255)}, registry.Classes())
+	require.Equal(t, []string{"echo", "fail", "log", "noop", "settle orders", "sleep", strings.Repeat("é", 255)},
+		registry.Classes())
 }
 
 // A class without a handler here is right: another node may have it. Should a run
@@ -55,7 +56,8 @@ func TestAClassOfAnotherNodeIsRight(t *testing.T) {
 	run := func(class string) entity.Outcome {
 		return registry.Run(t.Context(), executortest.NewRun(entity.JobCustom, class, "{}"), &executortest.Recorder{})
 	}
-	require.Equal(t, entity.Failed(entity.ReasonInvalid, `no handler is registered as "nope" on this server; there are echo, fail, log, noop, sleep`), run("nope"))
+	require.Equal(t, entity.Failed(entity.ReasonInvalid,
+		`no handler is registered as "nope" on this server; there are echo, fail, log, noop, sleep`), run("nope"))
 	require.Equal(t, entity.BuiltInHandlers(), registry.Classes(), "the domain knows them")
 	require.Empty(t, registry.Own())
 	for i := range 40 {
@@ -135,7 +137,10 @@ func TestRunMapsTypedErrors(t *testing.T) {
 		want entity.Outcome
 	}{
 		{"plain", errors.New("refused"), entity.Outcome{Message: "refused"}},
-		{"fatal", fmt.Errorf("load: %w", sdk.Fatal(errors.New("closed"))), entity.Outcome{Message: "load: closed", NoRetry: true}},
+		{
+			"fatal", fmt.Errorf("load: %w", sdk.Fatal(errors.New("closed"))),
+			entity.Outcome{Message: "load: closed", NoRetry: true},
+		},
 		{"later", sdk.RetryAfter(time.Minute, errors.New("busy")), entity.Outcome{Message: "busy", RetryAfter: time.Minute}},
 	}
 	for _, c := range cases {

@@ -90,7 +90,10 @@ const (
 )
 
 // hidden are headers that may hold secrets.
-var hidden = map[string]bool{"Set-Cookie": true, "Set-Cookie2": true, "Authorization": true, "Proxy-Authenticate": true, "Www-Authenticate": true}
+var hidden = map[string]bool{
+	"Set-Cookie": true, "Set-Cookie2": true, "Authorization": true, "Proxy-Authenticate": true,
+	"Www-Authenticate": true,
+}
 
 // headersText returns the headers of an answer as one line, without secrets.
 func headersText(h http.Header) string {

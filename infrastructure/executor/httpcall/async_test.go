@@ -68,7 +68,8 @@ func TestASynchronousCallGetsNoToken(t *testing.T) {
 	})
 	run := newRun(t, data{"url": s.URL})
 	run.Tokens = desk(func(context.Context, entity.Run) (string, error) { return "", errors.New("nobody asked") })
-	require.Equal(t, entity.Succeeded(""), httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{}))
+	require.Equal(t, entity.Succeeded(""), httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run,
+		&executortest.Recorder{}))
 }
 
 // What the target answers decides whether it took the run.
@@ -80,7 +81,9 @@ func TestATargetThatRefusesDidNotTakeTheRun(t *testing.T) {
 // A target that nobody would hear is not called.
 func TestNothingIsSentWithoutAToken(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the target was called") })
-	o := async(t.Context(), t, desk(func(context.Context, entity.Run) (string, error) { return "", entity.ErrStopLost }), s.URL, 10)
+	o := async(t.Context(), t, desk(func(context.Context, entity.Run) (string, error) {
+		return "", entity.ErrStopLost
+	}), s.URL, 10)
 	require.Equal(t, entity.StatusFailed, o.Status)
 	require.Contains(t, o.Message, entity.ErrStopLost.Error())
 	require.Equal(t, entity.StatusFailed, async(t.Context(), t, nil, s.URL, 10).Status)
@@ -125,7 +128,8 @@ func TestACallCanBeStoppedBeforeItIsAccepted(t *testing.T) {
 		<-r.Context().Done()
 	})
 	got := async(ctx, t, desk(token), s.URL, 60)
-	require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason}, "the cause of the stop decides")
+	require.Equal(t, []any{entity.StatusFailed, entity.ReasonError}, []any{got.Status, got.Reason},
+		"the cause of the stop decides")
 	require.Contains(t, got.Message, entity.ErrStopCancel.Error())
 }
 
@@ -145,7 +149,8 @@ func TestNothingConfidentialFollowsToAnotherOrigin(t *testing.T) {
 	s.Reports = true
 	run := newRun(t, data{"url": first.URL, "method": "POST", "async": true})
 	run.Job.TimeoutSec, run.Tokens, run.Execution.Params, run.Execution.Checkpoint = 10, desk(token), `{"a":1}`, "row 7"
-	require.Equal(t, entity.ReasonHTTPStatus, httpcall.New(clock.NewSystem(), s).Run(t.Context(), run, &executortest.Recorder{}).Reason)
+	require.Equal(t, entity.ReasonHTTPStatus, httpcall.New(clock.NewSystem(), s).Run(t.Context(), run,
+		&executortest.Recorder{}).Reason)
 	require.NotEmpty(t, got.Get("X-Scheduler-Execution-Id"))
 	for _, name := range []string{"Run-Token", "Report-Path", "Report-Url", "Params", "Checkpoint"} {
 		require.Empty(t, got.Get("X-Scheduler-"+name), name)

@@ -53,7 +53,8 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 		return a.failed(ctx, err)
 	}
 	if !a.call.expected.has(a.status) {
-		o := a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status), a.call.expected.text))
+		o := a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status),
+			a.call.expected.text))
 		o.RetryAfter = retryAfter(response)
 		return o
 	}

@@ -146,7 +146,10 @@ func (s *sink) Write(p []byte) (int, error) {
 }
 
 func TestAResetOfHTTP2IsNotAnsweredByASecondRequest(t *testing.T) {
-	for name, d := range map[string]data{"GET": {}, "GET with key": {"headers": data{"Idempotency-Key": "k"}}, "POST": {"method": "POST", "body": "x"}} {
+	for name, d := range map[string]data{
+		"GET": {}, "GET with key": {"headers": data{"Idempotency-Key": "k"}},
+		"POST": {"method": "POST", "body": "x"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s, requests, _ := resetting(t, http2.ErrCodeProtocol)
 			x := httpcall.New(clock.NewSystem(), settings(s))

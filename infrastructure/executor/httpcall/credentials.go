@@ -41,7 +41,8 @@ func checkCredentials(r *jobdata.Reader, d definition) *credentials {
 	id := &credentials{}
 	switch {
 	case d.certificate != "" && d.key == "":
-		r.Reject("clientKey", "required", "belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
+		r.Reject("clientKey", "required",
+			"belongs to clientCertificate: name the secret that holds it, such as ${secret.CLIENT_KEY}")
 	case d.certificate == "" && d.key != "":
 		r.Reject("clientCertificate", "required", "belongs to clientKey")
 	case strings.Contains(d.certificate+d.key, placeholder.Sample): // known when it runs

@@ -74,11 +74,15 @@ func TestACallShowsItsOwnCertificate(t *testing.T) {
 	defer x.Close()
 	for _, name := range []string{"ann", "bob"} {
 		certificate, key := client(t, name)
-		outcome := runWithKey(t, x, key, data{"url": s.URL, "clientCertificate": certificate, "certificateAuthority": authority(s)})
+		outcome := runWithKey(t, x, key, data{
+			"url": s.URL, "clientCertificate": certificate,
+			"certificateAuthority": authority(s),
+		})
 		require.Equal(t, entity.Succeeded(name), outcome)
 	}
 	require.Equal(t, entity.Succeeded(""), runs(t, x, data{"url": s.URL, "certificateAuthority": authority(s)}))
-	require.Contains(t, runs(t, x, data{"url": s.URL}).Message, "agree on TLS", "the authority of one call is not trusted by others")
+	require.Contains(t, runs(t, x, data{"url": s.URL}).Message, "agree on TLS",
+		"the authority of one call is not trusted by others")
 }
 
 func TestACertificateStaysWithItsOrigin(t *testing.T) {
@@ -103,7 +107,11 @@ func TestHalfAnIdentityIsRefused(t *testing.T) {
 		{"no certificate", key, data{}, "jobData.clientCertificate"},
 		{"foreign key", other, data{"clientCertificate": certificate}, "jobData.clientCertificate"},
 		{"nonsense", "y", data{"clientCertificate": "x"}, "jobData.clientCertificate"},
-		{"authority", key, data{"clientCertificate": certificate, "certificateAuthority": "x"}, "jobData.certificateAuthority"},
+		{
+			"authority", key,
+			data{"clientCertificate": certificate, "certificateAuthority": "x"},
+			"jobData.certificateAuthority",
+		},
 	}
 	x := httpcall.New(clock.NewSystem(), open())
 	defer x.Close()
@@ -127,7 +135,10 @@ func TestAKeyDoesNotStandInADefinition(t *testing.T) {
 		return x.Check(newRun(t, d).Job)
 	}
 	require.Empty(t, check(data{"clientCertificate": certificate, "clientKey": "${secret.KEY}"}))
-	require.Empty(t, check(data{"clientCertificate": "${secret.CERT}", "clientKey": "${secret.KEY}", "certificateAuthority": "${secret.CA}"}))
+	require.Empty(t, check(data{
+		"clientCertificate": "${secret.CERT}", "clientKey": "${secret.KEY}",
+		"certificateAuthority": "${secret.CA}",
+	}))
 	faults := check(data{"clientCertificate": certificate, "clientKey": key})
 	require.Len(t, faults, 1)
 	require.Equal(t, "jobData.clientKey", faults[0].Field)
@@ -153,8 +164,12 @@ func TestAFailureToAgreeOnTLSIsOfOneIdentityAlone(t *testing.T) {
 	}
 	require.Contains(t, runs(t, x, attack).Message, "held back", "the job itself is held back")
 	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": server.URL}).Status)
-	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": server.URL, "certificateAuthority": authority(server)}).Status)
-	own := data{"url": server.URL, "certificateAuthority": authority(server), "clientCertificate": wrong, "clientKey": "${secret.KEY}"}
+	require.Equal(t, entity.StatusSuccess,
+		runs(t, x, data{"url": server.URL, "certificateAuthority": authority(server)}).Status)
+	own := data{
+		"url": server.URL, "certificateAuthority": authority(server), "clientCertificate": wrong,
+		"clientKey": "${secret.KEY}",
+	}
 	require.Equal(t, entity.StatusSuccess, runWithKey(t, x, key, own).Status)
 	require.Contains(t, runs(t, x, attack).Message, "held back", "what others reach says nothing of this one")
 }

@@ -16,8 +16,10 @@ import (
 // call of a web address.
 func FuzzDefinition(f *testing.F) {
 	for _, data := range []string{
-		``, `{}`, `{"url":"http://example.com/a?b=c"}`, `{"url":"https://[::1]:80/","method":"POST","headers":{"a":"b"},"body":"x","expectedStatus":"200,300-302"}`,
-		`{"url":"http://h/${params.day}?at=${scheduledTime:yyyy}"}`, `{"url":"file:///etc/passwd"}`, `{"url":"http://user:pw@host"}`, `{"url":"http://h\r\nX: y"}`,
+		``, `{}`, `{"url":"http://example.com/a?b=c"}`,
+		`{"url":"https://[::1]:80/","method":"POST","headers":{"a":"b"},"body":"x","expectedStatus":"200,300-302"}`,
+		`{"url":"http://h/${params.day}?at=${scheduledTime:yyyy}"}`, `{"url":"file:///etc/passwd"}`,
+		`{"url":"http://user:pw@host"}`, `{"url":"http://h\r\nX: y"}`,
 		`{"url":"http://h","headers":{"Host":"evil","X":"\u0000"}}`, `{"url":"http://h/..%2f","async":true}`,
 	} {
 		f.Add(data)
@@ -44,7 +46,10 @@ func FuzzRetryAfter(f *testing.F) {
 	f.Add("Fri, 20 Nov 2026 12:00:30 GMT", "Fri, 20 Nov 2026 12:00:00 GMT")
 	f.Add("99999999999999999999", "-1")
 	f.Fuzz(func(t *testing.T, after, date string) {
-		wait := retryAfter(&http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {after}, "Date": {date}}})
+		wait := retryAfter(&http.Response{
+			StatusCode: http.StatusTooManyRequests,
+			Header:     http.Header{"Retry-After": {after}, "Date": {date}},
+		})
 		require.True(t, wait >= 0 && wait <= maxRetryAfter, wait)
 	})
 }

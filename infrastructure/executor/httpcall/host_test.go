@@ -144,17 +144,22 @@ func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 	})
 	for range 3 {
-		require.Contains(t, runs(t, x, data{"url": refused.URL}).Message, "are not allowed", "what is refused here says nothing of the target")
+		require.Contains(t, runs(t, x, data{"url": refused.URL}).Message, "are not allowed",
+			"what is refused here says nothing of the target")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(entity.ErrStopCancel)
 	url, _ := flaky(t)
 	require.Equal(t, entity.StatusFailed, x.Run(ctx, newRun(t, data{"url": url}), &executortest.Recorder{}).Status)
-	require.NotContains(t, runs(t, x, data{"url": url}).Message, "held back", "a call that was cancelled says nothing of the target")
+	require.NotContains(t, runs(t, x, data{"url": url}).Message, "held back",
+		"a call that was cancelled says nothing of the target")
 }
 
 // busyHost is a host of which one call may be under way, and is, until release.
-func busyHost(t *testing.T, timeoutSec int) (now *clocktest.Manual, run func(rep *executortest.Recorder) <-chan entity.Outcome, began chan struct{}, release func()) {
+func busyHost(t *testing.T, timeoutSec int) (
+	now *clocktest.Manual, run func(rep *executortest.Recorder) <-chan entity.Outcome,
+	began chan struct{}, release func(),
+) {
 	t.Helper()
 	began, held := make(chan struct{}, 10), make(chan struct{})
 	slow := serve(t, func(http.ResponseWriter, *http.Request) {

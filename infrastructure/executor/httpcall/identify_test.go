@@ -19,7 +19,8 @@ func TestATargetLearnsWhatTheRunWasGiven(t *testing.T) {
 	send := func(change func(run *entity.Run)) http.Header {
 		run := newRun(t, data{"url": s.URL})
 		change(&run)
-		require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{}).Status)
+		require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run,
+			&executortest.Recorder{}).Status)
 		return got
 	}
 	h := send(func(run *entity.Run) {
@@ -39,7 +40,8 @@ func TestATargetLearnsWhatTheRunWasGiven(t *testing.T) {
 	require.NotContains(t, h, "X-Scheduler-Omitted")
 	deadline, err := time.Parse(time.RFC3339, h.Get("X-Scheduler-Deadline"))
 	require.NoError(t, err)
-	require.WithinDuration(t, began.Add(httpcall.DefaultTimeout), deadline, 10*time.Second, "without a limit of its own a call has the usual one")
+	require.WithinDuration(t, began.Add(httpcall.DefaultTimeout), deadline, 10*time.Second,
+		"without a limit of its own a call has the usual one")
 }
 
 // A header that a server might refuse for its length is left out, and that is said.
@@ -52,7 +54,8 @@ func TestLongValuesAreLeftOutOfTheHeaders(t *testing.T) {
 		long[i] = 'x'
 	}
 	run.Execution.Params, run.Execution.Checkpoint = `{"a":"`+string(long[:1366*3-8])+`"}`, string(long)
-	require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{}).Status)
+	require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run,
+		&executortest.Recorder{}).Status)
 	require.NotContains(t, got, "X-Scheduler-Params")
 	require.NotContains(t, got, "X-Scheduler-Checkpoint")
 	require.Equal(t, "Params, Checkpoint", got.Get("X-Scheduler-Omitted"))
@@ -69,7 +72,8 @@ func TestWhatTheRunWasGivenDoesNotFollowToAnotherOrigin(t *testing.T) {
 	})
 	run := newRun(t, data{"url": first.URL})
 	run.Execution.Params, run.Execution.Checkpoint = `{"a":1}`, "row 7"
-	require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run, &executortest.Recorder{}).Status)
+	require.Equal(t, entity.StatusSuccess, httpcall.New(clock.NewSystem(), open()).Run(t.Context(), run,
+		&executortest.Recorder{}).Status)
 	require.NotEmpty(t, got.Get("X-Scheduler-Execution-Id"))
 	require.Empty(t, got.Get("X-Scheduler-Params")+got.Get("X-Scheduler-Checkpoint"))
 }

@@ -79,7 +79,8 @@ func read(r *jobdata.Reader) definition {
 		d.headers[name] = r.Expand("headers."+name, d.headers[name], placeholder.Raw)
 	}
 	if key := r.Peek("clientKey"); key != "" && len(placeholder.SecretNames(key)) == 0 {
-		r.Reject("clientKey", "not_allowed", "must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
+		r.Reject("clientKey", "not_allowed",
+			"must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
 	}
 	return d
 }
@@ -104,7 +105,8 @@ func (d definition) check(r *jobdata.Reader) call {
 	}
 	var ok bool
 	if c.expected, ok = parseStatuses(expected); !ok {
-		r.Reject("expectedStatus", "invalid", `must list statuses and ranges between 200 and 599, such as "200-299" or "200,204,300-302"`)
+		r.Reject("expectedStatus", "invalid",
+			`must list statuses and ranges between 200 and 599, such as "200-299" or "200,204,300-302"`)
 	}
 	return c
 }

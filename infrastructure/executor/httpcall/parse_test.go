@@ -58,7 +58,10 @@ func TestCheckRefusesURLs(t *testing.T) {
 		require.NotContains(t, faults[0].Message, "hunter2", "a URL may hold secrets")
 	}
 	for _, data := range []string{``, `{}`, `{"url":null}`, `{"url":""}`} {
-		require.Equal(t, []apperror.Field{{Field: "jobData.url", Code: "required", Message: "give the URL to call, such as https://example.com/path"}}, check(data))
+		require.Equal(t, []apperror.Field{{
+			Field: "jobData.url", Code: "required",
+			Message: "give the URL to call, such as https://example.com/path",
+		}}, check(data))
 	}
 }
 

@@ -116,13 +116,17 @@ func TestAValueDoesNotClimbOutOfAPath(t *testing.T) {
 		return x.Run(t.Context(), run, &executortest.Recorder{})
 	}
 	for _, v := range []string{
-		".", "..", "../..", "a/../../b", "..\\..", "/..", "%2e%2e", "%2E.", "..%2f..", "%252e%252e", "..;x", "..%3bx", "..\x00", "..\x00x", "..%00", "..%2f%zz", "..%5c..", "a/.", "./a",
+		".", "..", "../..", "a/../../b", "..\\..", "/..", "%2e%2e", "%2E.", "..%2f..", "%252e%252e", "..;x", "..%3bx",
+		"..\x00", "..\x00x", "..%00", "..%2f%zz", "..%5c..", "a/.", "./a",
 	} {
 		o := call("/v1/items/${params.v}/end", v)
 		require.Equal(t, []any{entity.StatusFailed, entity.ReasonInvalid}, []any{o.Status, o.Reason}, "%q", v)
 		require.Contains(t, o.Message, "jobData.url")
 	}
-	for path, v := range map[string]string{"/v1/.${params.v}/x": ".", "/v1/${params.v}./x": ".", "/v1/%2e${params.v}": "."} {
+	for path, v := range map[string]string{
+		"/v1/.${params.v}/x": ".", "/v1/${params.v}./x": ".",
+		"/v1/%2e${params.v}": ".",
+	} {
 		require.Equal(t, entity.ReasonInvalid, call(path, v).Reason, path)
 	}
 	require.Zero(t, calls, "nothing was called")

@@ -102,7 +102,10 @@ func TestRunRefusesOldTLS(t *testing.T) {
 }
 
 func TestRunReportsAnAnswerThatBreaksOff(t *testing.T) {
-	for _, framing := range []string{"Content-Length: 100\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"} {
+	for _, framing := range []string{
+		"Content-Length: 100\r\n\r\nhalf",
+		"Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+	} {
 		url := listen(t, func(conn net.Conn) {
 			_, _ = http.ReadRequest(bufio.NewReader(conn))
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+framing)
@@ -237,7 +240,8 @@ func TestRunEndsWhenItIsStopped(t *testing.T) {
 	for name, url := range stalls(t, seen) {
 		for cause, want := range cases {
 			t.Run(name+" "+cause.Error(), func(t *testing.T) {
-				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), open())}, nil)
+				d := executor.New(map[entity.JobType]executor.Executor{entity.JobHTTP: httpcall.New(clock.NewSystem(), open())},
+					nil)
 				ctx, cancel := context.WithCancelCause(context.Background())
 				run := newRun(t, data{"url": url, "expectedStatus": "404"})
 				ended := make(chan entity.Outcome, 1)
@@ -258,13 +262,16 @@ func TestEachAttemptIsSentOnce(t *testing.T) {
 	// every later request it reads and hangs up on, whatever connection it
 	// comes by. A transport that keeps connections sends those again.
 	cases := map[string]data{
-		"GET":                    {},
-		"HEAD":                   {"method": "HEAD"},
-		"OPTIONS":                {"method": "OPTIONS"},
-		"POST":                   {"method": "POST", "body": "x"},
-		"POST without body":      {"method": "POST"},
-		"POST that may be twice": {"method": "POST", "body": "x", "headers": data{"Idempotency-Key": "k", "X-Idempotency-Key": "k"}},
-		"DELETE":                 {"method": "DELETE", "headers": data{"Idempotency-Key": "k"}},
+		"GET":               {},
+		"HEAD":              {"method": "HEAD"},
+		"OPTIONS":           {"method": "OPTIONS"},
+		"POST":              {"method": "POST", "body": "x"},
+		"POST without body": {"method": "POST"},
+		"POST that may be twice": {
+			"method": "POST", "body": "x",
+			"headers": data{"Idempotency-Key": "k", "X-Idempotency-Key": "k"},
+		},
+		"DELETE": {"method": "DELETE", "headers": data{"Idempotency-Key": "k"}},
 	}
 	for name, d := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,9 @@ func checkURL(r *jobdata.Reader, text string) *url.URL {
 		return wrong("invalid", "must not have a fragment (#…), which is never sent; write %23 for the character")
 	}
 	if template, _, _ := strings.Cut(r.Peek("url"), "?"); placeholder.Holds(template) && climbs(u.EscapedPath()) {
-		return wrong("invalid", "must not hold . or .. as a part of its path, also not in a value that is put into it: the call would leave the path")
+		return wrong("invalid",
+			"must not hold . or .. as a part of its path, also not in a value that is put into it: the call would leave "+
+				"the path")
 	}
 	u.RawQuery = escapeQuery(u.RawQuery)
 	return u

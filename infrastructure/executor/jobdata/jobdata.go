@@ -47,7 +47,8 @@ func Read(data string, run *placeholder.Values) *Reader {
 	}
 	if err := json.Unmarshal([]byte(data), &r.values); err != nil {
 		r.values = nil
-		r.problems = append(r.problems, apperror.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
+		r.problems = append(r.problems,
+			apperror.Field{Field: Path, Code: "invalid", Message: "must be a JSON object, such as {}"})
 	}
 	return r
 }
@@ -58,7 +59,10 @@ func (r *Reader) Reject(name, code, format string, args ...any) {
 	if len(r.problems) >= maxWrong {
 		return
 	}
-	r.problems = append(r.problems, apperror.Field{Field: Path + "." + name, Code: code, Message: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, apperror.Field{
+		Field: Path + "." + name, Code: code,
+		Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // Raw marks a field as known and returns its JSON; ok is false when it is

@@ -32,9 +32,13 @@ func TestReaderReadsFields(t *testing.T) {
 	require.True(t, r.IsList("l"))
 	require.False(t, r.IsList("m"))
 	require.Equal(t, []string{"x", "y"}, r.List("l", 2))
-	require.Equal(t, map[string]string{"a": "1.10", "b": "true", "c": "-1e2", "d": "12345678901234567890"}, r.Texts("numbers"))
+	require.Equal(t, map[string]string{"a": "1.10", "b": "true", "c": "-1e2", "d": "12345678901234567890"},
+		r.Texts("numbers"))
 	require.Equal(t, []string{"sleep", "5", "false"}, r.List("items", 3))
-	require.Equal(t, []string{"200", "false", "x"}, []string{r.Scalar("status", 3), r.Scalar("off", 5), r.Scalar("text", 1)})
+	require.Equal(t, []string{"200", "false", "x"}, []string{
+		r.Scalar("status", 3), r.Scalar("off", 5),
+		r.Scalar("text", 1),
+	})
 	require.Empty(t, r.Scalar("z", 1))
 	require.Empty(t, r.Text("z", 1))
 	require.Empty(t, r.Text("absent", 1))
@@ -110,7 +114,8 @@ func TestReaderRefusesUnknownFields(t *testing.T) {
 	faults := read(text).End()
 	require.Len(t, faults, 21)
 	require.LessOrEqual(t, len(faults[0].Field), 80)
-	require.Equal(t, apperror.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"}, faults[20])
+	require.Equal(t, apperror.Field{Field: "jobData", Code: "unknown_field", Message: "has 980 more unknown fields"},
+		faults[20])
 }
 
 func TestReaderRefusesWhatIsNoObject(t *testing.T) {
@@ -143,7 +148,8 @@ func TestExpandReplacesTextsHoweverDeep(t *testing.T) {
 	require.Empty(t, faults)
 	require.Equal(t, plain, got, "data without placeholders is not touched")
 
-	got, faults = jobdata.Expand(`{"a":["${params.name}",{"${params.name}":"$${x}"}],"n":12345678901234567890,"f":1.50,"z":null}`, values())
+	got, faults = jobdata.Expand(
+		`{"a":["${params.name}",{"${params.name}":"$${x}"}],"n":12345678901234567890,"f":1.50,"z":null}`, values())
 	require.Empty(t, faults)
 	require.JSONEq(t, `{"a":["o'hara",{"${params.name}":"${x}"}],"n":12345678901234567890,"f":1.50,"z":null}`, got)
 
@@ -161,8 +167,14 @@ func TestAFieldThatIsNotThereIsAnsweredWithThoseThatAre(t *testing.T) {
 	r.Text("script", 9)
 	faults := r.End()
 	require.Equal(t, []apperror.Field{
-		{Field: "jobData.argv", Code: "unknown_field", Message: "is not a field of this kind of job; there are command, script"},
-		{Field: "jobData.comand", Code: "unknown_field", Message: "is not a field of this kind of job; did you mean command?"},
+		{
+			Field: "jobData.argv", Code: "unknown_field",
+			Message: "is not a field of this kind of job; there are command, script",
+		},
+		{
+			Field: "jobData.comand", Code: "unknown_field",
+			Message: "is not a field of this kind of job; did you mean command?",
+		},
 	}, faults)
 	faults = read(`{"x":1}`).End()
 	require.Equal(t, "is not a field of this kind of job; it has none", faults[0].Message)

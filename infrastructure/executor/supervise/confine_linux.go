@@ -48,7 +48,8 @@ func restrict() error {
 		return fmt.Errorf("keep commands from gaining rights: %w", err)
 	}
 	// An administrator gave these capabilities to the server, not to its commands.
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil &&
+		!errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("keep commands from the server's capabilities: %w", err)
 	}
 	for capability := uintptr(0); ; capability++ {

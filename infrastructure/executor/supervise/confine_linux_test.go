@@ -125,7 +125,8 @@ func TestTheFolderAndTheProgramAreLookedAtAsTheUserOfTheCommand(t *testing.T) {
 			errs, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 			require.NoError(t, err)
 			_, err = n.Start(t.Context(), command.Order{
-				ID: "run", Path: c.program, Argv: []string{c.program}, Dir: c.dir, Account: n.account, Limits: c.limits, Stdout: out, Stderr: errs,
+				ID: "run", Path: c.program, Argv: []string{c.program}, Dir: c.dir, Account: n.account, Limits: c.limits,
+				Stdout: out, Stderr: errs,
 			})
 			require.ErrorIs(t, err, c.kind)
 		})
@@ -133,7 +134,9 @@ func TestTheFolderAndTheProgramAreLookedAtAsTheUserOfTheCommand(t *testing.T) {
 	exit, err := n.sh("exit 5").ends(t)
 	require.NoError(t, err)
 	require.Equal(t, 5, exit.Code)
-	require.Eventually(t, func() bool { return len(n.living()) == 1 }, 30*time.Second, 20*time.Millisecond, "nothing of the attempts is left")
+	require.Eventually(t, func() bool {
+		return len(n.living()) == 1
+	}, 30*time.Second, 20*time.Millisecond, "nothing of the attempts is left")
 }
 
 // A program that is not there says so, also where a shell sets the limits first.
@@ -145,7 +148,8 @@ func TestAMissingProgramWithLimitsSaysSo(t *testing.T) {
 		out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		require.NoError(t, err)
 		p, err := n.Start(t.Context(), command.Order{
-			ID: "run", Path: program, Argv: []string{program}, Dir: "/", Limits: command.Limits{OpenFiles: 32}, Stdout: out, Stderr: w,
+			ID: "run", Path: program, Argv: []string{program}, Dir: "/", Limits: command.Limits{OpenFiles: 32}, Stdout: out,
+			Stderr: w,
 		})
 		require.NoError(t, err)
 		exit, err := p.Wait()

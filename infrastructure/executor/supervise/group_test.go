@@ -25,7 +25,8 @@ func newGroupNode(t *testing.T, epoch int64) *node {
 	t.Helper()
 	id := "group-" + strings.ReplaceAll(t.Name(), "/", "-")
 	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: epoch, Lease: lease, Alone: true, Groups: true,
+		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: epoch, Lease: lease, Alone: true,
+		Groups: true,
 	})
 	require.NoError(t, err)
 	n := &node{Launcher: l, t: t, id: id}
@@ -70,7 +71,8 @@ func TestAForkBombIsEnded(t *testing.T) {
 		require.NoError(t, err)
 		n.account = account
 	}
-	j, err := n.try(command.Limits{Processes: 300}, "sh", "-c", "echo began; f() { f & f & wait; }; f 2>/dev/null; sleep 4712")
+	j, err := n.try(command.Limits{Processes: 300}, "sh", "-c",
+		"echo began; f() { f & f & wait; }; f 2>/dev/null; sleep 4712")
 	require.NoError(t, err)
 	require.Equal(t, "began", j.says(t))
 	const bomb = "/sh\x00-c\x00echo began; f()"

@@ -84,7 +84,10 @@ func Main(args []string) error {
 	}
 	_ = file.Close()
 	c := clock.NewSystem()
-	h := &helper{clock: c, link: l, lease: time.Duration(ms) * time.Millisecond, runs: map[int]*run{}, heard: c.Monotonic()}
+	h := &helper{
+		clock: c, link: l, lease: time.Duration(ms) * time.Millisecond, runs: map[int]*run{},
+		heard: c.Monotonic(),
+	}
 	forgetStart()
 	return h.serve()
 }
@@ -225,7 +228,10 @@ func rootly(a command.Account) bool {
 // like all leftovers.
 func refused(path string, attr *syscall.ProcAttr, err error) error {
 	errno, ok := err.(syscall.Errno) //nolint:errorlint // ForkExec returns it as it is
-	if !ok || !slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.ENOTDIR, syscall.ELOOP, syscall.ENOEXEC}, errno) {
+	if !ok || !slices.Contains([]syscall.Errno{
+		syscall.ENOENT, syscall.EACCES, syscall.ENOTDIR, syscall.ELOOP,
+		syscall.ENOEXEC,
+	}, errno) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	sys := *attr.Sys
@@ -289,7 +295,10 @@ func (h *helper) ended(pid int, status syscall.WaitStatus, usage syscall.Rusage)
 		if r.pid != pid || r.exit != nil {
 			continue
 		}
-		r.exit = &message{Verb: didExit, Run: r.number, CPUMs: (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Millisecond), Memory: usage.Maxrss << 10}
+		r.exit = &message{
+			Verb: didExit, Run: r.number,
+			CPUMs: (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Millisecond), Memory: usage.Maxrss << 10,
+		}
 		if status.Signaled() {
 			r.exit.Signal = int(status.Signal())
 		} else {

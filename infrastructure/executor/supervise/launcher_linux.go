@@ -161,7 +161,8 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 		return nil, err
 	}
 	packed, err := packOrder(order{
-		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.Rest(o.Limits), Group: group,
+		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.Rest(o.Limits),
+		Group: group,
 	})
 	if err != nil {
 		return nil, err
@@ -217,7 +218,10 @@ func (l *Launcher) born(mark string) (*life, error) {
 		_ = end.conn.Close()
 		return nil, fmt.Errorf("start the command helper: %w", err)
 	}
-	h := &life{launcher: l, mark: mark, number: l.number, link: end, cmd: cmd, processes: map[int]*process{}, gone: make(chan struct{}), heard: l.clock.Monotonic()}
+	h := &life{
+		launcher: l, mark: mark, number: l.number, link: end, cmd: cmd, processes: map[int]*process{},
+		gone: make(chan struct{}), heard: l.clock.Monotonic(),
+	}
 	go h.listen()
 	go h.beat()
 	return h, nil

@@ -208,10 +208,11 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 // Nothing of a run outlives its end, however it tries.
 func TestNothingOutlivesItsRun(t *testing.T) {
 	for name, script := range map[string]string{
-		"a child in the background":    "sleep 300 & echo $!",
-		"a child of another session":   "setsid sleep 300 & sleep 0.2; echo $!",
-		"a daemon":                     "(setsid sh -c 'echo $$; exec sleep 300' &) ; sleep 0.2",
-		"one that ignores TERM":        "(trap '' TERM; echo $$ >/dev/null; exec sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done') & sleep 0.2",
+		"a child in the background":  "sleep 300 & echo $!",
+		"a child of another session": "setsid sleep 300 & sleep 0.2; echo $!",
+		"a daemon":                   "(setsid sh -c 'echo $$; exec sleep 300' &) ; sleep 0.2",
+		"one that ignores TERM": "(trap '' TERM; echo $$ >/dev/null; exec sh -c 'trap \"\" TERM; echo $$; while :; " +
+			"do sleep 1; done') & sleep 0.2",
 		"one without a mark":           "env -i setsid sh -c 'echo $$; exec sleep 300' & sleep 0.2",
 		"a child of a child that died": "sh -c 'sh -c \"echo \\$\\$; exec sleep 300\" & exit 0'; sleep 0.2",
 	} {
@@ -334,7 +335,8 @@ func TestLeftoversOfAFormerLifeAreSwept(t *testing.T) {
 
 func TestLimitsHold(t *testing.T) {
 	n := newNode(t, 1)
-	j, err := n.try(command.Limits{OpenFiles: 17, CPUSec: 1, MemoryMb: 64}, "sh", "-c", "ulimit -n; ulimit -v; ulimit -c; while :; do :; done")
+	j, err := n.try(command.Limits{OpenFiles: 17, CPUSec: 1, MemoryMb: 64}, "sh", "-c",
+		"ulimit -n; ulimit -v; ulimit -c; while :; do :; done")
 	require.NoError(t, err)
 	exit, err := j.ends(t)
 	require.NoError(t, err)
@@ -363,7 +365,10 @@ func TestAStartThatNobodyWaitsForIsUndone(t *testing.T) {
 	defer r.Close()
 	errs, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	require.NoError(t, err)
-	p, err := n.Start(ctx, command.Order{ID: "x", Path: "/bin/sleep", Argv: []string{"sleep", "300"}, Dir: "/", Stdout: w, Stderr: errs})
+	p, err := n.Start(ctx, command.Order{
+		ID: "x", Path: "/bin/sleep", Argv: []string{"sleep", "300"}, Dir: "/", Stdout: w,
+		Stderr: errs,
+	})
 	if err == nil { // the answer was faster
 		require.NoError(t, p.Stop(syscall.SIGKILL))
 		_, _ = p.Wait()
@@ -413,7 +418,10 @@ func BenchmarkStart(b *testing.B) {
 					require.NoError(b, err)
 					return f
 				}
-				p, err := l.Start(b.Context(), command.Order{ID: "bench", Path: "/bin/true", Argv: []string{"true"}, Dir: "/", Stdout: null(), Stderr: null()})
+				p, err := l.Start(b.Context(), command.Order{
+					ID: "bench", Path: "/bin/true", Argv: []string{"true"}, Dir: "/",
+					Stdout: null(), Stderr: null(),
+				})
 				require.NoError(b, err)
 				_, err = p.Wait()
 				require.NoError(b, err)

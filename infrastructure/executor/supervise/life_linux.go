@@ -168,7 +168,8 @@ func (h *life) bury() {
 	}
 	left := l.clear(seen, inside, func(mark string) bool { return mark == h.mark })
 	if !l.isClosed() {
-		l.logger.Error("the command helper is gone; what it ran was ended", "helper", h.mark, "commands", running, "processes", left)
+		l.logger.Error("the command helper is gone; what it ran was ended", "helper", h.mark, "commands", running,
+			"processes", left)
 	}
 	h.mu.Lock()
 	lost := h.processes
@@ -251,5 +252,8 @@ func (p *process) Wait() (command.Exit, error) {
 }
 
 func exitOf(m message) command.Exit {
-	return command.Exit{Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond, OutOfMemory: m.OOM, Memory: m.Memory}
+	return command.Exit{
+		Code: m.Code, Signal: syscall.Signal(m.Signal), CPU: time.Duration(m.CPUMs) * time.Millisecond,
+		OutOfMemory: m.OOM, Memory: m.Memory,
+	}
 }

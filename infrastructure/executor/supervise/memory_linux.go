@@ -40,7 +40,8 @@ func droppable(smaps string) []mapping {
 			continue
 		}
 		if first, end, ok := addresses(fields[0]); ok {
-			current, candidate = mapping{first, end - first}, len(fields) >= 6 && unwritable(fields[1]) && strings.HasPrefix(fields[5], "/")
+			current, candidate = mapping{first, end - first}, len(fields) >= 6 && unwritable(fields[1]) &&
+				strings.HasPrefix(fields[5], "/")
 			continue
 		}
 		// "Anonymous" counts the pages that are no longer those of the file.

@@ -115,7 +115,8 @@ func (a *Area) Clear() error {
 			continue
 		}
 		if err := a.clear(base, name); err != nil {
-			errs = append(errs, fmt.Errorf("remove the working folders of a former life in %s: %w", filepath.Join(a.base, name), err))
+			errs = append(errs, fmt.Errorf("remove the working folders of a former life in %s: %w", filepath.Join(a.base, name),
+				err))
 		}
 	}
 	return errors.Join(errs...)
@@ -168,11 +169,14 @@ func safe(dir string) error {
 		mode := info.Mode()
 		switch {
 		case !ok || stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
-			return fmt.Errorf("working folders in %s would not be safe: %s belongs to another user; name a folder of root's own in TMPDIR", dir, at)
+			return fmt.Errorf("working folders in %s would not be safe: %s belongs to another user; name a folder of root's "+
+				"own in TMPDIR", dir, at)
 		case mode.Perm()&0o022 != 0 && mode&os.ModeSticky == 0:
-			return fmt.Errorf("working folders in %s would not be safe: others can write in %s; name a folder of root's own in TMPDIR", dir, at)
+			return fmt.Errorf("working folders in %s would not be safe: others can write in %s; name a folder of root's own "+
+				"in TMPDIR", dir, at)
 		case mode.Perm()&0o001 == 0:
-			return fmt.Errorf("the user of commands cannot reach working folders in %s: others may not enter %s; name another folder in TMPDIR", dir, at)
+			return fmt.Errorf("the user of commands cannot reach working folders in %s: others may not enter %s; name another "+
+				"folder in TMPDIR", dir, at)
 		}
 		if at == filepath.Dir(at) {
 			return nil

@@ -92,7 +92,8 @@ func (f *Folder) fill(script string) (err error) {
 
 // write makes the script. It sets the mode by descriptor, so that no mask matters.
 func (f *Folder) write(script string) error {
-	fd, err := unix.Openat(int(f.outer.Fd()), scriptName, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Openat(int(f.outer.Fd()), scriptName,
+		unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,8 @@ func (f *Folder) write(script string) error {
 // makeReport makes the file in which the run reports. The file is read through this descriptor
 // alone, whatever happens to its name.
 func (f *Folder) makeReport() (*os.File, error) {
-	fd, err := unix.Openat(int(f.outer.Fd()), reportName, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Openat(int(f.outer.Fd()), reportName,
+		unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,10 @@ func TestOnesOwnFoldersArePrivate(t *testing.T) {
 	a := open(t, t.TempDir(), workfolder.Owner{})
 	f, err := a.Make("run-1", "echo x")
 	require.NoError(t, err)
-	for path, want := range map[string]os.FileMode{a.Path(): 0o700, f.Home(): 0o700, f.Script(): 0o400, f.Report(): 0o600} {
+	for path, want := range map[string]os.FileMode{
+		a.Path(): 0o700, f.Home(): 0o700, f.Script(): 0o400,
+		f.Report(): 0o600,
+	} {
 		_, _, mode := owner(t, path)
 		require.Equal(t, want, mode, path)
 	}
@@ -88,7 +91,10 @@ func TestABaseThatOthersControlIsRefused(t *testing.T) {
 	require.NoError(t, os.Chown(theirs, 65534, 65534))
 	require.NoError(t, os.Chmod(shared, 0o777))
 	require.NoError(t, os.Chmod(closed, 0o700))
-	for dir, message := range map[string]string{theirs: "belongs to another user", shared: "others can write in", closed: "others may not enter"} {
+	for dir, message := range map[string]string{
+		theirs: "belongs to another user", shared: "others can write in",
+		closed: "others may not enter",
+	} {
 		inner := filepath.Join(dir, "inner")
 		require.NoError(t, os.Mkdir(inner, 0o755))
 		for _, base := range []string{dir, inner} {
@@ -229,7 +235,10 @@ func TestFormerLivesAreClearedAndNothingElse(t *testing.T) {
 	require.NoError(t, a.Clear())
 	require.NoDirExists(t, former)
 	require.FileExists(t, outside+"/kept")
-	for _, path := range []string{a.Path(), alive.Path(), filepath.Join(base, "area-link"), filepath.Join(base, "area-file"), filepath.Join(base, "others")} {
+	for _, path := range []string{
+		a.Path(), alive.Path(), filepath.Join(base, "area-link"),
+		filepath.Join(base, "area-file"), filepath.Join(base, "others"),
+	} {
 		_, err := os.Lstat(path)
 		require.NoError(t, err, path)
 	}

@@ -141,7 +141,10 @@ func (c *client) run() (history []porcupine.Operation) {
 			c.t.Errorf("%s %s: %v", in.op, in.name, err)
 			return history
 		}
-		history = append(history, porcupine.Operation{ClientId: c.id, Input: in, Output: out, Call: int64(called), Return: int64(returned)})
+		history = append(history, porcupine.Operation{
+			ClientId: c.id, Input: in, Output: out, Call: int64(called),
+			Return: int64(returned),
+		})
 	}
 	return history
 }

@@ -88,7 +88,8 @@ func claimsMeet(t *testing.T, s Subject) {
 
 func claimedAreLocks(t *testing.T, s Subject) {
 	lease := take(t, s.One, "single", "a", long)
-	require.Equal(t, []string{"other"}, claim(t, s.Two, []string{"single", "other"}, "b"), "one set of locks, however they are taken")
+	require.Equal(t, []string{"other"}, claim(t, s.Two, []string{"single", "other"}, "b"),
+		"one set of locks, however they are taken")
 	refused(t, s.One, "other", "a")
 	require.Equal(t, []string{"single"}, claim(t, s.Two, []string{"single", "other"}, "a"))
 	unlock(t, true, s.One, lease) // a claim of the holder's own lock keeps the token

@@ -224,8 +224,10 @@ func tokensGrow(t *testing.T, s Subject) {
 
 func oddNames(t *testing.T, s Subject) {
 	names := []string{
-		"x", "X", "x ", " x", "x\t", "ä", "a\u0308", "日本", "\x00", "\xff\xfe", "x\n", "{x}", "}{", "a:b", "%", "_", "'", `"; --`, "*", "sha256:00",
-		strings.Repeat("y", repository.MaxLockName), strings.Repeat("y", repository.MaxLockName-1), strings.Repeat("y", repository.MaxLockName-1) + "z",
+		"x", "X", "x ", " x", "x\t", "ä", "a\u0308", "日本", "\x00", "\xff\xfe", "x\n", "{x}", "}{", "a:b", "%", "_", "'",
+		`"; --`, "*", "sha256:00",
+		strings.Repeat("y", repository.MaxLockName), strings.Repeat("y", repository.MaxLockName-1),
+		strings.Repeat("y", repository.MaxLockName-1) + "z",
 	}
 	leases := make([]repository.Lease, len(names))
 	for i, name := range names {
@@ -259,11 +261,14 @@ func outOfRange(t *testing.T, s Subject) {
 	_, unlocked := s.One.Unlock(t.Context(), repository.Lease{Name: "x", Token: 1})
 	for what, err := range map[string]error{
 		"no name": try("", "a", long), "a long name": try(strings.Repeat("x", repository.MaxLockName+1), "a", long),
-		"no holder": try("x", "", long), "a holder with a space": try("x", "a b", long), "a foreign holder": try("x", "ä", long),
-		"a long holder": try("x", strings.Repeat("a", repository.MaxLockHolder+1), long),
-		"no ttl":        try("x", "a", 0), "a negative ttl": try("x", "a", -long), "a ttl without end": try("x", "a", repository.MaxLockTTL+1),
-		"too many": claim(names...), "a name twice": claim("x", "y", "x"), "an empty one": claim("x", ""),
-		"too many to release": s.One.ReleaseMany(t.Context(), names, "a"), "renew for nothing": renewed, "unlock for nobody": unlocked,
+		"no holder": try("x", "", long), "a holder with a space": try("x", "a b", long),
+		"a foreign holder": try("x", "ä", long),
+		"a long holder":    try("x", strings.Repeat("a", repository.MaxLockHolder+1), long),
+		"no ttl":           try("x", "a", 0), "a negative ttl": try("x", "a", -long),
+		"a ttl without end": try("x", "a", repository.MaxLockTTL+1),
+		"too many":          claim(names...), "a name twice": claim("x", "y", "x"), "an empty one": claim("x", ""),
+		"too many to release": s.One.ReleaseMany(t.Context(), names, "a"), "renew for nothing": renewed,
+		"unlock for nobody": unlocked,
 	} {
 		require.True(t, apperror.Is(err, apperror.KindInvalid), "%s: %v", what, err)
 	}
@@ -302,7 +307,8 @@ func away(t *testing.T, s Subject) {
 	_, renewed := s.Away.Renew(ctx, lease, long)
 	_, unlocked := s.Away.Unlock(ctx, lease)
 	for what, err := range map[string]error{
-		"try": tried, "claim": claimed, "renew": renewed, "unlock": unlocked, "release": s.Away.ReleaseMany(ctx, []string{"x"}, "a"),
+		"try": tried, "claim": claimed, "renew": renewed, "unlock": unlocked,
+		"release": s.Away.ReleaseMany(ctx, []string{"x"}, "a"),
 	} {
 		require.True(t, apperror.Is(err, apperror.KindUnavailable), "%s: %v", what, err)
 	}

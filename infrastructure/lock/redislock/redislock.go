@@ -73,8 +73,11 @@ func (l *Locks) ClaimMany(ctx context.Context, names []string, holder string, tt
 }
 
 // take runs the claim; own is 1 to renew what the holder has.
-func (l *Locks) take(ctx context.Context, names []string, holder string, ttl time.Duration, own int) (until time.Time, tokens []int64, err error) {
-	out, err := l.claim.Run(ctx, l.client, l.keys(names), holder, ttl.Milliseconds(), keep.Milliseconds(), own).Int64Slice()
+func (l *Locks) take(ctx context.Context, names []string, holder string, ttl time.Duration,
+	own int,
+) (until time.Time, tokens []int64, err error) {
+	out, err := l.claim.Run(ctx, l.client, l.keys(names), holder, ttl.Milliseconds(), keep.Milliseconds(), own).
+		Int64Slice()
 	if err != nil {
 		return until, nil, away("claim locks", err)
 	}
@@ -101,7 +104,8 @@ func (l *Locks) Unlock(ctx context.Context, lease repository.Lease) (bool, error
 }
 
 func (l *Locks) end(ctx context.Context, what string, lease repository.Lease, ttl time.Duration) (bool, error) {
-	n, err := l.change.Run(ctx, l.client, l.keys([]string{lease.Name}), lease.Holder, lease.Token, ttl.Milliseconds(), keep.Milliseconds()).Int64()
+	n, err := l.change.Run(ctx, l.client, l.keys([]string{lease.Name}), lease.Holder, lease.Token, ttl.Milliseconds(),
+		keep.Milliseconds()).Int64()
 	return n == 1, away(what, err)
 }
 
@@ -130,5 +134,6 @@ func away(what string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return fmt.Errorf("%s: %w: %w", what, apperror.New(apperror.KindUnavailable, "redis_unavailable", "Redis is unavailable, try again"), err)
+	return fmt.Errorf("%s: %w: %w", what, apperror.New(apperror.KindUnavailable, "redis_unavailable",
+		"Redis is unavailable, try again"), err)
 }

@@ -18,5 +18,8 @@ type Tables struct {
 
 // NewTables gives the repositories over the connections of s.
 func NewTables(s *sqldb.Core) *Tables {
-	return &Tables{Users: &Users{s}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()}, IdempotentCalls: &IdempotentCalls{s}}
+	return &Tables{
+		Users: &Users{s}, Secrets: &Secrets{s}, Tokens: &Tokens{s}, Audit: &Audit{s, newAuditQueue()},
+		IdempotentCalls: &IdempotentCalls{s},
+	}
 }

@@ -20,12 +20,15 @@ type Audit struct {
 }
 
 // ListAudit implements repository.Audit.
-func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repository.Page) ([]entity.AuditEntry, string, error) {
+func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter,
+	p repository.Page,
+) ([]entity.AuditEntry, string, error) {
 	before, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if !sqlvalue.IsASCIIID(f.UserID) || sqlvalue.HasTrailingSpace(f.Action) || sqlvalue.HasTrailingSpace(f.Object) || sqlvalue.HasTrailingSpace(f.ObjectName) {
+	if !sqlvalue.IsASCIIID(f.UserID) || sqlvalue.HasTrailingSpace(f.Action) || sqlvalue.HasTrailingSpace(f.Object) ||
+		sqlvalue.HasTrailingSpace(f.ObjectName) {
 		return nil, "", nil
 	}
 	lo, hi := "", before
@@ -40,7 +43,8 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 		narrow = listing.Equals("object", f.Object)
 	}
 	return listing.WindowScan[entity.AuditEntry]{
-		Conn: r.s.Pool, Statement: "audit.list-window", Table: "scheduler_audit_log", Key: "id", Where: narrow.Text, Args: narrow.Args,
+		Conn: r.s.Pool, Statement: "audit.list-window", Table: "scheduler_audit_log", Key: "id", Where: narrow.Text,
+		Args: narrow.Args,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]entity.AuditEntry, string, error) {
 			return r.page(ctx, f, listing.IDBounds("id", lo, hi), limit)
 		},
@@ -48,9 +52,13 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter, p repos
 }
 
 // page reads matching entries, newest first.
-func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids listing.Condition, limit int) ([]entity.AuditEntry, string, error) {
-	where, args := listing.JoinConditions(ids, listing.Equals("user_id", f.UserID), listing.Equals("action", f.Action), listing.Equals("object", f.Object), listing.Equals("object_name", f.ObjectName))
-	entries, err := sqldb.Collect(ctx, r.s.Pool, "audit.list", `SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''),
+func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids listing.Condition,
+	limit int,
+) ([]entity.AuditEntry, string, error) {
+	where, args := listing.JoinConditions(ids, listing.Equals("user_id", f.UserID), listing.Equals("action", f.Action),
+		listing.Equals("object", f.Object), listing.Equals("object_name", f.ObjectName))
+	entries, err := sqldb.Collect(ctx, r.s.Pool, "audit.list",
+		`SELECT id, create_time, COALESCE(user_id, ''), COALESCE(user_name, ''), COALESCE(token_id, ''),
 		COALESCE(address, ''), COALESCE(request_id, ''), action, COALESCE(object, ''), COALESCE(object_name, ''), status, COALESCE(code, ''), COALESCE(changes, ''), calls
 		FROM scheduler_audit_log`+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), scanAudit)
 	if err != nil {
@@ -62,7 +70,8 @@ func (r *Audit) page(ctx context.Context, f repository.AuditFilter, ids listing.
 
 func scanAudit(rows *sql.Rows) (e entity.AuditEntry, err error) {
 	var at sqlvalue.DBTime
-	err = rows.Scan(&e.ID, &at, &e.UserID, &e.UserName, &e.TokenID, &e.Address, &e.RequestID, &e.Action, &e.Object, &e.ObjectName, &e.Status, &e.Code, &e.Changes, &e.Calls)
+	err = rows.Scan(&e.ID, &at, &e.UserID, &e.UserName, &e.TokenID, &e.Address, &e.RequestID, &e.Action, &e.Object,
+		&e.ObjectName, &e.Status, &e.Code, &e.Changes, &e.Calls)
 	e.Time = at.Time()
 	return e, err
 }

@@ -57,7 +57,8 @@ func (q *auditQueue) leave(w *auditWait) {
 
 // AddAudit implements repository.Audit. It returns when the entry is stored.
 func (r *Audit) AddAudit(ctx context.Context, e entity.AuditEntry) error {
-	if err := sqlvalue.CheckTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.ObjectName, e.Changes); err != nil {
+	if err := sqlvalue.CheckTexts(e.ID, "", "", e.UserName, e.Address, e.Action, e.Object, e.ObjectName,
+		e.Changes); err != nil {
 		return err
 	}
 	w := &auditWait{entry: e, done: make(chan error, 1)}
@@ -100,11 +101,14 @@ func (r *Audit) writeWaiting(ctx context.Context) {
 func (r *Audit) write(ctx context.Context, batch []*auditWait) error {
 	return r.s.Change(ctx, repository.LaneAPI, "audit-add", func(ctx context.Context, c *sqldb.Conn) error {
 		return bulk.Insert(ctx, c, "audit.insert",
-			"scheduler_audit_log (id, create_time, user_id, user_name, token_id, address, request_id, action, object, object_name, status, code, changes, calls)", 14, "",
+			"scheduler_audit_log (id, create_time, user_id, user_name, token_id, address, request_id, action, object, "+
+				"object_name, status, code, changes, calls)", 14, "",
 			batch, func(args []any, w *auditWait) []any {
 				e := w.entry
-				return append(args, e.ID, sqlvalue.TimeArg(e.Time), sqlvalue.TextOrNull(e.UserID), sqlvalue.TextOrNull(e.UserName), sqlvalue.TextOrNull(e.TokenID), sqlvalue.TextOrNull(e.Address),
-					sqlvalue.TextOrNull(e.RequestID), e.Action, sqlvalue.TextOrNull(e.Object), sqlvalue.TextOrNull(e.ObjectName), e.Status, sqlvalue.TextOrNull(e.Code), sqlvalue.TextOrNull(e.Changes), max(e.Calls, 1))
+				return append(args, e.ID, sqlvalue.TimeArg(e.Time), sqlvalue.TextOrNull(e.UserID), sqlvalue.TextOrNull(e.UserName),
+					sqlvalue.TextOrNull(e.TokenID), sqlvalue.TextOrNull(e.Address),
+					sqlvalue.TextOrNull(e.RequestID), e.Action, sqlvalue.TextOrNull(e.Object), sqlvalue.TextOrNull(e.ObjectName),
+					e.Status, sqlvalue.TextOrNull(e.Code), sqlvalue.TextOrNull(e.Changes), max(e.Calls, 1))
 			})
 	})
 }

@@ -24,11 +24,14 @@ func (jobDataRow) TableName() string { return "scheduler_job_definition" }
 
 // JobsNaming implements repository.SecretUses. It reads the data of all jobs:
 // no index knows what stands in them.
-func (r *Secrets) JobsNaming(ctx context.Context, secret string, within, except []string, limit int) ([]*entity.Job, error) {
+func (r *Secrets) JobsNaming(ctx context.Context, secret string, within, except []string,
+	limit int,
+) ([]*entity.Job, error) {
 	var out []*entity.Job
 	after := ""
 	for {
-		query := r.s.Pool.GORM(ctx, "secret.uses").Where("id > ? AND deleted = 0 AND INSTR(job_data, ?) > 0", after, placeholder.OfSecret(secret))
+		query := r.s.Pool.GORM(ctx, "secret.uses").Where("id > ? AND deleted = 0 AND INSTR(job_data, ?) > 0", after,
+			placeholder.OfSecret(secret))
 		if within != nil {
 			query = query.Where("group_name IN ?", within)
 		}
@@ -36,7 +39,8 @@ func (r *Secrets) JobsNaming(ctx context.Context, secret string, within, except 
 			query = query.Where("group_name NOT IN ?", except)
 		}
 		var rows []jobDataRow
-		if err := query.Select("id", "name", "group_name", "job_data").Order("id").Limit(usesPage).Find(&rows).Error; err != nil {
+		if err := query.Select("id", "name", "group_name", "job_data").Order("id").Limit(usesPage).Find(&rows).
+			Error; err != nil {
 			return nil, err
 		}
 		for _, row := range rows {

@@ -93,7 +93,8 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 	args = append(args, s.Version, sqlvalue.TimeArg(s.UpdateTime), s.Name, s.Version-1)
 	return r.s.Change(ctx, repository.LaneAPI, "secret-replace", func(ctx context.Context, c *sqldb.Conn) error {
 		n, err := c.Exec(ctx, "secret.replace",
-			"UPDATE scheduler_secret SET description = ?, job_groups = ?"+set+", version = ?, update_time = ? WHERE name = ? AND version = ?", args...)
+			"UPDATE scheduler_secret SET description = ?, job_groups = ?"+set+", version = ?, update_time = ? WHERE name = ? "+
+				"AND version = ?", args...)
 		if err != nil || n == 1 {
 			return err
 		}
@@ -103,20 +104,23 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 
 // secretAt says why a secret is not at a version.
 func secretAt(ctx context.Context, c *sqldb.Conn, name string, version int) error {
-	found, err := sqldb.Collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?", []any{name}, sqlvalue.ScanInt)
+	found, err := sqldb.Collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?",
+		[]any{name}, sqlvalue.ScanInt)
 	switch {
 	case err != nil:
 		return err
 	case len(found) == 0:
 		return apperror.NotFound("secret", name)
 	}
-	return apperror.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit", found[0], version)
+	return apperror.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit",
+		found[0], version)
 }
 
 // ResealSecret implements repository.Secrets.
 func (r *Secrets) ResealSecret(ctx context.Context, s entity.Secret) (ok bool, err error) {
 	err = r.s.Change(ctx, repository.LaneAPI, "secret-reseal", func(ctx context.Context, c *sqldb.Conn) error {
-		n, err := c.Exec(ctx, "secret.reseal", "UPDATE scheduler_secret SET key_id = ?, sealed = ? WHERE name = ? AND version = ?",
+		n, err := c.Exec(ctx, "secret.reseal",
+			"UPDATE scheduler_secret SET key_id = ?, sealed = ? WHERE name = ? AND version = ?",
 			s.KeyID, s.Sealed, s.Name, s.Version)
 		ok = n == 1
 		return err
@@ -139,7 +143,9 @@ func (r *Secrets) DropSecret(ctx context.Context, name string, version int) erro
 }
 
 // ListSecrets implements repository.Secrets.
-func (r *Secrets) ListSecrets(ctx context.Context, within []string, p repository.Page) ([]entity.Secret, string, error) {
+func (r *Secrets) ListSecrets(ctx context.Context, within []string,
+	p repository.Page,
+) ([]entity.Secret, string, error) {
 	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -182,7 +188,8 @@ func (r *Secrets) SecretsByName(ctx context.Context, names []string) ([]entity.S
 
 // Seals implements repository.Secrets.
 func (r *Secrets) Seals(ctx context.Context) ([]repository.Seal, error) {
-	return sqldb.Collect(ctx, r.s.Pool, "secret.seals", "SELECT key_id, COUNT(*), COUNT(job_groups) FROM scheduler_secret GROUP BY key_id ORDER BY key_id", nil,
+	return sqldb.Collect(ctx, r.s.Pool, "secret.seals",
+		"SELECT key_id, COUNT(*), COUNT(job_groups) FROM scheduler_secret GROUP BY key_id ORDER BY key_id", nil,
 		func(rows *sql.Rows) (s repository.Seal, err error) {
 			return s, rows.Scan(&s.KeyID, &s.Secrets, &s.Bound)
 		})

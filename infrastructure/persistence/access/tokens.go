@@ -50,7 +50,8 @@ func (r tokenRow) entity() (entity.Token, error) {
 func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 	row := tokenRow{
 		ID: t.ID, UserID: t.UserID, Name: t.Name, TokenHash: t.Hash,
-		ExpiresAt: sqlvalue.DBTime(t.ExpiresAt), LastUsedAt: sqlvalue.DBTime(t.LastUsedAt), CreateTime: sqlvalue.DBTime(t.CreateTime),
+		ExpiresAt: sqlvalue.DBTime(t.ExpiresAt), LastUsedAt: sqlvalue.DBTime(t.LastUsedAt),
+		CreateTime: sqlvalue.DBTime(t.CreateTime),
 	}
 	if t.Scopes != nil {
 		scopes, err := json.Marshal(t.Scopes)
@@ -62,16 +63,19 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 	}
 	return r.s.Change(ctx, repository.LaneAPI, "token-add", func(ctx context.Context, c *sqldb.Conn) error {
 		// The lock makes calls of one user count one after the other.
-		if _, err := sqldb.Collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.Dialect.ForUpdate, []any{t.UserID}, sqlvalue.ScanText); err != nil {
+		if _, err := sqldb.Collect(ctx, c, "user.lock", "SELECT id FROM scheduler_user WHERE id = ?"+c.Dialect.ForUpdate,
+			[]any{t.UserID}, sqlvalue.ScanText); err != nil {
 			return err
 		}
-		n, err := sqldb.Collect(ctx, c, "token.count", "SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
+		n, err := sqldb.Collect(ctx, c, "token.count",
+			"SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
 			[]any{t.UserID, sqlvalue.TimeArg(t.CreateTime)}, sqlvalue.ScanInt)
 		switch {
 		case err != nil:
 			return err
 		case int(n[0]) >= most:
-			return apperror.Conflict("too_many_tokens", "you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
+			return apperror.Conflict("too_many_tokens",
+				"you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
 		}
 		return c.GORM(ctx, "token.insert").Create(&row).Error
 	})
@@ -92,7 +96,8 @@ func takeValid(ctx context.Context, c *sqldb.Conn, kind, hash string, now time.T
 	if !sqlvalue.IsASCII(hash) {
 		return unknown
 	}
-	err := c.GORM(ctx, kind+".get").Where("token_hash = ? AND expires_at > ?", hash, sqlvalue.TimeText(now)).Take(row).Error
+	err := c.GORM(ctx, kind+".get").Where("token_hash = ? AND expires_at > ?", hash, sqlvalue.TimeText(now)).Take(row).
+		Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return unknown
 	}
@@ -154,7 +159,8 @@ func (r *Tokens) DropToken(ctx context.Context, id, userID string) (entity.Token
 // UseToken implements repository.Tokens.
 func (r *Tokens) UseToken(ctx context.Context, id string, at time.Time) error {
 	return r.s.Change(ctx, repository.LaneAPI, "token-use", func(ctx context.Context, c *sqldb.Conn) error {
-		_, err := c.Exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?", sqlvalue.TimeArg(at), id)
+		_, err := c.Exec(ctx, "token.use", "UPDATE scheduler_api_token SET last_used_at = ? WHERE id = ?",
+			sqlvalue.TimeArg(at), id)
 		return err
 	})
 }

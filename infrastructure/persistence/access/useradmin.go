@@ -21,7 +21,8 @@ func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User
 	}
 	limit := listing.PageSize(p.Limit)
 	var rows []userRow
-	if err := r.s.Pool.GORM(ctx, "user.list").Where("id > ?", after).Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
+	if err := r.s.Pool.GORM(ctx, "user.list").Where("id > ?", after).Order("id").Limit(limit + 1).Find(&rows).
+		Error; err != nil {
 		return nil, "", err
 	}
 	rows, next := listing.CutPage(rows, limit, func(r userRow) string { return r.ID })
@@ -35,7 +36,9 @@ func (r *Users) ListUsers(ctx context.Context, p repository.Page) ([]entity.User
 }
 
 // SetRole implements repository.UserAdmin.
-func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights, at time.Time) error {
+func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights,
+	at time.Time,
+) error {
 	groups, err := groupsJSON(rights.Groups)
 	if err != nil {
 		return fmt.Errorf("write the groups of user %s: %w", userID, err)
@@ -44,8 +47,10 @@ func (r *Users) SetRole(ctx context.Context, userID string, role entity.Role, ri
 		if err := ensureNotLastAdmin(ctx, c, userID, role); err != nil {
 			return err
 		}
-		if _, err := c.Exec(ctx, "user.set-role", "UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, secrets = ?, update_time = ? WHERE id = ?",
-			string(role), groups, sqlvalue.Flag(rights.Commands), sqlvalue.Flag(rights.Secrets), sqlvalue.TimeArg(at), userID); err != nil {
+		if _, err := c.Exec(ctx, "user.set-role",
+			"UPDATE scheduler_user SET role = ?, job_groups = ?, commands = ?, secrets = ?, update_time = ? WHERE id = ?",
+			string(role), groups, sqlvalue.Flag(rights.Commands), sqlvalue.Flag(rights.Secrets), sqlvalue.TimeArg(at),
+			userID); err != nil {
 			return err
 		}
 		_, err := c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID)
@@ -79,11 +84,13 @@ func ensureNotLastAdmin(ctx context.Context, c *sqldb.Conn, userID string, next 
 	if !sqlvalue.IsASCIIID(userID) {
 		return apperror.NotFound("user", userID)
 	}
-	admins, err := sqldb.Collect(ctx, c, "user.lock-admins", "SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.Dialect.ForUpdate, nil, sqlvalue.ScanText)
+	admins, err := sqldb.Collect(ctx, c, "user.lock-admins",
+		"SELECT id FROM scheduler_user WHERE role = 'admin' ORDER BY id"+c.Dialect.ForUpdate, nil, sqlvalue.ScanText)
 	if err != nil {
 		return err
 	}
-	found, err := sqldb.Collect(ctx, c, "user.exists", "SELECT id FROM scheduler_user WHERE id = ?", []any{userID}, sqlvalue.ScanText)
+	found, err := sqldb.Collect(ctx, c, "user.exists", "SELECT id FROM scheduler_user WHERE id = ?", []any{userID},
+		sqlvalue.ScanText)
 	switch {
 	case err != nil:
 		return err

@@ -75,7 +75,8 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	key := strings.ToLower(u.Name)
 	err = r.s.Change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *sqldb.Conn) error {
 		// Who was made by a former release has no key to collide with.
-		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1", []any{key}, sqlvalue.ScanInt)
+		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1",
+			[]any{key}, sqlvalue.ScanInt)
 		if err != nil {
 			return err
 		}
@@ -83,12 +84,14 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 			return repository.ErrDuplicateID
 		}
 		return c.GORM(ctx, "user.insert").Create(&userRow{
-			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups, Commands: u.Commands, Secrets: u.Secrets,
+			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups,
+			Commands: u.Commands, Secrets: u.Secrets,
 			CreateTime: sqlvalue.DBTime(u.CreateTime), UpdateTime: sqlvalue.DBTime(u.UpdateTime),
 		}).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) {
-		return apperror.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same", u.Name)
+		return apperror.Conflict("name_taken", "a user with the name %q exists; small and capital letters count as the same",
+			u.Name)
 	}
 	return err
 }
@@ -125,14 +128,16 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 // SetPassword implements repository.Users.
 func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error {
 	return r.s.Change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *sqldb.Conn) error {
-		n, err := c.Exec(ctx, "user.set-password", "UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqlvalue.TimeArg(at), userID)
+		n, err := c.Exec(ctx, "user.set-password",
+			"UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqlvalue.TimeArg(at), userID)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return apperror.NotFound("user", userID)
 		}
-		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil || keepTokens {
+		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil ||
+			keepTokens {
 			return err
 		}
 		_, err = c.Exec(ctx, "token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", userID)
@@ -163,10 +168,13 @@ func (sessionRow) TableName() string { return "scheduler_session" }
 // AddSession implements repository.Sessions.
 func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *sqldb.Conn) error {
-		if err := c.GORM(ctx, "session.insert").Create(&sessionRow{v.TokenHash, v.UserID, sqlvalue.DBTime(v.ExpiresAt), sqlvalue.DBTime(v.CreateTime)}).Error; err != nil {
+		if err := c.GORM(ctx, "session.insert").
+			Create(&sessionRow{v.TokenHash, v.UserID, sqlvalue.DBTime(v.ExpiresAt), sqlvalue.DBTime(v.CreateTime)}).
+			Error; err != nil {
 			return err
 		}
-		old, err := sqldb.Collect(ctx, c, "session.beyond", "SELECT token_hash FROM scheduler_session WHERE user_id = ? ORDER BY create_time DESC, token_hash LIMIT ? OFFSET ?",
+		old, err := sqldb.Collect(ctx, c, "session.beyond",
+			"SELECT token_hash FROM scheduler_session WHERE user_id = ? ORDER BY create_time DESC, token_hash LIMIT ? OFFSET ?",
 			[]any{v.UserID, c.Dialect.MaxRows, most}, sqlvalue.ScanText)
 		if err != nil || len(old) == 0 {
 			return err
@@ -183,7 +191,10 @@ func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (
 	if err := takeValid(ctx, r.s.Pool, "session", hash, now, &row); err != nil {
 		return entity.Session{}, err
 	}
-	return entity.Session{TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(), CreateTime: row.CreateTime.Time()}, nil
+	return entity.Session{
+		TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(),
+		CreateTime: row.CreateTime.Time(),
+	}, nil
 }
 
 // DropSession implements repository.Sessions. An unknown one is no error.

@@ -77,7 +77,10 @@ func Template(fill func(ctx context.Context, s *persistence.Store) error) ([]byt
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "template.db")
-	s, err := persistence.Open(context.Background(), persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path}, AutoMigrate: true})
+	s, err := persistence.Open(context.Background(), persistence.Config{
+		Config:      sqldb.Config{Driver: "sqlite", Path: path},
+		AutoMigrate: true,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +162,13 @@ type Tx struct {
 }
 
 // Write is Store.Write with a Tx.
-func Write(ctx context.Context, s *persistence.Store, lane repository.Lane, name string, fn func(ctx context.Context, tx Tx) error) error {
-	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete, func(ctx context.Context, c *sqldb.Conn) error {
-		return fn(ctx, Tx{Tx: engine.NewTx(c), conn: c})
-	})
+func Write(ctx context.Context, s *persistence.Store, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx Tx) error,
+) error {
+	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete,
+		func(ctx context.Context, c *sqldb.Conn) error {
+			return fn(ctx, Tx{Tx: engine.NewTx(c), conn: c})
+		})
 }
 
 // Exec runs a bare statement and returns how many rows it found.

@@ -35,7 +35,8 @@ func (r *Counts) CountJobs(ctx context.Context, groups []string) (map[entity.Job
 		in, names := r.c.Dialect.InAny("group_name", groups)
 		where, args = where+" AND "+in, names
 	}
-	lines, err := sqldb.Collect(ctx, r.c, "tally.jobs", "SELECT status, COUNT(*), COUNT(*) FROM scheduler_job_definition"+where+" GROUP BY status", args, scanTally)
+	lines, err := sqldb.Collect(ctx, r.c, "tally.jobs",
+		"SELECT status, COUNT(*), COUNT(*) FROM scheduler_job_definition"+where+" GROUP BY status", args, scanTally)
 	counts := map[entity.JobStatus]int{}
 	for _, line := range lines {
 		counts[entity.JobStatus(line.status)] = line.mine
@@ -44,8 +45,12 @@ func (r *Counts) CountJobs(ctx context.Context, groups []string) (map[entity.Job
 }
 
 // CountRuns implements repository.Counts.
-func (r *Counts) CountRuns(ctx context.Context, since time.Time, groups []string, limit int) (map[entity.Status]int, bool, error) {
-	mine, looked, err := r.count(ctx, "tally.runs", "status, job_id FROM scheduler_job_execution WHERE id >= ? ORDER BY id DESC", []any{identity.FloorID(since)}, groups, limit)
+func (r *Counts) CountRuns(ctx context.Context, since time.Time, groups []string,
+	limit int,
+) (map[entity.Status]int, bool, error) {
+	mine, looked, err := r.count(ctx, "tally.runs",
+		"status, job_id FROM scheduler_job_execution WHERE id >= ? ORDER BY id DESC", []any{identity.FloorID(since)}, groups,
+		limit)
 	counts := make(map[entity.Status]int, len(mine))
 	for status, n := range mine {
 		counts[entity.Status(status)] = n
@@ -54,26 +59,33 @@ func (r *Counts) CountRuns(ctx context.Context, since time.Time, groups []string
 }
 
 // CountClaims implements repository.Counts.
-func (r *Counts) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, limit int) (int, bool, error) {
+func (r *Counts) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string,
+	limit int,
+) (int, bool, error) {
 	columns := "'' AS status, job_id"
 	if groups == nil {
 		columns = "'' AS status, '' AS job_id" // the index has all there is to read
 	}
-	mine, looked, err := r.count(ctx, "tally.claims", columns+" FROM scheduler_job_execution"+r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ?",
+	mine, looked, err := r.count(ctx, "tally.claims",
+		columns+" FROM scheduler_job_execution"+r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ?",
 		[]any{string(lo), string(hi)}, groups, limit)
 	return mine[""], looked >= limit, err
 }
 
 // CountLetters implements repository.Counts.
 func (r *Counts) CountLetters(ctx context.Context, groups []string, limit int) (int, bool, error) {
-	mine, looked, err := r.count(ctx, "tally.letters", "CASE WHEN replayed_as IS NULL THEN 'waiting' ELSE '' END AS status, job_id FROM scheduler_dead_letter ORDER BY execution_id DESC",
+	mine, looked, err := r.count(ctx, "tally.letters",
+		"CASE WHEN replayed_as IS NULL THEN 'waiting' ELSE '' END AS status, job_id FROM scheduler_dead_letter ORDER BY "+
+			"execution_id DESC",
 		nil, groups, limit)
 	return mine["waiting"], looked >= limit, err
 }
 
 // count looks at the first rows of a query for a status and a job's id, and
 // counts by status those whose job is in one of the groups.
-func (r *Counts) count(ctx context.Context, name, query string, args []any, groups []string, limit int) (mine map[string]int, looked int, err error) {
+func (r *Counts) count(ctx context.Context, name, query string, args []any, groups []string,
+	limit int,
+) (mine map[string]int, looked int, err error) {
 	counted, join := "COUNT(*)", ""
 	args = append(args, limit)
 	if groups != nil {
@@ -81,7 +93,8 @@ func (r *Counts) count(ctx context.Context, name, query string, args []any, grou
 		counted, join = "COUNT(j.id)", " LEFT JOIN scheduler_job_definition j ON j.id = w.job_id AND "+in
 		args = append(args, names...)
 	}
-	lines, err := sqldb.Collect(ctx, r.c, name, "SELECT w.status, COUNT(*), "+counted+" FROM (SELECT "+query+" LIMIT ?) w"+join+" GROUP BY w.status", args, scanTally)
+	lines, err := sqldb.Collect(ctx, r.c, name,
+		"SELECT w.status, COUNT(*), "+counted+" FROM (SELECT "+query+" LIMIT ?) w"+join+" GROUP BY w.status", args, scanTally)
 	mine = make(map[string]int, len(lines))
 	for _, line := range lines {
 		mine[line.status], looked = line.mine, looked+line.looked

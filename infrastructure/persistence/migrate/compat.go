@@ -28,7 +28,8 @@ func (m *Migrator) served(ctx context.Context, current, target int64) error {
 	if oldest <= target {
 		return nil
 	}
-	return connect.Misconfigured("the store's schema is version %d, newer than this program, which knows up to %d, and serves programs from %d on; run a newer platform-scheduler, or restore a backup made before the upgrade",
+	return connect.Misconfigured("the store's schema is version %d, newer than this program, which knows up to %d, and "+
+		"serves programs from %d on; run a newer platform-scheduler, or restore a backup made before the upgrade",
 		current, target, oldest)
 }
 
@@ -36,14 +37,16 @@ func (m *Migrator) served(ctx context.Context, current, target int64) error {
 // than were there.
 func (m *Migrator) declare(ctx context.Context) error {
 	var oldest int64
-	if err := m.db.QueryRowContext(ctx, "SELECT min_version FROM "+CompatTable+" WHERE id = 1").Scan(&oldest); err == nil && oldest >= oldestServed {
+	if err := m.db.QueryRowContext(ctx, "SELECT min_version FROM "+CompatTable+" WHERE id = 1").
+		Scan(&oldest); err == nil && oldest >= oldestServed {
 		return nil
 	}
 	upsert := " ON CONFLICT (id) DO UPDATE SET min_version = MAX(min_version, excluded.min_version)"
 	if m.dialect == goose.DialectMySQL {
 		upsert = " ON DUPLICATE KEY UPDATE min_version = GREATEST(min_version, VALUES(min_version))"
 	}
-	if _, err := m.db.ExecContext(ctx, "INSERT INTO "+CompatTable+" (id, min_version) VALUES (1, ?)"+upsert, oldestServed); err != nil {
+	if _, err := m.db.ExecContext(ctx, "INSERT INTO "+CompatTable+" (id, min_version) VALUES (1, ?)"+upsert,
+		oldestServed); err != nil {
 		return fmt.Errorf("write down which programs the schema serves: %w", err)
 	}
 	return nil

@@ -122,7 +122,10 @@ func (m *Migrator) Prepare(ctx context.Context, auto bool) (ahead bool, err erro
 		if ahead = current > target; err != nil || current >= target {
 			return err
 		}
-		return &connect.OpenError{Remedy: fmt.Sprintf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate up`, or set store.autoMigrate (PS_STORE_AUTO_MIGRATE)", current, target)}
+		return &connect.OpenError{
+			Remedy: fmt.Sprintf("the store's schema is version %d and this program needs %d; run `platform-scheduler migrate "+
+				"up`, or set store.autoMigrate (PS_STORE_AUTO_MIGRATE)", current, target),
+		}
 	})
 	return ahead, err
 }
@@ -168,7 +171,8 @@ func (m *Migrator) Down(ctx context.Context) (undone Migration, err error) {
 	err = m.guard(ctx, func() error {
 		current, target, err := m.versions(ctx)
 		if err == nil && current > target {
-			err = fmt.Errorf("the latest step is version %d, which this program does not know; undo it with the program that made it", current)
+			err = fmt.Errorf("the latest step is version %d, which this program does not know; undo it with the program that "+
+				"made it", current)
 		}
 		if err != nil {
 			return err

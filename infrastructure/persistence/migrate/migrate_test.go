@@ -21,17 +21,19 @@ import (
 func newer(t *testing.T, cfg persistence.Config, oldest int) {
 	t.Helper()
 	s := dbtest.Open(t, cfg)
-	require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test", func(ctx context.Context, tx dbtest.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
+	require.NoError(t, dbtest.Write(t.Context(), s, repository.LaneAPI, "test",
+		func(ctx context.Context, tx dbtest.Tx) error {
+			if _, err := tx.Exec(ctx,
+				"INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
+				return err
+			}
+			if oldest == 0 {
+				_, err := tx.Exec(ctx, "DELETE FROM scheduler_schema_compat")
+				return err
+			}
+			_, err := tx.Exec(ctx, "UPDATE scheduler_schema_compat SET min_version = ?", oldest)
 			return err
-		}
-		if oldest == 0 {
-			_, err := tx.Exec(ctx, "DELETE FROM scheduler_schema_compat")
-			return err
-		}
-		_, err := tx.Exec(ctx, "UPDATE scheduler_schema_compat SET min_version = ?", oldest)
-		return err
-	}))
+		}))
 }
 
 func TestANewerSchemaIsRefusedUnlessItServesThisProgram(t *testing.T) {

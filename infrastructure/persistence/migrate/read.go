@@ -96,7 +96,8 @@ func (r schemaReader) applied(ctx context.Context) (map[int64]Migration, error) 
 	if there, err := r.has(ctx, SchemaTable); err != nil || !there {
 		return nil, err
 	}
-	rows, err := r.db.QueryContext(ctx, "SELECT version_id, tstamp FROM "+SchemaTable+" WHERE is_applied AND version_id > 0 ORDER BY id")
+	rows, err := r.db.QueryContext(ctx,
+		"SELECT version_id, tstamp FROM "+SchemaTable+" WHERE is_applied AND version_id > 0 ORDER BY id")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,10 @@ func schemaOf(files fs.FS, folder string, applied map[int64]Migration, serves in
 		if err != nil {
 			return s, fmt.Errorf("the migration %s has no number", e.Name())
 		}
-		s.Migrations = append(s.Migrations, Migration{Version: version, Name: path.Base(e.Name()), AppliedAt: applied[version].AppliedAt})
+		s.Migrations = append(s.Migrations, Migration{
+			Version: version, Name: path.Base(e.Name()),
+			AppliedAt: applied[version].AppliedAt,
+		})
 		s.Target = max(s.Target, version)
 	}
 	for version, m := range applied {

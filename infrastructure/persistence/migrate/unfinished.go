@@ -16,7 +16,8 @@ const UnfinishedCopy = "scheduler_copy_unfinished"
 
 // CopyUnfinished reports whether a MySQL store is what an interrupted copy left.
 func CopyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
-	found, err := sqlvalue.Texts(ctx, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", UnfinishedCopy)
+	found, err := sqlvalue.Texts(ctx, db,
+		"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", UnfinishedCopy)
 	if err != nil {
 		return false, fmt.Errorf("look for an unfinished copy: %w", err)
 	}
@@ -30,7 +31,8 @@ func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
 	}
 	unfinished, err := CopyUnfinished(ctx, m.db)
 	if err == nil && unfinished {
-		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which starts it over, or use another database")
+		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which " +
+			"starts it over, or use another database")
 	}
 	return err
 }

@@ -100,7 +100,9 @@ func (c *Conn) done(name string, start time.Duration, err error) error {
 
 // Collect runs a query and reads every row. A pool repeats it once when it met
 // a connection that had died.
-func Collect[T any](ctx context.Context, c *Conn, name, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
+func Collect[T any](ctx context.Context, c *Conn, name, query string, args []any,
+	scan func(*sql.Rows) (T, error),
+) ([]T, error) {
 	if c.aborted != nil {
 		return nil, c.aborted
 	}

@@ -16,7 +16,10 @@ func TestLanesServeTheMostUrgentFirst(t *testing.T) {
 		var l laneLock
 		require.NoError(t, l.lock(t.Context(), repository.LaneLogs))
 		var order []string
-		for i, lane := range []repository.Lane{repository.LaneRetention, repository.LaneLogs, repository.LaneAPI, repository.LaneFire, repository.LaneFire, repository.LaneComplete} {
+		for i, lane := range []repository.Lane{
+			repository.LaneRetention, repository.LaneLogs, repository.LaneAPI,
+			repository.LaneFire, repository.LaneFire, repository.LaneComplete,
+		} {
 			go func() {
 				if l.lock(context.Background(), lane) == nil {
 					order = append(order, fmt.Sprintf("%d:%d", lane, i))

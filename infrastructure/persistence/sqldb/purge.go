@@ -10,9 +10,12 @@ import (
 
 // PurgeByID deletes at most limit rows of a table by their ids, which it finds
 // before the transaction: rows only grow older.
-func (s *Core) PurgeByID(ctx context.Context, name, table, where string, limit int, args ...any) (p repository.Purged, err error) {
+func (s *Core) PurgeByID(ctx context.Context, name, table, where string, limit int,
+	args ...any,
+) (p repository.Purged, err error) {
 	limit = min(limit, s.Dialect.MaxRows)
-	ids, err := Collect(ctx, s.Pool, "retention.find-"+name, "SELECT id FROM "+table+" WHERE "+where+" ORDER BY id LIMIT ?", append(args, limit), sqlvalue.ScanText)
+	ids, err := Collect(ctx, s.Pool, "retention.find-"+name,
+		"SELECT id FROM "+table+" WHERE "+where+" ORDER BY id LIMIT ?", append(args, limit), sqlvalue.ScanText)
 	if err != nil || len(ids) == 0 {
 		return p, err
 	}

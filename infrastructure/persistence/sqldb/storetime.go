@@ -15,10 +15,11 @@ func (c *Conn) StoreTime(ctx context.Context) (time.Time, error) {
 	if c.Dialect.IsSQLite() {
 		return c.Clock.Now().Truncate(time.Millisecond), nil
 	}
-	rows, err := Collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil, func(rows *sql.Rows) (t sqlvalue.DBTime, err error) {
-		err = rows.Scan(&t)
-		return t, err
-	})
+	rows, err := Collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil,
+		func(rows *sql.Rows) (t sqlvalue.DBTime, err error) {
+			err = rows.Scan(&t)
+			return t, err
+		})
 	if err != nil {
 		return time.Time{}, err
 	}

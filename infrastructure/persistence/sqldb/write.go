@@ -42,12 +42,16 @@ type transaction interface {
 }
 
 // Change runs fn in a transaction, again where that can help.
-func (s *Core) Change(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, c *Conn) error) error {
+func (s *Core) Change(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, c *Conn) error,
+) error {
 	return s.ChangeWaiting(ctx, lane, name, false, fn)
 }
 
 // ChangeWaiting is change. With oneWait a lock wait that times out is not retried.
-func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name string, oneWait bool, fn func(ctx context.Context, c *Conn) error) error {
+func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name string, oneWait bool,
+	fn func(ctx context.Context, c *Conn) error,
+) error {
 	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	start := s.Clock.Monotonic()
@@ -95,7 +99,9 @@ func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name str
 }
 
 // attempt runs one transaction from begin to commit.
-func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, careful bool, fn func(ctx context.Context, c *Conn) error) error {
+func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, careful bool,
+	fn func(ctx context.Context, c *Conn) error,
+) error {
 	start := s.Clock.Monotonic()
 	tx, err := s.begin(ctx, lane)
 	if err != nil {
@@ -107,7 +113,10 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 			_ = tx.Rollback() // a connection that cannot roll back is closed, which does the same
 		}
 	}()
-	c := &Conn{ConnPool: tx, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread, Transaction: name, VerifyFirst: careful}
+	c := &Conn{
+		ConnPool: tx, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread,
+		Transaction: name, VerifyFirst: careful,
+	}
 	if err := fn(ctx, c); err != nil {
 		if c.aborted != nil && s.Dialect.Kind(err) != s.Dialect.Kind(c.aborted) {
 			return fmt.Errorf("%w: %w", err, c.aborted)
@@ -159,7 +168,9 @@ func (s *Core) begin(ctx context.Context, lane repository.Lane) (transaction, er
 // ExecAtOnce runs one statement that commits by itself: no lock of
 // it outlives its answer, whoever freezes. A statement that lost against others
 // is tried again.
-func (s *Core) ExecAtOnce(ctx context.Context, lane repository.Lane, name, query string, args ...any) (found int64, err error) {
+func (s *Core) ExecAtOnce(ctx context.Context, lane repository.Lane, name, query string,
+	args ...any,
+) (found int64, err error) {
 	if s.writer != nil {
 		err = s.Change(ctx, lane, name, func(ctx context.Context, c *Conn) error {
 			found, err = c.Exec(ctx, name, query, args...)

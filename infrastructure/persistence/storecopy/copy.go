@@ -91,7 +91,8 @@ func (c *copier) run(ctx context.Context) error {
 		if err := c.refuseData(ctx); err != nil {
 			return err
 		}
-		if _, err := c.to.ExecContext(ctx, "CREATE TABLE "+migrate.UnfinishedCopy+" (id INT NOT NULL PRIMARY KEY)"); err != nil {
+		if _, err := c.to.ExecContext(ctx,
+			"CREATE TABLE "+migrate.UnfinishedCopy+" (id INT NOT NULL PRIMARY KEY)"); err != nil {
 			return fmt.Errorf("mark the copy as unfinished: %w", err)
 		}
 	}
@@ -123,7 +124,9 @@ func (c *copier) run(ctx context.Context) error {
 
 // plan lists the tables, which must be the same on both sides.
 func (c *copier) plan(ctx context.Context) error {
-	names, err := sqlvalue.Texts(ctx, c.from, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, ?) ORDER BY name", migrate.SchemaTable, migrate.CompatTable)
+	names, err := sqlvalue.Texts(ctx, c.from,
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, "+
+			"?) ORDER BY name", migrate.SchemaTable, migrate.CompatTable)
 	if err != nil {
 		return fmt.Errorf("list the tables: %w", err)
 	}
@@ -162,6 +165,8 @@ func (c *copier) look(ctx context.Context) (err error) {
 		return fmt.Errorf("count the secrets: %w", err)
 	}
 	held := entity.HeldSpan()
-	c.result.Nodes, err = sqlvalue.Texts(ctx, c.from, "SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id", string(held.Lo), string(held.Hi))
+	c.result.Nodes, err = sqlvalue.Texts(ctx, c.from,
+		"SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id",
+		string(held.Lo), string(held.Hi))
 	return err
 }

@@ -36,10 +36,13 @@ func planTable(ctx context.Context, from, to *sql.DB, name string) (table, error
 	if t.columns, err = sqlvalue.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) ORDER BY cid", name); err != nil {
 		return t, fmt.Errorf("read the columns of %s: %w", name, err)
 	}
-	if t.key, err = sqlvalue.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name); err != nil {
+	if t.key, err = sqlvalue.Texts(ctx, from, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
+		name); err != nil {
 		return t, fmt.Errorf("read the key of %s: %w", name, err)
 	}
-	pairs, err := sqlvalue.Texts(ctx, to, "SELECT CONCAT(COLUMN_NAME, ' ', DATA_TYPE) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", name)
+	pairs, err := sqlvalue.Texts(ctx, to,
+		"SELECT CONCAT(COLUMN_NAME, ' ', DATA_TYPE) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "+
+			"TABLE_NAME = ?", name)
 	if err != nil {
 		return t, fmt.Errorf("read the columns of %s in the target: %w", name, err)
 	}
@@ -98,7 +101,8 @@ func (t *table) insert(ctx context.Context, to *sql.DB, batch [][]any) error {
 		args = append(args, row...)
 	}
 	mark := "(" + dialect.Marks(len(t.columns)) + ")"
-	_, err := to.ExecContext(ctx, "INSERT INTO "+t.name+" ("+strings.Join(t.columns, ", ")+") VALUES "+strings.Repeat(mark+",", len(batch)-1)+mark, args...)
+	_, err := to.ExecContext(ctx, "INSERT INTO "+t.name+" ("+strings.Join(t.columns,
+		", ")+") VALUES "+strings.Repeat(mark+",", len(batch)-1)+mark, args...)
 	return err
 }
 

@@ -26,7 +26,8 @@ func (t *table) verify(ctx context.Context, from, to *sql.DB) error {
 		return fmt.Errorf("check %s in the target: %w", t.name, err)
 	}
 	if source != target {
-		return fmt.Errorf("%s differs after the copy: %d rows with the sum %x instead of %d with %x", t.name, target.rows, target.sum, source.rows, source.sum)
+		return fmt.Errorf("%s differs after the copy: %d rows with the sum %x instead of %d with %x", t.name, target.rows,
+			target.sum, source.rows, source.sum)
 	}
 	return nil
 }

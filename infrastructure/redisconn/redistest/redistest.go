@@ -60,7 +60,9 @@ func need(t testing.TB, name string) {
 func Each(t *testing.T, test func(t *testing.T, cfg config.Redis)) {
 	t.Helper()
 	for _, kind := range []struct{ name, env, master string }{
-		{"server", envAddr, os.Getenv(envMaster)}, {"sentinel", envSentinel, os.Getenv(envSentinelMaster)}, {"cluster", envCluster, ""},
+		{"server", envAddr, os.Getenv(envMaster)},
+		{"sentinel", envSentinel, os.Getenv(envSentinelMaster)},
+		{"cluster", envCluster, ""},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			need(t, kind.env)

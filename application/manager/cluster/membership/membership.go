@@ -183,9 +183,12 @@ func New(d Deps, node entity.Node, timing liveness.Timing) *Member {
 	m := &Member{
 		deps: d, timing: timing, detector: liveness.NewFailureDetector(timing), node: node,
 		promises: newPromises(), proofs: proofs{found: map[string]finding{}},
-		assigner: partitions.New(d.PartitionLeases, partitions.Config{Beat: timing.Beat, Lease: timing.Lease, Elapsed: d.Lease.elapsed}, d.Logger),
-		reaps:    map[string]reaping{},
-		beatNow:  signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
+		assigner: partitions.New(d.PartitionLeases, partitions.Config{
+			Beat: timing.Beat, Lease: timing.Lease,
+			Elapsed: d.Lease.elapsed,
+		}, d.Logger),
+		reaps:   map[string]reaping{},
+		beatNow: signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
 	}
 	m.away.Store(true)
 	if d.Peers == nil {
@@ -215,7 +218,8 @@ func (m *Member) Run(ctx context.Context) {
 	}
 	// A beat is due one interval after the former one began.
 	every(m.beatNow, m.timing.Beat, func(ctx context.Context) { _ = m.BeatOnce(ctx) }) // OnBeat receives the error
-	following, working := faillog.OfTask("judge the others", m.deps.Clock, m.deps.Logger), faillog.OfTask("take over", m.deps.Clock, m.deps.Logger)
+	following, working := faillog.OfTask("judge the others", m.deps.Clock, m.deps.Logger),
+		faillog.OfTask("take over", m.deps.Clock, m.deps.Logger)
 	every(m.followNow, m.timing.Lease, func(ctx context.Context) { report(ctx, following, m.FollowOnce(ctx)) })
 	every(m.workNow, m.timing.Lease, func(ctx context.Context) { report(ctx, working, m.WorkOnce(ctx)) })
 	if m.deps.Peers != nil {

@@ -16,7 +16,10 @@ import (
 // Rule 27: the store is away for everybody. Work goes on, however long that is,
 // and also when one is back sooner than the others.
 func TestAnOutageForAllStopsNobody(t *testing.T) {
-	for _, lasts := range []time.Duration{time.Second, 2900 * time.Millisecond, 3100 * time.Millisecond, 15 * time.Second, time.Minute} {
+	for _, lasts := range []time.Duration{
+		time.Second, 2900 * time.Millisecond, 3100 * time.Millisecond, 15 * time.Second,
+		time.Minute,
+	} {
 		for _, later := range []time.Duration{0, 500 * time.Millisecond, 2 * time.Second} {
 			t.Run(fmt.Sprint(lasts, " ", later), func(t *testing.T) {
 				c := newCluster(t)
@@ -149,7 +152,9 @@ func TestAPromiseWithTheStoreIsALeaseFromTheLastBeat(t *testing.T) {
 		c.pass(1)
 		require.Equal(t, terms.Lease-time.Duration(i)*terms.Beat, ask(), "a stranger who asks in its name holds off nothing")
 	}
-	require.Equal(t, terms.Lease, b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "new", Epoch: 1}).Promise(), "who is not in its look")
+	require.Equal(t, terms.Lease,
+		b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "new", Epoch: 1}).Promise(),
+		"who is not in its look")
 	c.pass(2)
 	require.Equal(t, entity.NodeDown, c.status("a"))
 
@@ -159,7 +164,9 @@ func TestAPromiseWithTheStoreIsALeaseFromTheLastBeat(t *testing.T) {
 	c.pass(20)
 	b.away = false
 	c.pass(1)
-	require.Equal(t, terms.Lease, b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "d", Epoch: 1}).Promise(), "it may be just back, too")
+	require.Equal(t, terms.Lease,
+		b.Answer(t.Context(), entity.PeerQuestion{Matter: entity.PeerLease, NodeID: "d", Epoch: 1}).Promise(),
+		"it may be just back, too")
 }
 
 // The judge is mistaken: the node beats. It says so, and is not declared.

@@ -69,7 +69,8 @@ func (p *promises) stopReason() (cause, reason string) {
 	defer p.mu.Unlock()
 	switch {
 	case p.silent:
-		return "silent", fmt.Sprintf("it does not reach the store, and the node %s does not promise to wait for it", p.weakest)
+		return "silent", fmt.Sprintf("it does not reach the store, and the node %s does not promise to wait for it",
+			p.weakest)
 	case p.othersReach:
 		return "cut", "it does not reach the store, and others do"
 	default:

@@ -164,7 +164,8 @@ func (m *Member) witnessed(ctx context.Context, dead entity.Node, l registryView
 		return true
 	}
 	for _, n := range others[:min(len(others), provers)] {
-		if a, err := m.deps.Peers.Ask(ctx, n, m.peerQuestion(entity.PeerWitness, dead)); err == nil && a.NodeID == n.ID && a.Dead {
+		if a, err := m.deps.Peers.Ask(ctx, n, m.peerQuestion(entity.PeerWitness, dead)); err == nil && a.NodeID == n.ID &&
+			a.Dead {
 			return true
 		}
 	}

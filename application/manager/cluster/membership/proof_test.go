@@ -94,9 +94,12 @@ func TestWhatIsNoProof(t *testing.T) {
 	for name, happens := range map[string]func(d *peer){
 		"its connection is gone, and it is there":     func(d *peer) { d.unlocked = true },
 		"nobody listens, and its connection is there": func(d *peer) { d.closed = true },
-		"nobody answers":                                 func(d *peer) { d.unlocked, d.deaf = true, true },
-		"the locks are those of another server":          func(d *peer) { d.gone, d.elsewhere = true, true },
-		"it drains, and closes its port before its end":  func(d *peer) { d.gone = true; require.NoError(d.t, d.c.store.Drain(d.t.Context(), "d", true)) },
+		"nobody answers":                        func(d *peer) { d.unlocked, d.deaf = true, true },
+		"the locks are those of another server": func(d *peer) { d.gone, d.elsewhere = true, true },
+		"it drains, and closes its port before its end": func(d *peer) {
+			d.gone = true
+			require.NoError(d.t, d.c.store.Drain(d.t.Context(), "d", true))
+		},
 		"it is there again between the two looks for it": func(d *peer) { d.closed, d.unlocked = true, true },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,8 @@ func (m *Member) sever(ctx context.Context, n entity.Node) {
 	defer cancel()
 	switch ended, err := m.deps.Registry.Sever(bounded, n); {
 	case err != nil:
-		m.deps.Logger.Warn("this node could not end the store sessions of a dead node; the store frees its locks when it notices",
+		m.deps.Logger.Warn("this node could not end the store sessions of a dead node; the store frees its locks when it "+
+			"notices",
 			"node", n.ID, "error", err)
 	case ended > 0:
 		m.deps.Logger.Info("this node ended the store sessions of a dead node", "node", n.ID, "sessions", ended)

@@ -36,7 +36,10 @@ type cluster struct {
 }
 
 func newCluster(t *testing.T) *cluster {
-	c := &cluster{t: t, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)), peers: map[string]*peer{}}
+	c := &cluster{
+		t: t, clock: clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)),
+		peers: map[string]*peer{},
+	}
 	cfg := dbtest.SQLite(t)
 	cfg.Clock = c.clock
 	c.store = dbtest.Open(t, cfg)
@@ -201,14 +204,20 @@ func (c *cluster) join(id string, change func(d *membership.Deps)) *peer {
 	p := &peer{t: c.t, c: c, held: map[string]int{}, marked: map[string]time.Time{}}
 	p.node = entity.Node{
 		ID: id, Status: entity.NodeUp, Roles: []string{entity.RoleScheduler, entity.RoleExecutor}, IP: "10.0.0.1", Port: 1,
-		Life: entity.NodeLife{Lease: terms.Lease, Boot: "boot of " + id + c.clock.Now().String(), Server: "s@1", LockSession: 7},
+		Life: entity.NodeLife{
+			Lease: terms.Lease, Boot: "boot of " + id + c.clock.Now().String(), Server: "s@1",
+			LockSession: 7,
+		},
 	}
 	var err error
 	p.node.Epoch, err = c.store.Register(c.t.Context(), p.node)
 	require.NoError(c.t, err)
 	d := membership.Deps{
-		Registry: registry{c.store, p}, Worker: p, Planner: p, View: membership.NewView(), Peers: air{p}, Metrics: p, Lease: membership.NewLease(c.clock.Monotonic), Clock: c.clock,
-		Logger: slog.New(slog.DiscardHandler), OnLost: func(why error) { p.lost = append(p.lost, why) }, OnChange: func() { p.changes++ },
+		Registry: registry{c.store, p}, Worker: p, Planner: p, View: membership.NewView(), Peers: air{p}, Metrics: p,
+		Lease: membership.NewLease(c.clock.Monotonic), Clock: c.clock,
+		Logger: slog.New(slog.DiscardHandler), OnLost: func(why error) { p.lost = append(p.lost, why) }, OnChange: func() {
+			p.changes++
+		},
 	}
 	if change != nil {
 		change(&d)

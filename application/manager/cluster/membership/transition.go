@@ -113,7 +113,9 @@ func (m *Member) publishAlive(ctx context.Context, l registryView) {
 	if m.deps.Liveness == nil || m.away.Load() {
 		return
 	}
-	if !slices.ContainsFunc(l.nodes, func(n entity.Node) bool { return n.Status != entity.NodeDown && n.Life.Lease <= 0 }) {
+	if !slices.ContainsFunc(l.nodes, func(n entity.Node) bool {
+		return n.Status != entity.NodeDown && n.Life.Lease <= 0
+	}) {
 		return
 	}
 	bounded, cancel := context.WithTimeout(ctx, m.timing.Beat/2)

@@ -166,7 +166,11 @@ func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
 		}
 		teller.JobChanged("last")
 		for _, e := range []*ears{named, other} {
-			require.Eventually(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.jobs) == 1 }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool {
+				e.mu.Lock()
+				defer e.mu.Unlock()
+				return len(e.jobs) == 1
+			}, 20*time.Second, time.Millisecond)
 		}
 		require.Equal(t, "[last] [] 0 0", other.heard())
 		a.mu.Lock()
@@ -184,7 +188,11 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 		for i := range 10_000 {
 			teller.AfterCommit(admission.PostCommit{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
 		}
-		require.Eventually(t, func() bool { other.mu.Lock(); defer other.mu.Unlock(); return other.ready > 0 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool {
+			other.mu.Lock()
+			defer other.mu.Unlock()
+			return other.ready > 0
+		}, 20*time.Second, time.Millisecond)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		require.Less(t, a.sent, 5, "one every five milliseconds")
@@ -195,7 +203,10 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 func TestStrangeMessagesAreDropped(t *testing.T) {
 	a := &air{}
 	_, ear := join(t, a, "a")
-	for _, m := range []string{"", "{", "[]", `{"jobs":1}`, `{"from":"b","unknown":true}`, `{"from":"b","ready":true,"x":"` + strings.Repeat("x", 64<<10) + `"}`} {
+	for _, m := range []string{
+		"", "{", "[]", `{"jobs":1}`, `{"from":"b","unknown":true}`,
+		`{"from":"b","ready":true,"x":"` + strings.Repeat("x", 64<<10) + `"}`,
+	} {
 		require.NoError(t, a.Publish(t.Context(), []byte(m)))
 	}
 	require.NoError(t, a.Publish(t.Context(), []byte(`{"from":"b","jobs":["x"]}`)))
@@ -207,8 +218,12 @@ func TestABrokenWireIsMended(t *testing.T) {
 	teller, own := join(t, a, "a")
 	_, other := join(t, a, "b")
 	teller.JobChanged("lost")
-	require.Eventually(t, func() bool { return a.listening() >= 3 }, 20*time.Second, time.Millisecond, "it subscribes again")
-	require.Eventually(t, func() bool { return own.looked() == 1 && other.looked() == 1 }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool {
+		return a.listening() >= 3
+	}, 20*time.Second, time.Millisecond, "it subscribes again")
+	require.Eventually(t, func() bool {
+		return own.looked() == 1 && other.looked() == 1
+	}, 20*time.Second, time.Millisecond,
 		"a node looks for what it may have missed, each time that it hears again")
 	a.mu.Lock()
 	a.fail = nil

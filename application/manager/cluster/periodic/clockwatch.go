@@ -54,7 +54,8 @@ func (w *ClockWatch) tell(offset time.Duration) {
 	switch {
 	case entity.Skewed(offset) && entity.Skewed(offset-w.logged):
 		w.logged = offset
-		w.logger.Warn("this machine's clock differs from the database's clock; correct it, for example by NTP (jobs fire by the database's clock)",
+		w.logger.Warn("this machine's clock differs from the database's clock; correct it, for example by NTP (jobs fire "+
+			"by the database's clock)",
 			"storeOffset", offset.String(), "allowed", entity.MaxClockOffset.String())
 	case w.logged != 0 && offset.Abs() <= entity.MaxClockOffset/2:
 		w.logged = 0

@@ -24,7 +24,9 @@ type handTicker struct {
 	runs map[string]func(ctx context.Context)
 }
 
-func (h *handTicker) Every(name string, _ time.Duration, may func(ctx context.Context) error, run func(ctx context.Context)) error {
+func (h *handTicker) Every(name string, _ time.Duration, may func(ctx context.Context) error,
+	run func(ctx context.Context),
+) error {
 	h.runs[name] = func(ctx context.Context) {
 		if may == nil || may(ctx) == nil {
 			run(ctx)
@@ -133,7 +135,8 @@ func TestTheLeaderDoesTheDutiesOfTheCluster(t *testing.T) {
 
 	l.leads, l.since = true, time.Hour-time.Second
 	require.True(t, d.Leads())
-	require.Equal(t, map[string]time.Duration{"scan": time.Hour, "relay": time.Second}, loops(time.Hour), "it counts from the moment it leads")
+	require.Equal(t, map[string]time.Duration{"scan": time.Hour, "relay": time.Second}, loops(time.Hour),
+		"it counts from the moment it leads")
 	tick()
 	require.Equal(t, 1, done)
 	require.Equal(t, 2*time.Second, loops(time.Hour + 2*time.Second)["relay"])

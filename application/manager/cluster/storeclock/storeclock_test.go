@@ -30,7 +30,10 @@ func (s *distantStore) StoreTime(context.Context) (time.Time, error) {
 }
 
 func TestNowFollowsTheStoreAndIsNeverAhead(t *testing.T) {
-	for name, skew := range map[string]time.Duration{"store ahead": time.Hour, "store behind": -3 * time.Second, "equal": 0} {
+	for name, skew := range map[string]time.Duration{
+		"store ahead": time.Hour, "store behind": -3 * time.Second,
+		"equal": 0,
+	} {
 		t.Run(name, func(t *testing.T) {
 			local := clocktest.NewManual(start)
 			c := storeclock.New(local, &distantStore{local: local, skew: skew, trip: 20 * time.Millisecond})

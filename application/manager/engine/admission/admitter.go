@@ -54,7 +54,9 @@ func (p *Admitter) RecordEnds(ctx context.Context, tx repository.Tx, now time.Ti
 // Lock locks the jobs in id order, then the groups of those that are bound by a
 // limit and the groups given, by name, and returns the current definition of
 // each job that exists. Ids may repeat.
-func (p *Admitter) Lock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (map[string]*entity.Job, error) {
+func (p *Admitter) Lock(ctx context.Context, tx repository.Tx, ids []string,
+	groups ...string,
+) (map[string]*entity.Job, error) {
 	jobs, err := p.lockJobs(ctx, tx, ids)
 	if err != nil {
 		return nil, err
@@ -64,7 +66,9 @@ func (p *Admitter) Lock(ctx context.Context, tx repository.Tx, ids []string, gro
 
 // TryLock is Lock for jobs that nobody else has locked; the ids of those that
 // somebody has are returned. For groups it waits.
-func (p *Admitter) TryLock(ctx context.Context, tx repository.Tx, ids []string, groups ...string) (jobs map[string]*entity.Job, locked []string, err error) {
+func (p *Admitter) TryLock(ctx context.Context, tx repository.Tx, ids []string,
+	groups ...string,
+) (jobs map[string]*entity.Job, locked []string, err error) {
 	var heads []repository.JobHead
 	if len(ids) > 0 {
 		if heads, locked, err = tx.Jobs.TryLock(ctx, ids); err != nil {
@@ -92,7 +96,9 @@ func (p *Admitter) lockJobs(ctx context.Context, tx repository.Tx, ids []string)
 }
 
 // definitionsOf are the current definitions of locked jobs.
-func (p *Admitter) definitionsOf(ctx context.Context, tx repository.Tx, heads []repository.JobHead) (jobs map[string]*entity.Job, err error) {
+func (p *Admitter) definitionsOf(ctx context.Context, tx repository.Tx,
+	heads []repository.JobHead,
+) (jobs map[string]*entity.Job, err error) {
 	jobs = make(map[string]*entity.Job, len(heads))
 	for _, h := range heads {
 		def := p.defs.Cached(h.ID, h.Version)

@@ -93,7 +93,8 @@ func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		execs[0].Status, execs[0].NodeID, execs[0].Epoch, execs[0].Token, execs[0].Attempt = entity.StatusRunning, "node-1", 1, 1, 1
+		execs[0].Status, execs[0].NodeID, execs[0].Epoch, execs[0].Token, execs[0].Attempt = entity.StatusRunning, "node-1",
+			1, 1, 1
 		execs[0].Claim = entity.RunningKey("node-1")
 		return tx.Executions.Update(ctx, execs[0], entity.StatusWaiting, 0)
 	})
@@ -118,7 +119,9 @@ func TestReplaceWaitsUntilTheFormerHasStopped(t *testing.T) {
 func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 	for _, limit := range []int{0, 2} {
 		n := enginetest.New(t, enginetest.Options{})
-		job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) { j.Overlap, j.MaxConcurrency = entity.OverlapReplace, limit }))
+		job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) {
+			j.Overlap, j.MaxConcurrency = entity.OverlapReplace, limit
+		}))
 		var a admission.Admission
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 			a = admission.Admission{}

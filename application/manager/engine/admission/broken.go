@@ -13,7 +13,9 @@ import (
 // pauseBroken pauses a locked FIXED_DELAY job whose schedule does not compile
 // any more, which happens when a time zone leaves the zone data. The fire that
 // cannot follow is recorded with the reason.
-func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, cause error) error {
+func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time,
+	cause error,
+) error {
 	next := end.Add(time.Duration(job.Schedule.IntervalMs) * time.Millisecond).Truncate(time.Millisecond)
 	message := validation.Text("the job was paused, because its schedule is not valid any more: "+cause.Error(), maxWhy)
 	exec := entity.NewInvalid(job, entity.PlannedFire(next, next, entity.TriggerSchedule), end, message)

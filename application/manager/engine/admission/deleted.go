@@ -18,7 +18,9 @@ const CloseLimit = 200
 // one whose limit bound the job; empty where there is none, or nobody knows. The
 // job was marked as deleted before, so that nothing is added meanwhile; who ends
 // many calls it again and again, each time in a transaction of its own.
-func (p *Admitter) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Time, jobID, group string, ids []string) (closed int, e PostCommit, err error) {
+func (p *Admitter) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Time, jobID, group string,
+	ids []string,
+) (closed int, e PostCommit, err error) {
 	var groups []string
 	if group != "" {
 		groups = append(groups, group)

@@ -64,7 +64,9 @@ func (p *Admitter) releaseSlots(ctx context.Context, tx repository.Tx, now time.
 // which fewer are than it says. Neither should be: an end that was stored apart
 // from what follows from it, or by a node that did not know of a new limit,
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
-func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire) (e PostCommit, err error) {
+func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
+	f entity.InFlightFire,
+) (e PostCommit, err error) {
 	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
 	if err == nil && len(locked) > 0 {
 		err = repository.ErrLocked
@@ -98,7 +100,9 @@ func countLive(ctx context.Context, tx repository.Tx, f entity.InFlightFire) (in
 	if _, planned := identity.ScheduledTimeOf(f.FireKey); err != nil || planned || len(execs) >= f.Remaining {
 		return len(execs), err
 	}
-	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(exec *entity.Execution) bool { return exec.FireKey == f.FireKey })
+	all, _, err := tx.Executions.LiveOf(ctx, f.JobID, math.MaxInt, func(exec *entity.Execution) bool {
+		return exec.FireKey == f.FireKey
+	})
 	return len(all), err
 }
 
@@ -132,7 +136,9 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 
 // releaseEnded gives up what fires hold that are over. What a deleted job was bound by
 // is not known, so its slots are looked for.
-func releaseEnded(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job, gone []entity.InFlightFire) error {
+func releaseEnded(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job,
+	gone []entity.InFlightFire,
+) error {
 	limited := slices.DeleteFunc(slices.Clone(gone), func(f entity.InFlightFire) bool {
 		return jobs[f.JobID] != nil && !jobs[f.JobID].Limited
 	})
@@ -158,7 +164,8 @@ func pick(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 	job *entity.Job, f entity.InFlightFire, e *PostCommit,
 ) error {
-	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
+	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled ||
+		!job.NextFireTime.IsZero() {
 		return nil
 	}
 	if job.Version != f.JobVersion {
@@ -191,7 +198,9 @@ func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, e
 
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
 // and no in-flight fire its next time: nobody else will (engine rule 7).
-func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time, e *PostCommit) error {
+func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
+	e *PostCommit,
+) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil
 	}

@@ -39,7 +39,9 @@ func limited(jobs []*entity.Job) []string {
 }
 
 // FillGroupSlotsOf is FillGroupSlots for the groups of the jobs that are bound by a limit.
-func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, jobs ...*entity.Job) error {
+func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+	jobs ...*entity.Job,
+) error {
 	return p.FillGroupSlots(ctx, tx, now, e, limited(jobs)...)
 }
 
@@ -48,7 +50,9 @@ func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now t
 // a group with a limit, ends one, or changes the limit calls it in the same
 // transaction. The caller holds the locks of the groups; those of the jobs are
 // not needed, because nothing else moves what waits for a group.
-func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, groups ...string) error {
+func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+	groups ...string,
+) error {
 	slices.Sort(groups)
 	for _, group := range slices.Compact(groups) {
 		if err := p.fillGroup(ctx, tx, now, e, group); err != nil {
@@ -107,7 +111,10 @@ func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e
 			execs = append(execs, exec)
 			continue
 		}
-		shards, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey, Active: true, Remaining: exec.ShardTotal})
+		shards, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{
+			JobID: exec.JobID, FireKey: exec.FireKey,
+			Active: true, Remaining: exec.ShardTotal,
+		})
 		if err != nil {
 			return 0, fmt.Errorf("read the runs of fire %s: %w", exec.FireKey, err)
 		}

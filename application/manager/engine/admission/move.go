@@ -23,7 +23,9 @@ const MoveLimit = 200
 // counts where it is; what has not waits for a slot there. Of more than limit
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and fills both.
-func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) error {
+func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int,
+	e *PostCommit,
+) error {
 	execs, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, outOfSync(job))
 	switch {
 	case err != nil:
@@ -41,14 +43,17 @@ func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.T
 // later: those of the runs that have not begun go to where they will wait, and
 // the job's FenceSeq is stored. Until the change they wait there, whoever opens
 // the group. A fire of several runs is bound by MoveToGroup alone, which sees all of it.
-func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string, e *PostCommit) error {
+func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string,
+	e *PostCommit,
+) error {
 	execs, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("lock %d waiting runs of job %s: %w", len(ids), job.ID, err)
 	}
 	wrong, seq := outOfSync(job), job.FenceSeq
 	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
-		return exec.JobID != job.ID || exec.Status != entity.StatusWaiting || exec.Attempt > 0 || job.Limited && exec.ShardTotal > 1 || !wrong(exec)
+		return exec.JobID != job.ID || exec.Status != entity.StatusWaiting || exec.Attempt > 0 || job.Limited &&
+			exec.ShardTotal > 1 || !wrong(exec)
 	})
 	if err := p.moveToGroup(ctx, tx, now, job, execs, e); err != nil || job.FenceSeq == seq {
 		return err
@@ -73,7 +78,9 @@ func outOfSync(job *entity.Job) func(*entity.Execution) bool {
 	}
 }
 
-func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution, e *PostCommit) error {
+func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	execs []*entity.Execution, e *PostCommit,
+) error {
 	switch {
 	case len(execs) == 0:
 		return nil
@@ -85,7 +92,9 @@ func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.T
 
 // applyLimit makes the live runs of a job fires of its group. Those of a job that was
 // plain until now have no slot among the job's fires either, and get one.
-func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution) error {
+func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	execs []*entity.Execution,
+) error {
 	fires := byFire(execs)
 	asked := make([]entity.InFlightFire, len(fires))
 	for i, fire := range fires {
@@ -107,7 +116,8 @@ func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Ti
 		if !ok {
 			job.FenceSeq++
 			f = entity.InFlightFire{
-				JobID: job.ID, FireKey: fire[0].FireKey, Active: true, Remaining: len(fire), Seq: job.FenceSeq, CreateTime: fire[0].CreateTime,
+				JobID: job.ID, FireKey: fire[0].FireKey, Active: true, Remaining: len(fire), Seq: job.FenceSeq,
+				CreateTime: fire[0].CreateTime,
 			}
 			born = append(born, f)
 		}
@@ -137,7 +147,9 @@ func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Ti
 }
 
 // dropLimit lets go what waits for a group.
-func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, execs []*entity.Execution, e *PostCommit) error {
+func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	execs []*entity.Execution, e *PostCommit,
+) error {
 	var waiting, scheduled []*entity.Execution
 	for _, exec := range execs {
 		switch until, _ := exec.Claim.ScheduledUntil(); {

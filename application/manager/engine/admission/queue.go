@@ -14,7 +14,9 @@ import (
 // fill lets the first queued fires of locked jobs start, as far as their limits
 // allow and one transaction should go. What it reads does not grow with the
 // queues. It returns how many fires these are.
-func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job, e *PostCommit) (int, error) {
+func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job,
+	e *PostCommit,
+) (int, error) {
 	byID := map[string]*entity.Job{}
 	var bounded []string
 	for _, job := range jobs {
@@ -93,7 +95,9 @@ func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Tim
 // edit, gives all of them up: left behind, they would count when the next edit
 // makes it need them again. more says that a step is left, to be done in another
 // transaction.
-func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job) (e PostCommit, more bool, err error) {
+func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time,
+	job *entity.Job,
+) (e PostCommit, more bool, err error) {
 	step := p.bounded
 	if !job.Coordinated() || job.FireLimit() == 0 {
 		step = p.freed
@@ -108,7 +112,9 @@ func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time,
 }
 
 // bounded is a step of a job with a limit of its own.
-func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
+func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	e *PostCommit,
+) (more bool, err error) {
 	if job.Overlap == entity.OverlapReplace {
 		n, err := tx.InFlightFires.CountQueued(ctx, job.ID, stepLimit+1)
 		if err != nil {
@@ -124,7 +130,9 @@ func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time,
 }
 
 // freed is a step of a job that admits every fire.
-func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, e *PostCommit) (more bool, err error) {
+func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
+	e *PostCommit,
+) (more bool, err error) {
 	jobs := map[string]*entity.Job{job.ID: job}
 	fires, err := p.start(ctx, tx, now, jobs, []repository.Oldest{{JobID: job.ID, Limit: stepLimit}}, e)
 	if err != nil {
@@ -146,19 +154,24 @@ func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, j
 // Reclaim mends runs that stand in the queue of a locked job although their fire
 // does not wait: they start where it holds a slot, and it waits again where it
 // is not known at all.
-func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey, e *PostCommit) error {
+func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey,
+	e *PostCommit,
+) error {
 	execs, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {
 		return fmt.Errorf("read queued runs of job %s: %w", job.ID, err)
 	}
-	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return exec.Status != entity.StatusWaiting || exec.JobID != job.ID })
+	execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
+		return exec.Status != entity.StatusWaiting || exec.JobID != job.ID
+	})
 	_, seq, ok := key.QueuedFire()
 	if len(execs) == 0 || !ok {
 		return nil
 	}
 	inFlight := entity.InFlightFire{
-		JobID: job.ID, FireKey: execs[0].FireKey, Remaining: len(execs), Seq: seq, JobVersion: execs[0].JobVersion, CreateTime: execs[0].CreateTime,
-		Scheduled: execs[0].Trigger == entity.TriggerSchedule || execs[0].Trigger == entity.TriggerMisfire,
+		JobID: job.ID, FireKey: execs[0].FireKey, Remaining: len(execs), Seq: seq, JobVersion: execs[0].JobVersion,
+		CreateTime: execs[0].CreateTime,
+		Scheduled:  execs[0].Trigger == entity.TriggerSchedule || execs[0].Trigger == entity.TriggerMisfire,
 	}
 	found, err := tx.InFlightFires.Some(ctx, []entity.InFlightFire{inFlight})
 	switch {

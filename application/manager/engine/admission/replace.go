@@ -18,7 +18,9 @@ const stepLimit = 200
 // endQueuedFires ends queued fires that a newer one takes the place of. After an edit
 // there may be more of them than one transaction should end; the sweep does the
 // rest.
-func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, a *Admission) error {
+func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live,
+	a *Admission,
+) error {
 	for _, b := range live.addedAs(false) {
 		if err := a.withdraw(live, b, now); err != nil {
 			return err
@@ -37,7 +39,9 @@ func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *e
 
 // endQueued ends the first queued fires of a job because of a newer one, and
 // returns how many.
-func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int, e *PostCommit) (int, error) {
+func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int,
+	e *PostCommit,
+) (int, error) {
 	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
 	if err != nil || len(fires) == 0 {
 		return 0, err
@@ -61,7 +65,9 @@ func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity
 // lockQueued locks the runs of queued fires. A fire of which somebody else holds
 // a run is left out, and goes on waiting: it must not hold up the others (engine
 // rule 10).
-func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFire) (whole []entity.InFlightFire, execs []*entity.Execution, err error) {
+func lockQueued(ctx context.Context, tx repository.Tx,
+	fires []entity.InFlightFire,
+) (whole []entity.InFlightFire, execs []*entity.Execution, err error) {
 	keys := make([]entity.ClaimKey, len(fires))
 	for i, f := range fires {
 		keys[i] = entity.QueuedKey(f.JobID, f.Seq)
@@ -87,8 +93,11 @@ func lockQueued(ctx context.Context, tx repository.Tx, fires []entity.InFlightFi
 
 // replace asks the runs of the n oldest active fires to stop; what has not
 // started ends here, and a fire of which nothing runs leaves its slot at once.
-func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int, a *Admission) error {
-	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
+func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, live *Live, n int,
+	a *Admission,
+) error {
+	fires, err := tx.InFlightFires.Oldest(ctx,
+		[]repository.Oldest{{JobID: job.ID, Active: true, Limit: min(n, stepLimit)}})
 	if err != nil {
 		return fmt.Errorf("read the fires to be replaced: %w", err)
 	}
@@ -127,7 +136,9 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 
 // stopFire ends the waiting and the detached executions of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
-func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire, e *PostCommit) (closed int, err error) {
+func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire,
+	e *PostCommit,
+) (closed int, err error) {
 	execs, err := tx.InFlightFires.ExecutionsOf(ctx, f)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs of fire %s: %w", f.FireKey, err)

@@ -46,7 +46,8 @@ func newBench(t *testing.T) *bench {
 	n := enginetest.New(t, enginetest.Options{})
 	asked := &counted{Backfills: n.Store}
 	return &bench{n, t, asked, backfill.New(backfill.Deps{
-		Store: n.Faults, Backfills: asked, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock, StoreClock: n.Time,
+		Store: n.Faults, Backfills: asked, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock,
+		StoreClock: n.Time,
 	})}
 }
 
@@ -85,7 +86,8 @@ func TestWhatIsIdleAsksTheStoreSeldom(t *testing.T) {
 	require.Len(t, b.Executions(t, f.JobID), 1, "what another node made is found")
 	asked := *b.asked
 	b.turns(10)
-	require.Equal(t, []int{asked.active + 10, asked.fires + 10}, []int{b.asked.active, b.asked.fires}, "while a run is live, two reads a turn")
+	require.Equal(t, []int{asked.active + 10, asked.fires + 10}, []int{b.asked.active, b.asked.fires},
+		"while a run is live, two reads a turn")
 }
 
 func TestTheTroubleOfOneBackfillHoldsNoOtherUp(t *testing.T) {
@@ -124,7 +126,8 @@ func TestWhatRanIsPassedOverAtOnce(t *testing.T) {
 			key := identity.FireKey(at)
 			execs = append(execs, &entity.Execution{
 				ID: identity.ExecutionID(at, f.JobID, key, 3), JobID: f.JobID, FireKey: key, ScheduledTime: at, DueTime: at,
-				Trigger: entity.TriggerSchedule, ShardIndex: 3, ShardTotal: 4, Status: entity.StatusSuccess, CreateTime: at, UpdateTime: at,
+				Trigger: entity.TriggerSchedule, ShardIndex: 3, ShardTotal: 4, Status: entity.StatusSuccess, CreateTime: at,
+				UpdateTime: at,
 			})
 		}
 		return tx.Executions.Insert(ctx, execs)

@@ -36,7 +36,9 @@ func (m *Completer) collected() <-chan []*Result {
 func (m *Completer) put(test *testing.T, f *Result) {
 	test.Helper()
 	m.results <- f
-	require.Eventually(test, func() bool { return len(m.results) == 0 }, 20*time.Second, time.Millisecond, "the end is taken")
+	require.Eventually(test, func() bool {
+		return len(m.results) == 0
+	}, 20*time.Second, time.Millisecond, "the end is taken")
 }
 
 // While nothing is urgent, ends that come within a moment share a transaction.

@@ -126,7 +126,9 @@ func (m *Completer) storeTogether(ctx context.Context, items []*Result, waitForL
 	}
 	c.logs.Committed()
 	m.postponeAll(c.locked, errJobLocked)
-	m.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *Result) bool { return slices.Contains(c.refused, f) }))
+	m.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *Result) bool {
+		return slices.Contains(c.refused, f)
+	}))
 	m.Commits.AfterCommit(c.effect)
 	m.Metrics.CompleteBatch(len(c.items), m.Clock.Monotonic()-began)
 	m.report(&c)
@@ -226,7 +228,8 @@ func (m *Completer) alreadyStored(ctx context.Context, f *Result, exec *entity.E
 		return false, nil
 	}
 	end := f.End.Truncate(time.Millisecond)
-	if exec.Token == e.Token && exec.Status.Final() && exec.EndTime.Equal(end) && exec.NodeID == e.NodeID && mayBecome(f.Outcome.Status, exec.Status) {
+	if exec.Token == e.Token && exec.Status.Final() && exec.EndTime.Equal(end) && exec.NodeID == e.NodeID &&
+		mayBecome(f.Outcome.Status, exec.Status) {
 		return true, nil
 	}
 	attempts, err := m.Executions.Attempts(ctx, e.ID)
@@ -252,7 +255,8 @@ func lateReport(f *Result, exec *entity.Execution, now time.Time) entity.LogChun
 	text := "refused: node " + e.NodeID + " reported " + string(f.Outcome.Status) +
 		" for an attempt that is no longer its own; the run is " + string(exec.Status)
 	if f.Outcome.Detached() {
-		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it reports in vain; the run is " + string(exec.Status)
+		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it " +
+			"reports in vain; the run is " + string(exec.Status)
 	}
 	if f.Outcome.Message != "" {
 		text += "; its message was: " + f.Outcome.Message

@@ -62,7 +62,9 @@ func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err
 		items[i].clean()
 	}
 	if len(items) > 0 {
-		err = batch.Bisect(items, func(items []*Result) error { return m.storeIn(ctx, items) }, func(f *Result, cause error) error {
+		err = batch.Bisect(items, func(items []*Result) error {
+			return m.storeIn(ctx, items)
+		}, func(f *Result, cause error) error {
 			return fmt.Errorf("store the end of run %s: %w", f.Run.Execution.ID, cause)
 		})
 	}

@@ -139,7 +139,8 @@ func (m *Completer) Holding() (reason string, blocks bool) {
 	if n == 0 {
 		return "", false
 	}
-	return fmt.Sprintf("%d ends of runs could not be stored for more than a minute, that of execution %s for longest; the latest error: %v",
+	return fmt.Sprintf("%d ends of runs could not be stored for more than a minute, that of execution %s for longest; "+
+		"the latest error: %v",
 		n, oldest.Run.Execution.ID, cause), false
 }
 
@@ -267,7 +268,9 @@ func (f *Result) reduce() {
 	f.Outcome.Result, f.Outcome.Checkpoint = "", ""
 	f.Outcome.Message = "the result could not be stored as it was"
 	f.Outcome.Progress = min(max(f.Outcome.Progress, 0), 100)
-	if r := string(f.Outcome.Reason); len(r) > maxReason || strings.ContainsFunc(r, func(c rune) bool { return c >= utf8.RuneSelf }) {
+	if r := string(f.Outcome.Reason); len(r) > maxReason || strings.ContainsFunc(r, func(c rune) bool {
+		return c >= utf8.RuneSelf
+	}) {
 		f.Outcome.Reason = entity.ReasonError
 	}
 	if f.Log != nil {

@@ -118,7 +118,10 @@ func (c *completion) lock(ctx context.Context, tx repository.Tx, ids []string) (
 func (c *completion) decide(f *Result) (decision, error) {
 	exec := *f.Run.Execution
 	d := decision{item: f, outcome: f.Outcome, exec: &exec}
-	in := retry.Input{Outcome: f.Outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses, Random: c.completer.Random()}
+	in := retry.Input{
+		Outcome: f.Outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses,
+		Random: c.completer.Random(),
+	}
 	job := c.jobs[exec.JobID]
 	if job != nil {
 		in.Policy, in.OnNodeLoss = job.Retry, job.OnNodeLoss
@@ -131,7 +134,8 @@ func (c *completion) decide(f *Result) (decision, error) {
 	decision := retry.Decide(in)
 	if !decision.Retry {
 		d.outcome.Status = decision.Status
-		return d, exec.Finish(decision.Status, &f.Outcome, entity.AttemptTime{Start: f.Start, End: f.End, Took: f.Took}, c.now)
+		return d, exec.Finish(decision.Status, &f.Outcome, entity.AttemptTime{Start: f.Start, End: f.End, Took: f.Took},
+			c.now)
 	}
 	d.retried = true
 	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.Run.Job.Broadcast}
@@ -206,7 +210,8 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if over || d.exec.Status.Final() {
 			c.done = append(c.done, d)
 		}
-		if until, ok := d.exec.Claim.ScheduledUntil(); ok && (c.effect.NextScheduled.IsZero() || until.Before(c.effect.NextScheduled)) {
+		if until, ok := d.exec.Claim.ScheduledUntil(); ok &&
+			(c.effect.NextScheduled.IsZero() || until.Before(c.effect.NextScheduled)) {
 			c.effect.NextScheduled = until
 		}
 	}

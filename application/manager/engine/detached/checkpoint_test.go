@@ -27,14 +27,17 @@ func TestACheckpointOutlivesAFailedCall(t *testing.T) {
 					return accepted
 				}
 				state := "row 7"
-				if err := r.report(r.nodes[1], run.Execution.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state}); err != nil {
+				if err := r.report(r.nodes[1], run.Execution.ID, 1,
+					entity.RunReport{Progress: -1, Checkpoint: &state}); err != nil {
 					t.Error(err)
 				}
 				return entity.Failed(entity.ReasonError, "the target answered 500")
 			})
 		}
 		exec := r.one().Trigger(t, r.job(limited(1)).ID)[0]
-		require.Eventually(t, func() bool { return r.one().Execution(t, exec.ID).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool {
+			return r.one().Execution(t, exec.ID).RetryCount == 1
+		}, 20*time.Second, time.Millisecond)
 		require.Equal(t, "row 7", r.one().Execution(t, exec.ID).Checkpoint)
 		r.tryAgain(exec.ID, 2)
 		require.Equal(t, []string{"", "row 7"}, given)
@@ -57,5 +60,6 @@ func TestACheckpointAtTheDeadlineIsTheNextAttempts(t *testing.T) {
 	ended, err := r.one().Detached.SweepDeadlines(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, ended)
-	require.Equal(t, []any{entity.StatusWaiting, "row 7"}, []any{r.one().Execution(t, exec.ID).Status, r.one().Execution(t, exec.ID).Checkpoint})
+	require.Equal(t, []any{entity.StatusWaiting, "row 7"},
+		[]any{r.one().Execution(t, exec.ID).Status, r.one().Execution(t, exec.ID).Checkpoint})
 }

@@ -115,10 +115,11 @@ func (i *Issuer) write(ctx context.Context, batch *issues) {
 	// The end of one attempt must not take the others along.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryFor)
 	defer cancel()
-	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens", func(ctx context.Context, tx repository.Tx) (err error) {
-		batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)
-		return err
-	})
+	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens",
+		func(ctx context.Context, tx repository.Tx) (err error) {
+			batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)
+			return err
+		})
 	if batch.err != nil && ctx.Err() != nil {
 		batch.err = apperror.Unavailable(batch.err)
 	}

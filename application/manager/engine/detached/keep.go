@@ -22,7 +22,9 @@ const (
 
 // storeDetails stores what a report says beside an end. The caller holds the execution, or
 // has ended it in this transaction.
-func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.RunToken, exec *entity.Execution, report entity.RunReport) error {
+func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.RunToken, exec *entity.Execution,
+	report entity.RunReport,
+) error {
 	if len(report.Lines) > 0 {
 		// The execution is locked, so that nobody else counts meanwhile.
 		latest, ok, err := tx.RunTokens.RunToken(ctx, t.ExecutionID, t.Hash)
@@ -46,7 +48,8 @@ func (m *Manager) storeDetails(ctx context.Context, tx repository.Tx, t entity.R
 		return nil // an end carries them itself
 	}
 	note := repository.ProgressUpdate{
-		ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Progress: exec.Progress, Checkpoint: exec.Checkpoint,
+		ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Progress: exec.Progress,
+		Checkpoint: exec.Checkpoint,
 	}
 	if report.Progress >= 0 {
 		note.Progress = report.Progress
@@ -99,18 +102,23 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 
 // storeLateReport keeps an end that came too late as evidence, once for each attempt:
 // a target may repeat it. A repeated report of an end that counted is none.
-func (m *Manager) storeLateReport(ctx context.Context, t entity.RunToken, exec *entity.Execution, report entity.RunReport) {
+func (m *Manager) storeLateReport(ctx context.Context, t entity.RunToken, exec *entity.Execution,
+	report entity.RunReport,
+) {
 	if exec.Attempt == t.Attempt && exec.Status == report.Status {
 		return
 	}
-	text := fmt.Sprintf("refused: the target reported %s for attempt %d, which is over; the run is %s", report.Status, t.Attempt, exec.Status)
+	text := fmt.Sprintf("refused: the target reported %s for attempt %d, which is over; the run is %s", report.Status,
+		t.Attempt, exec.Status)
 	if report.Message != "" {
 		text += "; its message was: " + report.Message
 	}
 	number := entity.LineNumber(t.Attempt+1, 0)
 	chunk := entity.LogChunk{
-		ID: identity.ExecutionID(t.CreateTime, exec.JobID, "late-report:"+exec.ID, t.Attempt), JobID: exec.JobID, ExecutionID: exec.ID, Attempt: t.Attempt,
-		Type: entity.LogEvidence, SeqFrom: number, SeqTo: number, Content: validation.Text(text, entity.MaxLogLine), CreateTime: m.Clock.Now(),
+		ID: identity.ExecutionID(t.CreateTime, exec.JobID, "late-report:"+exec.ID, t.Attempt), JobID: exec.JobID,
+		ExecutionID: exec.ID, Attempt: t.Attempt,
+		Type: entity.LogEvidence, SeqFrom: number, SeqTo: number, Content: validation.Text(text, entity.MaxLogLine),
+		CreateTime: m.Clock.Now(),
 	}
 	err := m.Store.Write(ctx, repository.LaneAPI, "evidence", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{chunk})

@@ -23,7 +23,10 @@ import (
 // quiet waits until a node holds no slot.
 func quiet(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 0
+	}, 20*time.Second, time.Millisecond,
 		"the slots of %s are free", n.ID())
 }
 
@@ -36,7 +39,10 @@ func TestAThousandDetachedRunsHoldNoSlot(t *testing.T) {
 			execs = append(execs, r.one().Trigger(t, job.ID)...)
 		}
 		require.Eventually(t, func() bool {
-			n, err := r.one().Store.CountRange(t.Context(), repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: entity.DetachedSpan().Hi, Limit: 2000})
+			n, err := r.one().Store.CountRange(t.Context(), repository.ClaimRange{
+				Lo: entity.DetachedSpan().Lo,
+				Hi: entity.DetachedSpan().Hi, Limit: 2000,
+			})
 			require.NoError(t, err)
 			return n == 1000
 		}, 60*time.Second, 20*time.Millisecond)
@@ -171,7 +177,8 @@ func TestDetachedRunsCountAgainstLimits(t *testing.T) {
 	first := r.detached(r.one(), job.ID)
 	second := r.nodes[1].Trigger(t, job.ID)[0]
 	r.duties()
-	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob}, []any{r.one().Execution(t, second.ID).Status, r.one().Execution(t, second.ID).Claim.WaitsFor()})
+	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob},
+		[]any{r.one().Execution(t, second.ID).Status, r.one().Execution(t, second.ID).Claim.WaitsFor()})
 	require.NoError(t, r.report(r.nodes[1], first.ID, 1, ended(entity.StatusFailed)))
 	r.awaitDetached(second.ID, 1)
 
@@ -193,7 +200,8 @@ func TestANewerFireReplacesADetachedRunAtOnce(t *testing.T) {
 	r.one().Clock.Advance(3 * time.Second)
 	newer := r.nodes[1].Trigger(t, job.ID)[0]
 	got := r.one().Execution(t, old.ID)
-	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced, 3 * time.Second}, []any{got.Status, got.Reason, got.Duration})
+	require.Equal(t, []any{entity.StatusCancelled, entity.ReasonReplaced, 3 * time.Second},
+		[]any{got.Status, got.Reason, got.Duration})
 	r.awaitDetached(newer.ID, 1)
 	require.Len(t, r.one().InFlightFires(t, job.ID), 1)
 	var finals int
@@ -274,7 +282,9 @@ func (s *slowStore) began() int {
 	return s.issued
 }
 
-func (s *slowStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (s *slowStore) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	s.mu.Lock()
 	s.issued++
 	hold, fail := s.hold, s.fail
@@ -325,7 +335,9 @@ func TestTokensAreIssuedTogether(t *testing.T) {
 			t.Error("an attempt that is not its node's gets no token:", err)
 		}
 	})
-	require.Eventually(t, func() bool { return issuer.Waiting() == len(runs) }, 20*time.Second, time.Millisecond, "all but the first, and the stranger")
+	require.Eventually(t, func() bool {
+		return issuer.Waiting() == len(runs)
+	}, 20*time.Second, time.Millisecond, "all but the first, and the stranger")
 	close(store.hold)
 	wg.Wait()
 	require.Equal(t, 2, store.began())

@@ -99,7 +99,8 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	const andRetry = ", and a retry is due"
 	told := map[string]bool{}
-	for _, line := range regexp.MustCompile("(?m)^\\| ([^|`]+) \\| `([A-Z]+)` \\| (?:`([A-Z]+)`)? ?\\|$").FindAllStringSubmatch(section, -1) {
+	for _, line := range regexp.MustCompile("(?m)^\\| ([^|`]+) \\| `([A-Z]+)` \\| (?:`([A-Z]+)`)? ?\\|$").
+		FindAllStringSubmatch(section, -1) {
 		what, status, reason := line[1], entity.Status(line[2]), entity.Reason(line[3])
 		retries := 0
 		event, again := strings.CutSuffix(what, andRetry)
@@ -122,15 +123,18 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 			require.Equal(t, []any{status, reason}, []any{got.Status, got.Reason})
 			require.Equal(t, status.Final(), got.Claim == "")
 			if status.Final() {
-				requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), conflict, map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
+				requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), conflict,
+					map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
 			}
 			if status == entity.StatusRunning {
 				require.True(t, got.Detached())
-				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)), "it goes on as if nothing had happened")
+				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)),
+					"it goes on as if nothing had happened")
 				require.Equal(t, entity.StatusSuccess, r.nodes[1].Execution(t, exec.ID).Status)
 			}
 			posted := len(r.nodes[0].Script.Runs()) + len(r.nodes[1].Script.Runs())
-			require.Equal(t, map[bool]int{true: 2, false: 1}[event == "a newer fire replaces it"], posted, "nothing is posted twice")
+			require.Equal(t, map[bool]int{true: 2, false: 1}[event == "a newer fire replaces it"], posted,
+				"nothing is posted twice")
 		})
 	}
 	for event := range happenings() {
@@ -148,11 +152,15 @@ func TestADetachedRunBelongsToNobody(t *testing.T) {
 	until, ok := exec.Claim.DetachedUntil()
 	require.True(t, ok)
 	require.Equal(t, exec.StartTime.Add(limit), until)
-	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 0
+	}, 20*time.Second, time.Millisecond)
 	held, err := n.Store.Held(t.Context(), n.ID())
 	require.NoError(t, err)
 	require.Empty(t, held)
-	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning}, repository.Page{})
+	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning},
+		repository.Page{})
 	require.NoError(t, err)
 	require.Len(t, execs, 1, "it is shown among those that run")
 }

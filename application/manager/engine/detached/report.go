@@ -13,7 +13,8 @@ import (
 
 // errToken looks the same for every wrong token: who guesses learns nothing.
 func errToken() error {
-	return apperror.New(apperror.KindUnauthenticated, "run_token", "the run token is not that of an attempt of this execution")
+	return apperror.New(apperror.KindUnauthenticated, "run_token",
+		"the run token is not that of an attempt of this execution")
 }
 
 // Authorize returns apperror.KindUnauthenticated unless the token is that of an

@@ -25,7 +25,11 @@ func TestNewsAreStoredByWhicheverNodeGetsThem(t *testing.T) {
 		exec := r.detached(r.one(), r.job(nil).ID)
 		state := "row 7"
 		for i, report := range []entity.RunReport{
-			says("one", "two\nthree"), {Progress: 40, Lines: []string{"four"}}, {Progress: -1, Checkpoint: &state}, says("five\x00"), {Progress: 60},
+			says("one", "two\nthree"),
+			{Progress: 40, Lines: []string{"four"}},
+			{Progress: -1, Checkpoint: &state},
+			says("five\x00"),
+			{Progress: 60},
 		} {
 			require.NoError(t, r.report(r.nodes[i%3], exec.ID, 1, report))
 		}
@@ -39,9 +43,13 @@ func TestNewsAreStoredByWhicheverNodeGetsThem(t *testing.T) {
 			lines = append(lines, strings.Split(c.Content, "\n")...)
 		}
 		require.Equal(t, []string{"one", "two", "three", "four", "five\ufffd"}, lines)
-		require.NoError(t, r.report(r.nodes[2], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "42", Lines: []string{"six"}}))
+		require.NoError(t, r.report(r.nodes[2], exec.ID, 1, entity.RunReport{
+			Progress: -1, Status: entity.StatusSuccess,
+			Result: "42", Lines: []string{"six"},
+		}))
 		got = r.one().Execution(t, exec.ID)
-		require.Equal(t, []any{entity.StatusSuccess, "42", 100, time.Duration(0)}, []any{got.Status, got.Result, got.Progress, got.Duration})
+		require.Equal(t, []any{entity.StatusSuccess, "42", 100, time.Duration(0)},
+			[]any{got.Status, got.Result, got.Progress, got.Duration})
 		chunks = r.lines(exec.ID)
 		require.Equal(t, "six", chunks[len(chunks)-1].Content)
 	})
@@ -91,7 +99,8 @@ func TestOnlyTheTokenOfTheAttemptCounts(t *testing.T) {
 		"of nobody":      {"nobody", mine},
 		"of a wrong run": {other.ID, mine},
 	} {
-		requireCode(t, r.nodes[1].Detached.Authorize(t.Context(), call.id, call.token), apperror.KindUnauthenticated, "run_token")
+		requireCode(t, r.nodes[1].Detached.Authorize(t.Context(), call.id, call.token), apperror.KindUnauthenticated,
+			"run_token")
 		err := r.nodes[1].Detached.Report(t.Context(), call.id, call.token, ended(entity.StatusSuccess))
 		requireCode(t, err, apperror.KindUnauthenticated, "run_token")
 		require.NotContains(t, err.Error(), mine, name)
@@ -106,8 +115,14 @@ func TestOnlyTheTokenOfTheAttemptCounts(t *testing.T) {
 func TestAnEndIsTakenOnce(t *testing.T) {
 	r := newRig(t, 2)
 	exec := r.detached(r.one(), r.job(nil).ID)
-	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "first"}))
-	for _, late := range []entity.RunReport{ended(entity.StatusSuccess), ended(entity.StatusFailed), ended(entity.StatusFailed), says("late")} {
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{
+		Progress: -1, Status: entity.StatusSuccess,
+		Result: "first",
+	}))
+	for _, late := range []entity.RunReport{
+		ended(entity.StatusSuccess), ended(entity.StatusFailed),
+		ended(entity.StatusFailed), says("late"),
+	} {
 		requireCode(t, r.report(r.nodes[1], exec.ID, 1, late), apperror.KindConflict, "run_over")
 	}
 	got := r.one().Execution(t, exec.ID)
@@ -119,7 +134,8 @@ func TestAnEndIsTakenOnce(t *testing.T) {
 			evidence = append(evidence, c.Content)
 		}
 	}
-	require.Equal(t, []string{"refused: the target reported FAILED for attempt 1, which is over; the run is SUCCESS; its message was: no stock"}, evidence,
+	require.Equal(t, []string{"refused: the target reported FAILED for attempt 1, which is over; the run is SUCCESS; " +
+		"its message was: no stock"}, evidence,
 		"once, however often it is repeated; the same end again is none")
 }
 
@@ -134,7 +150,10 @@ func TestOfEndsAtTheSameTimeOneCounts(t *testing.T) {
 			errs := make([]error, 4)
 			for i := range errs {
 				wg.Go(func() {
-					errs[i] = r.report(r.nodes[i%2], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: fmt.Sprint(i)})
+					errs[i] = r.report(r.nodes[i%2], exec.ID, 1, entity.RunReport{
+						Progress: -1, Status: entity.StatusSuccess,
+						Result: fmt.Sprint(i),
+					})
 				})
 			}
 			wg.Wait()
@@ -166,12 +185,16 @@ func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 	attempts, err := r.one().Store.Executions.Attempts(t.Context(), exec.ID)
 	require.NoError(t, err)
 	require.Len(t, attempts, 1)
-	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout, 30}, []any{attempts[0].Status, attempts[0].Reason, attempts[0].Progress})
+	require.Equal(t, []any{entity.StatusTimeout, entity.ReasonTimeout, 30},
+		[]any{attempts[0].Status, attempts[0].Reason, attempts[0].Progress})
 	require.Equal(t, "the target accepted the run and did not report its end within 1m0s", attempts[0].ErrorMessage)
 
 	requireCode(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)), apperror.KindConflict, "run_over")
 	require.Equal(t, entity.StatusRunning, r.one().Execution(t, exec.ID).Status, "the second attempt goes on")
-	require.NoError(t, r.report(r.one(), exec.ID, 2, entity.RunReport{Progress: 80, Status: entity.StatusFailed, Checkpoint: &latest, Lines: []string{"second"}}))
+	require.NoError(t, r.report(r.one(), exec.ID, 2, entity.RunReport{
+		Progress: 80, Status: entity.StatusFailed,
+		Checkpoint: &latest, Lines: []string{"second"},
+	}))
 	third := r.tryAgain(exec.ID, 3)
 	require.Equal(t, "row 9", third.Checkpoint)
 	require.Equal(t, 2, third.RetryCount)
@@ -198,9 +221,13 @@ func TestARetryGetsTheCheckpointAndTheFormerAttemptIsNotHeard(t *testing.T) {
 func TestATargetMayForbidRetries(t *testing.T) {
 	r := newRig(t, 1)
 	exec := r.detached(r.one(), r.job(limited(2)).ID)
-	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, NoRetry: true}))
+	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{
+		Progress: -1, Status: entity.StatusFailed,
+		NoRetry: true,
+	}))
 	got := r.one().Execution(t, exec.ID)
-	require.Equal(t, []any{entity.StatusFailed, "the target reported a failure and did not say why"}, []any{got.Status, got.ErrorMessage})
+	require.Equal(t, []any{entity.StatusFailed, "the target reported a failure and did not say why"},
+		[]any{got.Status, got.ErrorMessage})
 }
 
 // The log of an attempt is bounded, whoever writes it and in however many reports.
@@ -233,111 +260,6 @@ func TestReportedLinesAreBounded(t *testing.T) {
 	kept, _, err := r.one().Store.RunToken(t.Context(), chatty.ID, entity.RunTokenHash(r.token(chatty.ID, 1)))
 	require.NoError(t, err)
 	require.Greater(t, kept.Bytes, 100*60, "also empty lines cost their rows")
-}
-
-// Values of secrets do not get out by way of a target.
-func TestSecretsAreHiddenInReports(t *testing.T) {
-	r := newRig(t, 2)
-	exec := r.detached(r.one(), r.job(func(j *entity.Job) {
-		limited(1)(j)
-		j.Data = `{"headers":{"Authorization":"Bearer ${secret.hunter-2}"}}`
-	}).ID)
-	secret := "hunter-2hunter-2" // of the vault of the test
-	state := "at " + secret
-	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state, Lines: []string{"got " + secret}}))
-	require.Equal(t, "at ***", r.one().Execution(t, exec.ID).Checkpoint)
-	require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{
-		Progress: -1, Status: entity.StatusFailed, NoRetry: true, Message: "no " + secret, Result: secret, Lines: []string{secret},
-	}))
-	got := r.one().Execution(t, exec.ID)
-	require.Equal(t, []any{"no ***", "***"}, []any{got.ErrorMessage, got.Result})
-	for _, c := range r.lines(exec.ID) {
-		require.NotContains(t, c.Content, secret)
-	}
-}
-
-// An edit while the run is detached changes what its retries run by, and not
-// what is hidden of this attempt.
-func TestAnEditDoesNotUncoverSecrets(t *testing.T) {
-	r := newRig(t, 1)
-	job := r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.hunter-2}"}` })
-	exec := r.detached(r.one(), job.ID)
-	r.one().Change(t, job.ID, func(j *entity.Job) {
-		j.Data = "{}"
-		j.Version++
-	})
-	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "hunter-2hunter-2"}))
-	require.Equal(t, "***", r.one().Execution(t, exec.ID).Result)
-}
-
-// Nor does a change of the secret itself: what the attempt opened is what its
-// target may repeat, at its end and after it.
-func TestASecretThatChangesIsHiddenAsTheRunOpenedIt(t *testing.T) {
-	for name, now := range map[string]string{"changed": "tr0ub4dor&3", "deleted": ""} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 2)
-			exec := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.hunter-2}"}` }).ID)
-			for _, n := range r.nodes {
-				n.Vault.Change("hunter-2", now)
-			}
-			said := "I got hunter-2hunter-2, hunter-2 changed"
-			hidden := "I got ***, hunter-2 changed"
-			require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &said, Lines: []string{said}}))
-			require.Equal(t, hidden, r.one().Execution(t, exec.ID).Checkpoint)
-			require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusFailed, Message: said, Result: said}))
-			got := r.one().Execution(t, exec.ID)
-			require.Equal(t, []any{hidden, hidden}, []any{got.ErrorMessage, got.Result})
-			requireCode(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Message: said}), apperror.KindConflict, "run_over")
-			lines := r.lines(exec.ID)
-			require.Contains(t, lines[len(lines)-1].Content, hidden, "also of a report that came too late")
-			for _, c := range lines {
-				require.NotContains(t, c.Content, "hunter-2hunter-2")
-			}
-			kept, _, err := r.one().Store.RunToken(t.Context(), exec.ID, entity.RunTokenHash(r.token(exec.ID, 1)))
-			require.NoError(t, err)
-			require.NotEmpty(t, kept.Sealed)
-			require.NotContains(t, string(kept.Sealed), "hunter")
-		})
-	}
-}
-
-// A node that lacks the key takes the end of a run, and none of its words.
-func TestANodeWithoutTheKeyTakesAReportWithoutItsTexts(t *testing.T) {
-	r := newRig(t, 1)
-	stranger := r.one().Join(t, enginetest.Options{Key: 1})[1]
-	exec := r.detached(r.one(), r.job(func(j *entity.Job) {
-		limited(1)(j)
-		j.Data = `{"body":"${secret.hunter-2}"}`
-	}).ID)
-	plain := r.detached(r.one(), r.job(func(j *entity.Job) { j.Name = "without secrets" }).ID)
-	former, said := "page 3", "the words of the target"
-	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: 10, Checkpoint: &former}))
-	require.NoError(t, r.report(stranger, exec.ID, 1, entity.RunReport{Progress: 20, Checkpoint: &said, Lines: []string{said, ""}}))
-	got := r.one().Execution(t, exec.ID)
-	require.Equal(t, []any{20, former}, []any{got.Progress, got.Checkpoint}, "a retry goes on from what is known")
-	require.NoError(t, r.report(stranger, exec.ID, 1, entity.RunReport{
-		Progress: -1, Status: entity.StatusFailed, NoRetry: true, Message: said, Result: said, Checkpoint: &said,
-	}))
-	got = r.one().Execution(t, exec.ID)
-	require.Equal(t, []any{entity.StatusFailed, former}, []any{got.Status, got.Checkpoint})
-	require.Contains(t, got.ErrorMessage, "withheld")
-	require.Contains(t, got.Result, "withheld")
-	for _, c := range r.lines(exec.ID) {
-		require.NotContains(t, c.Content, said)
-	}
-	require.NoError(t, r.report(stranger, plain.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: said}))
-	require.Equal(t, said, r.one().Execution(t, plain.ID).Result, "a run without secrets is not concerned")
-}
-
-// What is too long to be kept is not known when its target reports.
-func TestSecretsThatAreTooLongToBeKeptAreWithheld(t *testing.T) {
-	r := newRig(t, 1)
-	r.one().Vault.Change("huge", strings.Repeat("x", 1<<20+1))
-	exec := r.detached(r.one(), r.job(func(j *entity.Job) { j.Data = `{"body":"${secret.huge}"}` }).ID)
-	require.NoError(t, r.report(r.one(), exec.ID, 1, entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "x of the secret"}))
-	got := r.one().Execution(t, exec.ID)
-	require.Equal(t, entity.StatusSuccess, got.Status)
-	require.Contains(t, got.Result, "withheld")
 }
 
 // A store that does not answer takes no report, and the target may repeat it.
@@ -396,7 +318,10 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 		report entity.RunReport
 		want   entity.Status
 	}{
-		"its end":                       {entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "quick"}, entity.StatusSuccess},
+		"its end": {
+			entity.RunReport{Progress: -1, Status: entity.StatusSuccess, Result: "quick"},
+			entity.StatusSuccess,
+		},
 		"a failure that is tried again": {ended(entity.StatusFailed), entity.StatusWaiting},
 		"its news":                      {entity.RunReport{Progress: 30, Lines: []string{"begun"}}, entity.StatusRunning},
 	} {
@@ -412,11 +337,15 @@ func TestAReportMayComeBeforeTheRunIsDetached(t *testing.T) {
 			})
 			exec := n.Trigger(t, r.job(limited(1)).ID)[0]
 			require.NoError(t, <-reported)
-			require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 }, 20*time.Second, time.Millisecond, "the slot is free")
+			require.Eventually(t, func() bool {
+				running, _ := n.Runner.Load(entity.SlotGeneral)
+				return running == 0
+			}, 20*time.Second, time.Millisecond, "the slot is free")
 			got := n.Execution(t, exec.ID)
 			require.Equal(t, []any{c.want, c.want == entity.StatusRunning}, []any{got.Status, got.Detached()})
 			if c.want == entity.StatusSuccess {
-				require.Equal(t, []any{enginetest.Noon, 3 * time.Second, time.Duration(0)}, []any{got.StartTime, got.Duration, got.Lateness()}, "it began before the report")
+				require.Equal(t, []any{enginetest.Noon, 3 * time.Second, time.Duration(0)},
+					[]any{got.StartTime, got.Duration, got.Lateness()}, "it began before the report")
 			}
 			if c.want == entity.StatusRunning {
 				require.Equal(t, 30, got.Progress, "the detaching write keeps the news")

@@ -23,7 +23,8 @@ type Sealer interface {
 const maxSealed = 1 << 20
 
 // withheldText stands for what a target says where it is not known what to hide in it.
-const withheldText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this text)"
+const withheldText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide " +
+	"them in this text)"
 
 // sealedFor is the name to which the values of an attempt are bound. No secret is
 // named like that: a name has no slash.
@@ -54,7 +55,8 @@ func seal(s Sealer, t *entity.RunToken, secrets map[string]string) error {
 // opened are the values that the attempt of a token has opened.
 func (m *Manager) opened(t *entity.RunToken) (values []string, err error) {
 	if len(t.Sealed) == 0 {
-		return nil, fmt.Errorf("their values were not kept: they have more than %d bytes, or an earlier build began the run", maxSealed)
+		return nil, fmt.Errorf("their values were not kept: they have more than %d bytes, or an earlier build began the run",
+			maxSealed)
 	}
 	text, err := m.Sealer.Open(sealedFor(t), t.KeyID, t.Sealed)
 	if err != nil {
@@ -80,7 +82,8 @@ func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunRep
 	values, err := m.opened(t)
 	hide := redact.Hider(values)
 	if err != nil {
-		m.Logger.Warn("the texts of a report are withheld: the secrets of its run cannot be opened here, so they cannot be hidden",
+		m.Logger.Warn("the texts of a report are withheld: the secrets of its run cannot be opened here, so they cannot "+
+			"be hidden",
 			"execution", t.ExecutionID, "attempt", t.Attempt, "secrets", strings.Join(t.Secrets, ", "), "error", err)
 		hide = func(text string) string {
 			if text == "" {

@@ -29,7 +29,9 @@ func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
 
 // sweep ends all detached runs of a range. What cannot be ended, or has changed
 // meanwhile, holds up none of the others (engine rule 10).
-func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, outcome func(*entity.Execution) entity.Outcome) (ended int, err error) {
+func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange,
+	outcome func(*entity.Execution) entity.Outcome,
+) (ended int, err error) {
 	var errs []error
 	for q.Limit = sweepLimit; ; {
 		execs, err := m.Claims.Range(ctx, q)
@@ -52,7 +54,8 @@ func late(exec *entity.Execution) entity.Outcome {
 		Message: "the target accepted the run and did not report its end in time",
 	}
 	if until, ok := exec.Claim.DetachedUntil(); ok && !exec.StartTime.IsZero() {
-		o.Message = fmt.Sprintf("the target accepted the run and did not report its end within %s", until.Sub(exec.StartTime).Round(time.Millisecond))
+		o.Message = fmt.Sprintf("the target accepted the run and did not report its end within %s",
+			until.Sub(exec.StartTime).Round(time.Millisecond))
 	}
 	return o
 }
@@ -70,20 +73,27 @@ func (m *Manager) SweepCancels(ctx context.Context) (ended int, err error) {
 }
 
 func cancelled(exec *entity.Execution, reason entity.Reason) entity.Outcome {
-	return entity.Outcome{Status: entity.StatusCancelled, Reason: reason, Progress: exec.Progress, Checkpoint: exec.Checkpoint}
+	return entity.Outcome{
+		Status: entity.StatusCancelled, Reason: reason, Progress: exec.Progress,
+		Checkpoint: exec.Checkpoint,
+	}
 }
 
 // Cancel ends a detached run at once; its target learns of it by its next
 // report. done is false where the run is not detached any more.
 func (m *Manager) Cancel(ctx context.Context, exec *entity.Execution) (done bool, err error) {
-	n, err := m.conclude(ctx, []*entity.Execution{exec}, func(exec *entity.Execution) entity.Outcome { return cancelled(exec, entity.ReasonNone) })
+	n, err := m.conclude(ctx, []*entity.Execution{exec}, func(exec *entity.Execution) entity.Outcome {
+		return cancelled(exec, entity.ReasonNone)
+	})
 	if errors.Is(err, repository.ErrCommitUnknown) {
 		err = apperror.Unavailable(err)
 	}
 	return n == 1, err
 }
 
-func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution, outcome func(*entity.Execution) entity.Outcome) (n int, err error) {
+func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution,
+	outcome func(*entity.Execution) entity.Outcome,
+) (n int, err error) {
 	if len(execs) == 0 {
 		return 0, nil
 	}

@@ -70,12 +70,21 @@ func TestRunsThatCannotBeEndedHoldUpNoOthers(t *testing.T) {
 			}}
 			for i := range 600 {
 				at := enginetest.Noon.Add(time.Duration(i) * apart)
-				s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprintf("broken-%03d", i), JobID: "broken", Status: entity.StatusRunning, Claim: entity.DetachedKey(at)})
+				s.execs = append(s.execs, &entity.Execution{
+					ID: fmt.Sprintf("broken-%03d", i), JobID: "broken",
+					Status: entity.StatusRunning, Claim: entity.DetachedKey(at),
+				})
 			}
 			for i := range 700 {
-				s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprintf("good-%03d", i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon.Add(time.Second))})
+				s.execs = append(s.execs, &entity.Execution{
+					ID: fmt.Sprintf("good-%03d", i), Status: entity.StatusRunning,
+					Claim: entity.DetachedKey(enginetest.Noon.Add(time.Second)),
+				})
 			}
-			m := detached.New(detached.Deps{Claims: s, Jobs: s, Runner: s, Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute))})
+			m := detached.New(detached.Deps{
+				Claims: s, Jobs: s, Runner: s,
+				Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute)),
+			})
 			n, err := m.SweepDeadlines(t.Context())
 			require.ErrorIs(t, err, broken)
 			require.Equal(t, []any{700, 600}, []any{n, len(s.execs)})
@@ -91,9 +100,15 @@ func TestASweepEndsWhenTheStoreIsAway(t *testing.T) {
 	away := apperror.Unavailable(errors.New("no connection"))
 	s := &shelf{tried: map[string]int{}, broken: func(*entity.Execution) error { return away }}
 	for i := range 600 {
-		s.execs = append(s.execs, &entity.Execution{ID: fmt.Sprint(i), Status: entity.StatusRunning, Claim: entity.DetachedKey(enginetest.Noon)})
+		s.execs = append(s.execs, &entity.Execution{
+			ID: fmt.Sprint(i), Status: entity.StatusRunning,
+			Claim: entity.DetachedKey(enginetest.Noon),
+		})
 	}
-	m := detached.New(detached.Deps{Claims: s, Jobs: s, Runner: s, Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute))})
+	m := detached.New(detached.Deps{
+		Claims: s, Jobs: s, Runner: s,
+		Clock: clocktest.NewManual(enginetest.Noon.Add(time.Minute)),
+	})
 	_, err := m.SweepDeadlines(t.Context())
 	require.ErrorIs(t, err, away)
 	require.Len(t, s.tried, 500)

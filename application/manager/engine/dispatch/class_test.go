@@ -36,7 +36,8 @@ func TestARunGoesWhereItsHandlerIs(t *testing.T) {
 		"limited":  func(j *entity.Job) { j.MaxConcurrency = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, enginetest.Options{}, enginetest.Options{Handlers: []string{"bill", "settle"}}, enginetest.Options{Handlers: []string{"bill"}}).start()
+			c := newCluster(t, enginetest.Options{}, enginetest.Options{Handlers: []string{"bill", "settle"}},
+				enginetest.Options{Handlers: []string{"bill"}}).start()
 			job := c.job(func(j *entity.Job) { handler("settle")(j); change(j) })
 			ran := c.ran(c.fire(job.ID, 12))
 			require.Equal(t, map[string]int{"node-2": 12}, tally(ran))
@@ -48,7 +49,8 @@ func TestARunGoesWhereItsHandlerIs(t *testing.T) {
 }
 
 func TestABroadcastIsForNodesOfItsClass(t *testing.T) {
-	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{Handlers: []string{"settle"}}, enginetest.Options{CommandSlots: 2, Handlers: []string{"settle"}}).start()
+	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{Handlers: []string{"settle"}},
+		enginetest.Options{CommandSlots: 2, Handlers: []string{"settle"}}).start()
 	everywhere := func(j *entity.Job) { j.Broadcast = true }
 	for want, change := range map[string]func(j *entity.Job){
 		"node-1 node-2 node-3": func(*entity.Job) {}, "node-2 node-3": handler("settle"), "node-1 node-3": commands,
@@ -70,9 +72,18 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 		why    string
 		fit    enginetest.Options
 	}{
-		"a handler": {handler("settle"), entity.WaitHandler, `2 runs wait for a node with the handler "settle"`, enginetest.Options{Handlers: []string{"settle"}}},
-		"commands":  {commands, entity.WaitCommand, "2 runs wait for a node that runs commands (executor.command.enabled)", enginetest.Options{CommandSlots: 1}},
-		"labels":    {labelled("zone", "a"), entity.WaitNode, "2 runs wait for a node that is up and carries the labels zone=a", enginetest.Options{Labels: zone}},
+		"a handler": {
+			handler("settle"), entity.WaitHandler, `2 runs wait for a node with the handler "settle"`,
+			enginetest.Options{Handlers: []string{"settle"}},
+		},
+		"commands": {
+			commands, entity.WaitCommand, "2 runs wait for a node that runs commands (executor.command.enabled)",
+			enginetest.Options{CommandSlots: 1},
+		},
+		"labels": {
+			labelled("zone", "a"), entity.WaitNode, "2 runs wait for a node that is up and carries the labels zone=a",
+			enginetest.Options{Labels: zone},
+		},
 		"labels before commands": {
 			func(j *entity.Job) { commands(j); labelled("zone", "a")(j) }, entity.WaitNode,
 			"2 runs wait for a node that is up and carries the labels zone=a",
@@ -92,7 +103,10 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 			seen, _ := cl.nodes[1].Dispatch.Unroutable()
 			require.Equal(t, why, seen, "a node that does not sweep knows, too")
 
-			joined := cl.nodes[0].Join(t, enginetest.Options{}, func() enginetest.Options { c.fit.NodeID = "fit"; return c.fit }())
+			joined := cl.nodes[0].Join(t, enginetest.Options{}, func() enginetest.Options {
+				c.fit.NodeID = "fit"
+				return c.fit
+			}())
 			cl.nodes = append(cl.nodes, joined[2])
 			joined[2].Start(t)
 			enginetest.Beat(t, cl.nodes...)
@@ -121,7 +135,8 @@ func TestTheQueueOfANodeWithoutCommandsIsMoved(t *testing.T) {
 	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{})
 	execs := c.fire(c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }).ID, 3)
 	require.Equal(t, []entity.Wait{entity.WaitSlot, entity.WaitSlot, entity.WaitSlot}, c.waitsFor(execs...))
-	c.nodes[0] = enginetest.On(t, c.nodes[0].Store, enginetest.Options{NodeID: "node-1", Epoch: 2, Clock: c.nodes[0].Clock})
+	c.nodes[0] = enginetest.On(t, c.nodes[0].Store,
+		enginetest.Options{NodeID: "node-1", Epoch: 2, Clock: c.nodes[0].Clock})
 	enginetest.Beat(t, c.nodes...)
 	require.Equal(t, 3, c.nodes[1].Sweep(t))
 	require.Equal(t, []entity.Wait{entity.WaitCommand, entity.WaitCommand, entity.WaitCommand}, c.waitsFor(execs...))
@@ -136,10 +151,13 @@ func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 		change func(j *entity.Job)
 		second enginetest.Options
 	}{
-		"a handler":         {handler("settle"), enginetest.Options{Handlers: []string{"settle"}}},
-		"commands":          {commands, enginetest.Options{CommandSlots: 1}},
-		"labels, by edit":   {labelled("zone", "a"), enginetest.Options{Labels: map[string]string{"zone": "a"}}},
-		"with a retry left": {func(j *entity.Job) { handler("settle")(j); j.Retry.MaxRetries = 1 }, enginetest.Options{Handlers: []string{"settle"}}},
+		"a handler":       {handler("settle"), enginetest.Options{Handlers: []string{"settle"}}},
+		"commands":        {commands, enginetest.Options{CommandSlots: 1}},
+		"labels, by edit": {labelled("zone", "a"), enginetest.Options{Labels: map[string]string{"zone": "a"}}},
+		"with a retry left": {func(j *entity.Job) {
+			handler("settle")(j)
+			j.Retry.MaxRetries = 1
+		}, enginetest.Options{Handlers: []string{"settle"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{}, c.second)
@@ -147,7 +165,9 @@ func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 			execs := cl.fire(job.ID, 1)
 			cl.put(entity.CommonQueue, execs...)
 			cl.nodes[0].Start(t)
-			cl.await("the run is parked", func() bool { return cl.read(execs)[0].Token == 1 && cl.read(execs)[0].Status == entity.StatusWaiting })
+			cl.await("the run is parked", func() bool {
+				return cl.read(execs)[0].Token == 1 && cl.read(execs)[0].Status == entity.StatusWaiting
+			})
 			back := cl.read(execs)[0]
 			require.Equal(t, []any{0, 0, 0, ""}, []any{back.Attempt, back.RetryCount, back.NodeLosses, back.NodeID})
 			require.Contains(t, back.ErrorMessage, "the node that took the run")
@@ -202,7 +222,8 @@ func TestAFullNodesQueueIsMovedByKind(t *testing.T) {
 	require.Equal(t, 1, c.nodes[0].Sweep(t))
 	require.Equal(t, []string{"node-2"}, c.ran(waits))
 	plain := c.job(by(entity.RouteFirst))
-	require.Equal(t, []string{"node-1"}, nodesOf(c.became(entity.StatusRunning, c.fire(plain.ID, 1)...)), "its general slots are free")
+	require.Equal(t, []string{"node-1"}, nodesOf(c.became(entity.StatusRunning, c.fire(plain.ID, 1)...)),
+		"its general slots are free")
 }
 
 // LEAST_LOADED counts the slots that the run needs.

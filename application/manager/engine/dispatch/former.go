@@ -21,7 +21,9 @@ func former(nodes []entity.Node) bool {
 // routeFormerly is Route in the queues of the former release. Commands wait where
 // they waited then. A handler's runs wait in the queue of a node that is known to
 // have it, so that no node takes them that lacks it.
-func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int64, class entity.NodeClass, nodes []entity.Node) admission.Placement {
+func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int64, class entity.NodeClass,
+	nodes []entity.Node,
+) admission.Placement {
 	if exec.NodeID != "" {
 		return r.on(exec.NodeID, entity.SlotGeneral)
 	}
@@ -38,7 +40,10 @@ func (r *Router) routeFormerly(job *entity.Job, exec *entity.Execution, fire int
 	case id != "":
 		return r.on(id, entity.SlotGeneral)
 	}
-	at := admission.Placement{Queue: entity.LabelQueue(class.Labels), Away: routing.Missing(class, &r.Self) != entity.WaitNone}
+	at := admission.Placement{
+		Queue: entity.LabelQueue(class.Labels),
+		Away:  routing.Missing(class, &r.Self) != entity.WaitNone,
+	}
 	if at.Queue.OfClass() {
 		for i := range nodes {
 			if n := &nodes[i]; n.ID != r.Self.ID && routing.Match(class.Labels, n.Labels) {

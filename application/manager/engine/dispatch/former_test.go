@@ -32,8 +32,10 @@ func (c *cluster) ranWell(job *entity.Job, node string) {
 	now := c.nodes[0].Clock.Now()
 	c.nodes[0].Write(c.t, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Executions.Insert(ctx, []*entity.Execution{{
-			ID: uuid.Must(uuid.NewV7()).String(), JobID: job.ID, FireKey: "before", ScheduledTime: now, DueTime: now, Trigger: entity.TriggerManual,
-			ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusSuccess, NodeID: node, Attempt: 1, Token: 1, StartTime: now, EndTime: now,
+			ID: uuid.Must(uuid.NewV7()).String(), JobID: job.ID, FireKey: "before", ScheduledTime: now, DueTime: now,
+			Trigger:    entity.TriggerManual,
+			ShardTotal: 1, JobVersion: 1, Priority: 5, Status: entity.StatusSuccess, NodeID: node, Attempt: 1, Token: 1,
+			StartTime: now, EndTime: now,
 			CreateTime: now, UpdateTime: now,
 		}})
 	})
@@ -42,7 +44,8 @@ func (c *cluster) ranWell(job *entity.Job, node string) {
 // Beside a node of the former release new nodes write its keys, and put nothing
 // where it would do harm: a handler's runs go to a node that is known to have it.
 func TestBesideTheFormerReleaseItsQueuesAreUsed(t *testing.T) {
-	c := newCluster(t, enginetest.Options{CommandSlots: 8}, enginetest.Options{CommandSlots: 8, Handlers: []string{"settle"}})
+	c := newCluster(t, enginetest.Options{CommandSlots: 8},
+		enginetest.Options{CommandSlots: 8, Handlers: []string{"settle"}})
 	c.oldNode("old", 8)
 	general := func(id string) entity.Queue { return entity.NodeQueue(id, entity.SlotGeneral) }
 	zone := map[string]string{"zone": "a"}
@@ -52,15 +55,30 @@ func TestBesideTheFormerReleaseItsQueuesAreUsed(t *testing.T) {
 		job  *entity.Job
 		want []entity.Queue
 	}{
-		"plain":             {c.job(func(*entity.Job) {}), []entity.Queue{entity.CommonQueue}},
-		"handler":           {c.job(handler("settle")), []entity.Queue{general("node-2")}},
-		"of the old node":   {proven, []entity.Queue{general("old")}},
-		"of nobody":         {c.job(handler("nobody")), []entity.Queue{entity.UnroutableQueue(entity.NodeClass{Handler: "nobody"}, entity.WaitHandler)}},
-		"command":           {c.job(commands), []entity.Queue{entity.CommonQueue}},
-		"command by labels": {c.job(func(j *entity.Job) { commands(j); j.Routing.Labels = zone }), []entity.Queue{entity.UnroutableQueue(entity.NodeClass{Command: true, Labels: zone}, entity.WaitNode)}},
-		"command, first":    {c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }), []entity.Queue{general("node-1")}},
-		"command, last":     {c.job(func(j *entity.Job) { commands(j); by(entity.RouteLast)(j) }), []entity.Queue{general("old")}},
-		"everywhere":        {c.job(func(j *entity.Job) { commands(j); j.Broadcast = true }), []entity.Queue{general("node-1"), general("node-2"), general("old")}},
+		"plain":           {c.job(func(*entity.Job) {}), []entity.Queue{entity.CommonQueue}},
+		"handler":         {c.job(handler("settle")), []entity.Queue{general("node-2")}},
+		"of the old node": {proven, []entity.Queue{general("old")}},
+		"of nobody": {
+			c.job(handler("nobody")),
+			[]entity.Queue{entity.UnroutableQueue(entity.NodeClass{Handler: "nobody"}, entity.WaitHandler)},
+		},
+		"command": {c.job(commands), []entity.Queue{entity.CommonQueue}},
+		"command by labels": {c.job(func(j *entity.Job) {
+			commands(j)
+			j.Routing.Labels = zone
+		}), []entity.Queue{entity.UnroutableQueue(entity.NodeClass{Command: true, Labels: zone}, entity.WaitNode)}},
+		"command, first": {c.job(func(j *entity.Job) {
+			commands(j)
+			by(entity.RouteFirst)(j)
+		}), []entity.Queue{general("node-1")}},
+		"command, last": {c.job(func(j *entity.Job) {
+			commands(j)
+			by(entity.RouteLast)(j)
+		}), []entity.Queue{general("old")}},
+		"everywhere": {c.job(func(j *entity.Job) {
+			commands(j)
+			j.Broadcast = true
+		}), []entity.Queue{general("node-1"), general("node-2"), general("old")}},
 	} {
 		require.Equal(t, w.want, c.queues(c.nodes[0].Trigger(t, w.job.ID)), name)
 	}
@@ -69,12 +87,16 @@ func TestBesideTheFormerReleaseItsQueuesAreUsed(t *testing.T) {
 // What new nodes take from those queues and cannot run does no harm, and in the
 // end everything has run: also what was put by kind once the old node is gone.
 func TestTheFormerReleaseLeaves(t *testing.T) {
-	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}})
+	c := newCluster(t, enginetest.Options{CommandSlots: 1},
+		enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}})
 	leave := c.oldNode("old", 8)
 	var execs []*entity.Execution
 	flood := c.job(func(j *entity.Job) { commands(j); j.Priority = 10 })
 	for _, job := range []*entity.Job{
-		flood, flood, flood, flood, c.job(handler("settle")), c.job(func(j *entity.Job) { commands(j); by(entity.RouteLast)(j) }),
+		flood, flood, flood, flood, c.job(handler("settle")), c.job(func(j *entity.Job) {
+			commands(j)
+			by(entity.RouteLast)(j)
+		}),
 		c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }),
 	} {
 		execs = append(execs, c.nodes[0].Trigger(t, job.ID)...)

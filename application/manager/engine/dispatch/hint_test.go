@@ -21,7 +21,8 @@ func (o *told) Notice(e admission.PostCommit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sum.Add(admission.PostCommit{
-		Ready: e.Ready, ReadyCommands: e.ReadyCommands, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes, CommandNodes: e.CommandNodes,
+		Ready: e.Ready, ReadyCommands: e.ReadyCommands, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes,
+		CommandNodes: e.CommandNodes,
 	})
 }
 
@@ -35,14 +36,18 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 		"own queue":       {by(entity.RouteFirst), admission.PostCommit{Ready: 1}},
 		"another's queue": {by(entity.RouteLast), admission.PostCommit{Away: 1, Nodes: []string{"node-3"}}},
 		"labels":          {labelled("gpu", "yes"), admission.PostCommit{Away: 1, Nodes: []string{"node-2"}}},
-		"a handler":       {func(j *entity.Job) { j.Class = "settle" }, admission.PostCommit{Ready: 1, Nodes: []string{"node-3"}}},
-		"commands":        {commands, admission.PostCommit{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
+		"a handler": {func(j *entity.Job) {
+			j.Class = "settle"
+		}, admission.PostCommit{Ready: 1, Nodes: []string{"node-3"}}},
+		"commands": {commands, admission.PostCommit{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
 		"commands of another": {func(j *entity.Job) {
 			commands(j)
 			by(entity.RouteLast)(j)
 		}, admission.PostCommit{Away: 1, CommandNodes: []string{"node-2"}}},
-		"nobody":           {labelled("gpu", "no"), admission.PostCommit{}},
-		"broadcast shards": {func(j *entity.Job) { j.Broadcast = true }, admission.PostCommit{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
+		"nobody": {labelled("gpu", "no"), admission.PostCommit{}},
+		"broadcast shards": {func(j *entity.Job) {
+			j.Broadcast = true
+		}, admission.PostCommit{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
 		"shards, by turns": {func(j *entity.Job) {
 			by(entity.RouteRoundRobin)(j)
 			j.ShardCount = 6
@@ -50,7 +55,8 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}},
-				enginetest.Options{CommandSlots: 2, Labels: map[string]string{"gpu": "yes"}}, enginetest.Options{Handlers: []string{"bill", "settle"}})
+				enginetest.Options{CommandSlots: 2, Labels: map[string]string{"gpu": "yes"}},
+				enginetest.Options{Handlers: []string{"bill", "settle"}})
 			heard := &told{}
 			cl.nodes[0].Commits.OnCommit(heard.Notice)
 			cl.nodes[0].Trigger(t, cl.job(c.change).ID)

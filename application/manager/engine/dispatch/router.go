@@ -53,7 +53,8 @@ type given struct {
 // NewRouter wires the parts.
 func NewRouter(d RouterDeps) *Router {
 	return &Router{
-		RouterDeps: d, given: map[string]given{}, usage: map[string]map[string]routing.Usage{}, proven: map[string]map[string]bool{},
+		RouterDeps: d, given: map[string]given{}, usage: map[string]map[string]routing.Usage{},
+		proven: map[string]map[string]bool{},
 	}
 }
 
@@ -83,12 +84,15 @@ func (r *Router) Route(job *entity.Job, exec *entity.Execution, fire int64) admi
 		return admission.Placement{Queue: entity.CommonQueue}
 	}
 	return admission.Placement{
-		Queue: entity.ClassQueue(class), Away: routing.Missing(class, &r.Self) != entity.WaitNone, Takers: r.takers(candidates),
+		Queue: entity.ClassQueue(class), Away: routing.Missing(class, &r.Self) != entity.WaitNone,
+		Takers: r.takers(candidates),
 	}
 }
 
 // choose asks the strategy; the caller holds the lock.
-func (r *Router) choose(s entity.RoutingStrategy, job *entity.Job, exec *entity.Execution, fire int64, candidates []routing.Candidate) (id string, ok bool) {
+func (r *Router) choose(s entity.RoutingStrategy, job *entity.Job, exec *entity.Execution, fire int64,
+	candidates []routing.Candidate,
+) (id string, ok bool) {
 	return routing.Choose(s, job.ID, candidates, routing.State{
 		Fire: fire, Shard: exec.ShardIndex, Shards: exec.ShardTotal,
 		Draw: routing.Draw(exec.ID, exec.Attempt), Usage: r.usage[job.ID],

@@ -33,7 +33,8 @@ func TestRoundRobinKeepsItsTurn(t *testing.T) {
 		n.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "no")))
 	}
 	job := c.job(func(j *entity.Job) {
-		j.Routing.Strategy, j.Overlap, j.Retry.MaxRetries, j.Retry.IntervalMs = entity.RouteRoundRobin, entity.OverlapSerial, 1, 1000
+		j.Routing.Strategy, j.Overlap, j.Retry.MaxRetries, j.Retry.IntervalMs = entity.RouteRoundRobin, entity.OverlapSerial,
+			1, 1000
 	})
 	execs := c.fire(job.ID, 6)
 	c.await("all are dead", func() bool {
@@ -55,7 +56,8 @@ func TestRoundRobinKeepsItsTurn(t *testing.T) {
 }
 
 func TestRandomMeetsAllAndWeightedByWeight(t *testing.T) {
-	c := newCluster(t, enginetest.Options{Weight: 1}, enginetest.Options{Weight: 1}, enginetest.Options{Weight: 98}).start()
+	c := newCluster(t, enginetest.Options{Weight: 1}, enginetest.Options{Weight: 1}, enginetest.Options{Weight: 98}).
+		start()
 	for _, n := range tally(c.ran(c.fire(c.job(by(entity.RouteRandom)).ID, 60))) {
 		require.Greater(t, n, 4)
 	}
@@ -73,7 +75,8 @@ func TestLeastLoadedSpreads(t *testing.T) {
 	for range 8 {
 		execs = append(execs, c.nodes[0].Trigger(t, job.ID)...)
 	}
-	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4}, tally(nodesOf(c.became(entity.StatusRunning, execs...))))
+	require.Equal(t, map[string]int{"node-1": 2, "node-2": 2, "node-3": 4},
+		tally(nodesOf(c.became(entity.StatusRunning, execs...))))
 	c.await("a claim gives back what it did not need", func() bool {
 		return !slices.ContainsFunc(c.nodes, func(n *enginetest.Node) bool {
 			used, total := n.Runner.Load(entity.SlotGeneral)
@@ -86,7 +89,8 @@ func TestLeastLoadedSpreads(t *testing.T) {
 	for range 4 {
 		execs = append(execs, c.nodes[2].Trigger(t, job.ID)...)
 	}
-	require.Equal(t, map[string]int{"node-1": 1, "node-2": 1, "node-3": 2}, tally(nodesOf(c.became(entity.StatusRunning, execs...))), "what runs is known")
+	require.Equal(t, map[string]int{"node-1": 1, "node-2": 1, "node-3": 2},
+		tally(nodesOf(c.became(entity.StatusRunning, execs...))), "what runs is known")
 }
 
 func TestAShardStaysWithItsNode(t *testing.T) {
@@ -138,7 +142,8 @@ func TestFirstLastAndFailover(t *testing.T) {
 	c := three(t).start()
 	first, last, failover := c.job(by(entity.RouteFirst)), c.job(by(entity.RouteLast)), c.job(by(entity.RouteFailover))
 	for i := range 3 {
-		require.Equal(t, []string{"node-1", "node-3", "node-1"}, []string{c.one(first.ID, i), c.one(last.ID, i), c.one(failover.ID, i)})
+		require.Equal(t, []string{"node-1", "node-3", "node-1"},
+			[]string{c.one(first.ID, i), c.one(last.ID, i), c.one(failover.ID, i)})
 	}
 	c.nodes[0].Drain(t, true)
 	enginetest.Beat(t, c.nodes...)
@@ -165,6 +170,8 @@ func TestFiresOfTheScheduleAreRouted(t *testing.T) {
 		execs := c.nodes[0].Executions(t, job.ID)
 		require.NotEmpty(t, execs, name)
 		require.Equal(t, map[string]int{"node-3": len(execs)}, tally(c.ran(execs)), name)
-		c.nodes[0].Change(t, job.ID, func(j *entity.Job) { j.Status, j.DueTime, j.Version = entity.JobPaused, time.Time{}, 2 })
+		c.nodes[0].Change(t, job.ID, func(j *entity.Job) {
+			j.Status, j.DueTime, j.Version = entity.JobPaused, time.Time{}, 2
+		})
 	}
 }

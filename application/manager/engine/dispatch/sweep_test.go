@@ -36,7 +36,10 @@ func TestWhatNobodyCanTake(t *testing.T) {
 	row := c.nodes[0].Trigger(t, job.ID)
 	require.True(t, row[0].Claim.Queue().Unroutable())
 	require.Zero(t, c.nodes[0].Sweep(t))
-	late := enginetest.On(t, c.nodes[0].Store, enginetest.Options{NodeID: "node-4", Labels: gpu.Labels, Clock: c.nodes[0].Clock})
+	late := enginetest.On(t, c.nodes[0].Store, enginetest.Options{
+		NodeID: "node-4", Labels: gpu.Labels,
+		Clock: c.nodes[0].Clock,
+	})
 	c.nodes = append(c.nodes, late)
 	late.Start(t)
 	enginetest.Beat(t, c.nodes...)
@@ -96,7 +99,8 @@ func TestTheQueueOfANodeThatGoesIsMoved(t *testing.T) {
 			leave(c)
 			require.Equal(t, 9, c.nodes[2].Sweep(t))
 			for i, exec := range c.read(execs) {
-				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2", entity.SlotGeneral)), exec.Claim, "in the order that they had")
+				require.Equal(t, before[i].Claim.In(entity.NodeQueue("node-2", entity.SlotGeneral)), exec.Claim,
+					"in the order that they had")
 			}
 			require.Zero(t, c.nodes[1].Sweep(t), "once")
 			c.nodes[1].Start(t)
@@ -164,7 +168,10 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 	require.Equal(t, []string{"node-2"}, nodesOf(c.became(entity.StatusRunning, second...)))
 	enginetest.Beat(t, c.nodes...)
 	third := c.fire(job.ID, 2)
-	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral), entity.NodeQueue("node-1", entity.SlotGeneral)}, c.queues(third))
+	require.Equal(t, []entity.Queue{
+		entity.NodeQueue("node-1", entity.SlotGeneral),
+		entity.NodeQueue("node-1", entity.SlotGeneral),
+	}, c.queues(third))
 	release[1]()
 	c.nodes[1].AwaitStatus(t, second[0].ID, entity.StatusSuccess) // time stands still: the others have not waited
 	enginetest.Beat(t, c.nodes...)
@@ -192,7 +199,8 @@ func TestAClaimBeatsTheSweep(t *testing.T) {
 		if name == "reroute" {
 			c.nodes[1].Write(t, func(ctx context.Context, tx repository.Tx) error {
 				got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
-					NodeID: "node-1", Epoch: 1, Limit: 2, Now: c.nodes[0].Clock.Now(), Queues: []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral)},
+					NodeID: "node-1", Epoch: 1, Limit: 2, Now: c.nodes[0].Clock.Now(),
+					Queues: []entity.Queue{entity.NodeQueue("node-1", entity.SlotGeneral)},
 				})
 				require.Len(t, got, 2)
 				return err
@@ -216,13 +224,15 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 		for i, n := range c.nodes {
 			wg.Go(func() {
 				for range 30 {
-					err := n.Store.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
-						got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
-							NodeID: n.ID(), Epoch: 1, Limit: 1, Now: n.Clock.Now(), Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID(), entity.SlotGeneral)},
+					err := n.Store.Write(t.Context(), repository.LaneComplete, "claim",
+						func(ctx context.Context, tx repository.Tx) error {
+							got, err := tx.Executions.Claim(ctx, repository.ClaimRequest{
+								NodeID: n.ID(), Epoch: 1, Limit: 1, Now: n.Clock.Now(),
+								Queues: []entity.Queue{entity.CommonQueue, entity.NodeQueue(n.ID(), entity.SlotGeneral)},
+							})
+							claimed[i] += len(got)
+							return err
 						})
-						claimed[i] += len(got)
-						return err
-					})
 					if err != nil {
 						t.Error(err)
 					}
@@ -245,7 +255,8 @@ func TestSweepsAndClaimsAtOnce(t *testing.T) {
 				require.Equal(t, []any{int64(1), 1, entity.RunningKey(exec.NodeID)}, []any{exec.Token, exec.Attempt, exec.Claim})
 				continue
 			}
-			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2", entity.SlotGeneral)}, []any{exec.Status, exec.Claim.Queue()})
+			require.Equal(t, []any{entity.StatusWaiting, entity.NodeQueue("node-2", entity.SlotGeneral)},
+				[]any{exec.Status, exec.Claim.Queue()})
 		}
 		require.Equal(t, total, running)
 	})
@@ -303,7 +314,8 @@ func TestAnIdleSweepAsksOnce(t *testing.T) {
 	n := c.nodes[0]
 	claims := &asked{ClaimReader: n.Store}
 	m := dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
+		Store: n.Faults, Claims: claims, Registry: n.Store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer,
+		Commits: n.Commits,
 		Metrics: n.Counts, Clock: n.Clock, StoreClock: n.Time,
 	})
 	c.fire(c.job(nil).ID, 3)

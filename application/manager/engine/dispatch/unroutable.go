@@ -102,7 +102,9 @@ func (m *Manager) FindUnroutable(ctx context.Context) error {
 
 // unroutableLike is the runs of the queue that the key is the first of, and where
 // the next queue may begin.
-func (m *Manager) unroutableLike(ctx context.Context, first entity.ClaimKey) (u Unroutable, next entity.ClaimKey, err error) {
+func (m *Manager) unroutableLike(ctx context.Context,
+	first entity.ClaimKey,
+) (u Unroutable, next entity.ClaimKey, err error) {
 	lo, hi := first.Queue().Range()
 	u.Missing = first.WaitsFor()
 	if u.Count, err = m.Claims.CountRange(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: maxCounted}); err != nil {

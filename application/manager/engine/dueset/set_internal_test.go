@@ -72,7 +72,8 @@ func TestWhatIsLateTakesOneInEightOfTheSlots(t *testing.T) {
 	for free := 1; free < LateShare; free++ {
 		b := bookWith()
 		for i := range 200 {
-			late, fresh := jobDueAt(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)), jobDueAt(fmt.Sprintf("fresh-%03d", i), noon)
+			late, fresh := jobDueAt(fmt.Sprintf("late-%03d", i), noon.Add(-time.Hour)),
+				jobDueAt(fmt.Sprintf("fresh-%03d", i), noon)
 			late.Priority, fresh.Priority = 1, 10
 			b.Upsert(late, nil)
 			b.Upsert(fresh, nil)
@@ -169,7 +170,8 @@ func TestWhatIsNotDueSoonLeavesTheBook(t *testing.T) {
 
 // The scan reads what the due set does not hold for that moment.
 func TestTheScanAsksForWhatTheBookDoesNotKnow(t *testing.T) {
-	b := bookWith(jobDueAt("same", noon.Add(time.Second)), jobDueAt("moved", noon.Add(time.Second)), jobDueAt("firing", noon))
+	b := bookWith(jobDueAt("same", noon.Add(time.Second)), jobDueAt("moved", noon.Add(time.Second)),
+		jobDueAt("firing", noon))
 	b.Take(noon, 1)
 	key := func(id string, at time.Time) repository.DueKey { return repository.DueKey{ID: id, DueTime: at} }
 	require.Equal(t, []string{"moved", "new"}, b.Unknown([]repository.DueKey{

@@ -22,7 +22,8 @@ func TestAnEndThatNobodyHearsOfIsRefused(t *testing.T) {
 			return errors.Join(exec.Cancel(entity.ReasonNone, Noon), tx.Executions.Close(ctx, []*entity.Execution{exec}))
 		},
 		"update": func(ctx context.Context, tx repository.Tx, exec *entity.Execution) error {
-			return errors.Join(exec.Cancel(entity.ReasonNone, Noon), tx.Executions.Update(ctx, exec, entity.StatusWaiting, exec.Token))
+			return errors.Join(exec.Cancel(entity.ReasonNone, Noon), tx.Executions.Update(ctx, exec, entity.StatusWaiting,
+				exec.Token))
 		},
 		"finish": func(ctx context.Context, tx repository.Tx, exec *entity.Execution) error {
 			exec.Status, exec.NodeID, exec.Claim = entity.StatusRunning, "node-1", entity.RunningKey("node-1")
@@ -31,7 +32,10 @@ func TestAnEndThatNobodyHearsOfIsRefused(t *testing.T) {
 			}
 			_, err := tx.Executions.Finish(ctx, []repository.Finish{
 				{ID: "another"},
-				{ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Status: entity.StatusSuccess, EndTime: Noon},
+				{
+					ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Status: entity.StatusSuccess,
+					EndTime: Noon,
+				},
 			})
 			return err
 		},

@@ -140,7 +140,9 @@ var (
 	errUndo = errors.New("undo")
 )
 
-func (f *Faults) state(name string) (fail Fault, failing bool, poison func(string) bool, away bool, before func(string)) {
+func (f *Faults) state(name string) (fail Fault, failing bool, poison func(string) bool, away bool,
+	before func(string),
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if queue := f.next[name]; len(queue) > 0 {

@@ -130,7 +130,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	}
 	guard := newEndGuard(store, t.Error)
 	n := &Node{
-		Store: store, guard: guard, Faults: NewFaults(guard), Clock: o.Clock, Script: NewScript(), Counts: &Counts{}, Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
+		Store: store, guard: guard, Faults: NewFaults(guard), Clock: o.Clock, Script: NewScript(), Counts: &Counts{},
+		Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
@@ -144,30 +145,35 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
-		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter, Commits: n.Commits, StoreClock: n.Time, Metrics: n.Counts,
+		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter, Commits: n.Commits,
+		StoreClock: n.Time, Metrics: n.Counts,
 	})
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
 		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
 	}, running.Config{
-		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots, CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,
+		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots,
+		CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,
 		LogLimit: o.LogLimit, Linger: o.Linger,
 	})
 	n.Planner = firing.New(firing.Deps{
 		Store: n.Faults, Plans: store, Groups: store, Executions: store.Executions, Admitter: n.Admitter, Definitions: n.Jobs,
-		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Slots: n.Runner, Runner: n.Runner, Commits: n.Commits, Owner: n.owned, Lease: n.Lease,
+		Schedules: n.Schedules, Clock: o.Clock, StoreClock: n.Time, Slots: n.Runner, Runner: n.Runner, Commits: n.Commits,
+		Owner: n.owned, Lease: n.Lease,
 		Metrics: n.Counts, Logger: logger,
 	}, firing.Config{
 		BatchSize: o.BatchSize, PlanLimit: o.PlanLimit, MaxHeld: o.MaxHeld, SlotWait: -1,
 	})
 	n.Detached = detached.New(detached.Deps{
-		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner.Ends, Sealer: keys,
-		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
+		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner.Ends,
+		Sealer: keys,
+		Clock:  n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
 	n.Closer = &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
+		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer,
+		Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
 	n.join(t)

@@ -32,7 +32,8 @@ func Job(name string, change func(j *entity.Job)) *entity.Job {
 // Every makes a job that fires at a fixed rate, at Noon for the first time.
 func Every(interval time.Duration) func(j *entity.Job) {
 	return func(j *entity.Job) {
-		j.Schedule.Kind, j.Schedule.IntervalMs, j.Schedule.Anchor = schedule.FixedRate, interval.Milliseconds(), Noon.Add(-interval)
+		j.Schedule.Kind, j.Schedule.IntervalMs, j.Schedule.Anchor = schedule.FixedRate, interval.Milliseconds(),
+			Noon.Add(-interval)
 	}
 }
 
@@ -98,7 +99,8 @@ func (n *Node) Execution(t testing.TB, id string) *entity.Execution {
 // scheduled time, fire key and shard.
 func (n *Node) Executions(t testing.TB, id string) []*entity.Execution {
 	t.Helper()
-	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: id}, repository.Page{Limit: 1000})
+	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{JobID: id},
+		repository.Page{Limit: 1000})
 	require.NoError(t, err)
 	slices.SortFunc(execs, func(a, b *entity.Execution) int {
 		if c := a.ScheduledTime.Compare(b.ScheduledTime); c != 0 {

@@ -23,7 +23,10 @@ const topicOfLedger = "ledger"
 
 func (ledger) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
-		rows.Events = append(rows.Events, entity.Event{ID: "ledger:" + e.ID, Topic: topicOfLedger, Type: string(e.Status), Payload: "{}", CreateTime: now})
+		rows.Events = append(rows.Events, entity.Event{
+			ID: "ledger:" + e.ID, Topic: topicOfLedger, Type: string(e.Status),
+			Payload: "{}", CreateTime: now,
+		})
 	}
 	return rows
 }
@@ -96,7 +99,9 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			n.Start(t)
 			n.Trigger(t, job.ID)
 		}, []string{"FAILED"}},
-		"the last retry fails": {func(j *entity.Job) { j.Retry.MaxRetries = 1 }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+		"the last retry fails": {func(j *entity.Job) {
+			j.Retry.MaxRetries = 1
+		}, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			n.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "no")))
 			n.Start(t)
 			id := n.Trigger(t, job.ID)[0].ID
@@ -116,7 +121,9 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 		"fires are missed": {enginetest.Every(time.Second), func(t *testing.T, n *enginetest.Node, _ *entity.Job) {
 			n.FireAt(t, enginetest.Noon.Add(time.Hour))
 		}, []string{"RUNNING", "SKIPPED"}},
-		"a start deadline passes": {func(j *entity.Job) { j.StartDeadlineSec = 1 }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+		"a start deadline passes": {func(j *entity.Job) {
+			j.StartDeadlineSec = 1
+		}, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			n.Trigger(t, job.ID)
 			n.Clock.Advance(time.Minute)
 			_, err := n.Repairs.SweepDeadlines(t.Context())
@@ -168,13 +175,17 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			accepted(t, n, job)
 			n.Trigger(t, job.ID)
 		}, []string{"CANCELLED", "RUNNING"}},
-		"a node dies with its run": {func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+		"a node dies with its run": {func(j *entity.Job) {
+			j.OnNodeLoss = entity.NodeLossFail
+		}, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			lost(t, n, n.Trigger(t, job.ID)[0].ID, "node-2", 3)
 			n.Start(t)
 			_, err := n.Runner.Reap(t.Context(), "node-2", 3)
 			require.NoError(t, err)
 		}, []string{"FAILED"}},
-		"a node comes back without its run": {func(j *entity.Job) { j.OnNodeLoss = entity.NodeLossFail }, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
+		"a node comes back without its run": {func(j *entity.Job) {
+			j.OnNodeLoss = entity.NodeLossFail
+		}, func(t *testing.T, n *enginetest.Node, job *entity.Job) {
 			lost(t, n, n.Trigger(t, job.ID)[0].ID, n.ID(), 0)
 			n.Start(t)
 			require.NoError(t, n.Runner.Reconcile(t.Context()))
@@ -211,7 +222,11 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 
 // An observer that returns nothing costs no statement, as for a plain success.
 func TestASuccessAddsNoEvent(t *testing.T) {
-	rows := event.Outbox{}.Ended([]*entity.Execution{{ID: "a", Status: entity.StatusSuccess}, {ID: "b", Status: entity.StatusDead}}, noon)
+	rows := event.Outbox{}.Ended([]*entity.Execution{
+		{ID: "a", Status: entity.StatusSuccess},
+		{ID: "b", Status: entity.StatusDead},
+	}, noon)
 	require.Equal(t, []entity.Event{event.Final(&entity.Execution{ID: "b", Status: entity.StatusDead}, noon)}, rows.Events)
-	require.NoError(t, event.NewEnds(event.Outbox{}).Record(t.Context(), repository.Tx{}, noon, []*entity.Execution{{Status: entity.StatusSuccess}}))
+	require.NoError(t, event.NewEnds(event.Outbox{}).Record(t.Context(), repository.Tx{}, noon,
+		[]*entity.Execution{{Status: entity.StatusSuccess}}))
 }

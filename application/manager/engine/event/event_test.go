@@ -17,20 +17,25 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 func TestTheEventOfAnEnd(t *testing.T) {
 	e := &entity.Execution{
 		ID: "e-1", JobID: "j-1", FireKey: "2026-11-20T12:00:00.000Z", ScheduledTime: noon.In(time.FixedZone("", 3600)),
-		Trigger: entity.TriggerSchedule, ShardIndex: 1, ShardTotal: 3, Status: entity.StatusDead, Reason: entity.ReasonTimeout,
+		Trigger: entity.TriggerSchedule, ShardIndex: 1, ShardTotal: 3, Status: entity.StatusDead,
+		Reason:  entity.ReasonTimeout,
 		Attempt: 4, ErrorMessage: "too <slow>",
 	}
 	got := event.Final(e, noon.Add(time.Second))
 	require.Equal(t, entity.Event{
-		ID: "e-1:4:DEAD", Topic: entity.TopicExecutions, Key: "j-1", Type: event.TypeExecutionFinal, CreateTime: noon.Add(time.Second),
-		Payload: got.Payload,
+		ID: "e-1:4:DEAD", Topic: entity.TopicExecutions, Key: "j-1", Type: event.TypeExecutionFinal,
+		CreateTime: noon.Add(time.Second),
+		Payload:    got.Payload,
 	}, got)
 	require.JSONEq(t, `{"executionId":"e-1","jobId":"j-1","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00Z",
 		"trigger":"SCHEDULE","shardIndex":1,"shardTotal":3,"status":"DEAD","reason":"TIMEOUT","attempt":4,"errorMessage":"too <slow>"}`, got.Payload)
 }
 
 func TestARangeTellsHowManyFiresItStandsFor(t *testing.T) {
-	e := &entity.Execution{ID: "e-1", Status: entity.StatusSkipped, Reason: entity.ReasonMisfire, SkipCount: 7, ScheduledTime: noon}
+	e := &entity.Execution{
+		ID: "e-1", Status: entity.StatusSkipped, Reason: entity.ReasonMisfire, SkipCount: 7,
+		ScheduledTime: noon,
+	}
 	got := event.Final(e, noon)
 	require.Equal(t, "e-1:0:SKIPPED", got.ID)
 	require.Contains(t, got.Payload, `"skipCount":7`)

@@ -30,7 +30,9 @@ type CatchUpPlanner struct {
 // a paused span becomes one range row. The job's cursor is moved in memory; the
 // caller stores it. Jobs that are not planned are left alone. When more is due than
 // one transaction takes, more is true and the cursor stands before it.
-func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *entity.Job, at, now time.Time) (effect admission.PostCommit, more bool, err error) {
+func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *entity.Job, at,
+	now time.Time,
+) (effect admission.PostCommit, more bool, err error) {
 	if job.NextFireTime.IsZero() {
 		return effect, false, nil
 	}
@@ -56,7 +58,9 @@ func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *enti
 // not due yet, because of the jitter, run at their due times. What is more than
 // CatchUp takes, and a span whose schedule cannot be read any more, becomes one
 // range row with the reason.
-func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason, now time.Time) (admission.PostCommit, error) {
+func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason,
+	now time.Time,
+) (admission.PostCommit, error) {
 	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
 		return admission.PostCommit{}, nil
 	}
@@ -76,13 +80,15 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 		endPause(job, sched, now, now, res)
 		return res.effect, s.store(ctx, tx, res, now)
 	}
-	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)), reason); skip != nil {
+	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)),
+		reason); skip != nil {
 		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
 		job.Advance(sched, next)
 	}
 	// By its scheduled time all that has passed is due; the jitter is but later.
 	plan := planning.Decide(planning.Input{
-		Schedule: planning.View(job, sched), Cursor: job.NextFireTime, Now: now, Misfire: entity.Misfire{ThresholdSec: maxJitterSec}, MaxFires: s.fires(job),
+		Schedule: planning.View(job, sched), Cursor: job.NextFireTime, Now: now,
+		Misfire: entity.Misfire{ThresholdSec: maxJitterSec}, MaxFires: s.fires(job),
 	})
 	for i := range plan.Fires {
 		plan.Fires[i].DueTime = plan.Fires[i].ScheduledTime.Add(sched.Jitter(job.ID))
@@ -117,7 +123,9 @@ func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, res *result
 	return s.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }
 
-func (s CatchUpPlanner) catchUpDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at, now time.Time, res *result) (more bool, err error) {
+func (s CatchUpPlanner) catchUpDue(ctx context.Context, tx repository.Tx, job *entity.Job, sched *schedule.Schedule, at,
+	now time.Time, res *result,
+) (more bool, err error) {
 	plan := planning.Due(job, sched, at, s.fires(job))
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
 		return false, err
@@ -127,7 +135,9 @@ func (s CatchUpPlanner) catchUpDue(ctx context.Context, tx repository.Tx, job *e
 }
 
 // admit adds the executions of a plan.
-func (s CatchUpPlanner) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time, res *result) error {
+func (s CatchUpPlanner) admit(ctx context.Context, tx repository.Tx, job *entity.Job, plan planning.Plan, now time.Time,
+	res *result,
+) error {
 	if plan.Skip != nil {
 		res.execs = append(res.execs, entity.NewRange(job, *plan.Skip, now))
 	}

@@ -25,7 +25,9 @@ func catchUp(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admissio
 }
 
 // catchUpSome is catchUp that may leave something.
-func catchUpSome(t *testing.T, n *enginetest.Node, id string) (job *entity.Job, effect admission.PostCommit, more bool) {
+func catchUpSome(t *testing.T, n *enginetest.Node,
+	id string,
+) (job *entity.Job, effect admission.PostCommit, more bool) {
 	t.Helper()
 	planner := firing.CatchUpPlanner{Admitter: n.Admitter, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {
@@ -163,7 +165,9 @@ func TestSettledFiresTakeTheirPlaces(t *testing.T) {
 // A FIXED_DELAY job has one scheduled time; after it, its run says when the next is.
 func TestAFixedDelayIsPlannedByItsRuns(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000
+	}))
 	n.Fire(t)
 	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	after := n.Job(t, job.ID)

@@ -139,6 +139,7 @@ func TestManyFiresOfOneJobStartAsFarAsSlotsGo(t *testing.T) {
 	n.Script.Hold()
 	n.Clock.Advance(4 * time.Second)
 	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, job.ID)))
+	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"},
+		enginetest.States(n.Executions(t, job.ID)))
 	n.Start(t)
 }

@@ -45,7 +45,9 @@ type result struct {
 // takes. Patiently it waits for rows that somebody else has locked. All due jobs
 // are finished, put aside or given back when it returns. What has begun is finished
 // although working ends.
-func (m *JobManager) fire(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group, waitForLocks bool) error {
+func (m *JobManager) fire(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group,
+	waitForLocks bool,
+) error {
 	err := batch.Guard(func() error { return m.fireBatch(working, dueJobs, groups, waitForLocks) })
 	var panicked *batch.PanicError
 	if errors.As(err, &panicked) {
@@ -56,7 +58,9 @@ func (m *JobManager) fire(working context.Context, dueJobs []*dueset.Due, groups
 	return err
 }
 
-func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group, waitForLocks bool) error {
+func (m *JobManager) fireBatch(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group,
+	waitForLocks bool,
+) error {
 	ctx := context.WithoutCancel(working)
 	began := m.Clock.Monotonic()
 	now := m.StoreClock.Now()
@@ -217,7 +221,9 @@ func waiting(execs []*entity.Execution) int {
 
 // commit runs the fire transaction over the items and then tells everybody.
 // reserved is lowered by the slots that were used.
-func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, waitForLocks bool, reserved *entity.Slots) error {
+func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, waitForLocks bool,
+	reserved *entity.Slots,
+) error {
 	var res result
 	direct := directOf(items)
 	m.Runner.Expect(direct)

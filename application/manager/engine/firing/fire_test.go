@@ -89,7 +89,9 @@ func TestNothingFiresBeforeItIsDue(t *testing.T) {
 
 func TestTheLastFireOfAScheduleFinishesTheJob(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("once", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.At = schedule.Once, second(2) }))
+	job := n.Add(t, enginetest.Job("once", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.At = schedule.Once, second(2)
+	}))
 	n.FireAt(t, second(2))
 	require.Equal(t, []int{2}, scheduledTimes(n.Executions(t, job.ID)))
 	after := n.Job(t, job.ID)

@@ -82,7 +82,8 @@ func (m *JobManager) warnLocked(warned time.Time) time.Time {
 	if len(ids) == 0 {
 		return warned
 	}
-	m.Logger.Warn("due jobs do not fire, because somebody else has locked their rows in the store: look for open transactions there",
+	m.Logger.Warn("due jobs do not fire, because somebody else has locked their rows in the store: look for open "+
+		"transactions there",
 		"count", len(ids), "jobs", ids[:min(len(ids), lockedNamed)])
 	return now
 }

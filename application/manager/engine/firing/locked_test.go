@@ -219,10 +219,14 @@ func TestOtherLocksHoldUpTheirOwnJobsAlone(t *testing.T) {
 		change func(j *entity.Job)
 		lock   func(n *enginetest.Node, s *stranger, bad *entity.Job)
 	}{
-		"a group": {func(j *entity.Job) { j.Group, j.Limited = "limited", true }, func(_ *enginetest.Node, s *stranger, _ *entity.Job) {
+		"a group": {func(j *entity.Job) {
+			j.Group, j.Limited = "limited", true
+		}, func(_ *enginetest.Node, s *stranger, _ *entity.Job) {
 			s.lock("SELECT name FROM scheduler_job_group WHERE name = 'limited'")
 		}},
-		"a run that is replaced": {func(j *entity.Job) { j.Overlap = entity.OverlapReplace }, func(n *enginetest.Node, s *stranger, bad *entity.Job) {
+		"a run that is replaced": {func(j *entity.Job) {
+			j.Overlap = entity.OverlapReplace
+		}, func(n *enginetest.Node, s *stranger, bad *entity.Job) {
 			run := n.Trigger(s.t, bad.ID)[0]
 			s.lock("SELECT id FROM scheduler_job_execution WHERE id = ?", run.ID)
 		}},

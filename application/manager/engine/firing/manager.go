@@ -196,7 +196,8 @@ func (m *JobManager) work(ctx context.Context) {
 		}
 		if jobs, err := m.FireDue(ctx); err != nil {
 			failures++
-			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "jobs", jobs, "stack", batch.StackOf(err))
+			m.Logger.Error("a fire transaction failed; its fires stay due", "error", err, "jobs", jobs, "stack",
+				batch.StackOf(err))
 			m.pause(ctx, timer, failures)
 			continue
 		}
@@ -259,7 +260,8 @@ func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int)
 // JobChanged takes the new state of a job that was changed on this node.
 func (m *JobManager) JobChanged(job *entity.Job) {
 	now := m.StoreClock.Now()
-	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) || !owns(m.Owner.Partitions(), job.Partition) {
+	if job.Status != entity.JobEnabled || job.DueTime.IsZero() || job.DueTime.After(now.Add(m.cfg.Horizon)) ||
+		!owns(m.Owner.Partitions(), job.Partition) {
 		m.dueSet.Remove(job.ID)
 		return
 	}

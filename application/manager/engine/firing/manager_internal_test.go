@@ -37,7 +37,8 @@ func (r *readied) Reset(d time.Duration) { r.set = append(r.set, d) }
 
 func managerAtNoon() *JobManager {
 	c := clocktest.NewManual(noon)
-	return New(Deps{Commits: admission.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)}, Config{})
+	return New(Deps{Commits: admission.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)},
+		Config{})
 }
 
 // A loop sleeps until the next due job, and never so long that a clock that
@@ -47,8 +48,11 @@ func TestTheLoopSleepsUntilTheNextHint(t *testing.T) {
 		due  []time.Duration
 		want []time.Duration
 	}{
-		"nothing is held":   {nil, []time.Duration{idleCheck}},
-		"due soon":          {[]time.Duration{2 * time.Second, 200 * time.Millisecond}, []time.Duration{200 * time.Millisecond}},
+		"nothing is held": {nil, []time.Duration{idleCheck}},
+		"due soon": {
+			[]time.Duration{2 * time.Second, 200 * time.Millisecond},
+			[]time.Duration{200 * time.Millisecond},
+		},
 		"due in some while": {[]time.Duration{2 * time.Second}, []time.Duration{idleCheck}},
 		"due now":           {[]time.Duration{0}, nil},
 	} {
@@ -70,7 +74,8 @@ func TestTheLoopBacksOffWhileTheStoreFails(t *testing.T) {
 		m.pause(t.Context(), timer, failures)
 	}
 	ms := time.Millisecond
-	require.Equal(t, []time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 2000 * ms, 2000 * ms, 2000 * ms}, timer.set)
+	require.Equal(t, []time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 2000 * ms, 2000 * ms, 2000 * ms},
+		timer.set)
 }
 
 // manyDue are jobs in the order of the scan's index.
@@ -105,7 +110,9 @@ func (d *manyDue) ForPlanning(_ context.Context, ids []string) ([]*entity.Job, e
 	}
 	var jobs []*entity.Job
 	for _, id := range ids {
-		i, found := slices.BinarySearchFunc(d.jobs, id, func(j *entity.Job, id string) int { return strings.Compare(j.ID, id) })
+		i, found := slices.BinarySearchFunc(d.jobs, id, func(j *entity.Job, id string) int {
+			return strings.Compare(j.ID, id)
+		})
 		if found {
 			jobs = append(jobs, d.jobs[i])
 		}
@@ -132,8 +139,9 @@ func scanOf(count, held int) (*JobManager, *manyDue) {
 	}
 	c := clocktest.NewManual(noon)
 	return New(Deps{
-		Commits: admission.NewCommits(), Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due, Schedules: due,
-		Logger: slog.New(slog.DiscardHandler),
+		Commits: admission.NewCommits(), Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due,
+		Schedules: due,
+		Logger:    slog.New(slog.DiscardHandler),
 	}, Config{MaxHeld: held}), due
 }
 

@@ -105,7 +105,8 @@ func TestAClockThatIsSetBackMakesTheCursorWait(t *testing.T) {
 	n.FireAt(t, second(-1))
 	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 	n.FireAt(t, second(0))
-	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)), "its moment comes a second time, its fire does not")
+	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)),
+		"its moment comes a second time, its fire does not")
 	n.FireAt(t, second(1))
 	require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
 }

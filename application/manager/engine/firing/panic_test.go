@@ -45,8 +45,10 @@ func (c trap) Compile(spec schedule.Spec) (*schedule.Schedule, error) {
 // others fire, and so they do on the next node.
 func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 	for name, set := range map[string]func(n *enginetest.Node, job *entity.Job){
-		"when its schedule is compiled": func(n *enginetest.Node, _ *entity.Job) { n.Planner.Schedules = trap{n.Schedules, true} },
-		"when it is planned":            func(n *enginetest.Node, _ *entity.Job) { n.Planner.Schedules = trap{n.Schedules, false} },
+		"when its schedule is compiled": func(n *enginetest.Node, _ *entity.Job) {
+			n.Planner.Schedules = trap{n.Schedules, true}
+		},
+		"when it is planned": func(n *enginetest.Node, _ *entity.Job) { n.Planner.Schedules = trap{n.Schedules, false} },
 		"when its runs are recorded": func(n *enginetest.Node, job *entity.Job) {
 			n.Planner.Store = insertStore{n.Faults, "fire", panicking(job.ID)}
 		},
@@ -69,7 +71,8 @@ func TestAJobThatPanicsIsPausedAndTheOthersFire(t *testing.T) {
 						}
 					}
 					execs := n.Executions(t, jobs[5].ID)
-					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(execs), "one for each shard")
+					require.Equal(t, []string{"FAILED(INVALID)", "FAILED(INVALID)", "FAILED(INVALID)"}, enginetest.States(execs),
+						"one for each shard")
 					require.Contains(t, execs[2].ErrorMessage, "panic")
 					paused := n.Job(t, jobs[5].ID)
 					require.Equal(t, entity.JobPaused, paused.Status)

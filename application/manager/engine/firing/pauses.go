@@ -66,7 +66,8 @@ func pausedByGroup(job *entity.Job, groups map[string]entity.Group) bool {
 		return false
 	}
 	own, ofAll := groups[job.Group], groups[entity.AllJobs]
-	return own.Name != "" && own.Holds(job.NextFireTime) || (ofAll.Paused || !ofAll.ResumedAt.IsZero()) && ofAll.Holds(job.NextFireTime)
+	return own.Name != "" && own.Holds(job.NextFireTime) || (ofAll.Paused || !ofAll.ResumedAt.IsZero()) &&
+		ofAll.Holds(job.NextFireTime)
 }
 
 // maxExcluded bounds the groups whose jobs a scan leaves out in the store. Jobs of

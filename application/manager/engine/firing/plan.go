@@ -14,7 +14,9 @@ import (
 // and gives the other due jobs back. While there is something on time, an eighth of
 // the executions is for what is late. A job whose planning fails or panics is paused, and
 // one that its group holds is left out.
-func (m *JobManager) planBatch(ctx context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group, now time.Time) []*item {
+func (m *JobManager) planBatch(ctx context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group,
+	now time.Time,
+) []*item {
 	var late, onTime int
 	for _, h := range dueJobs {
 		if h.Late {

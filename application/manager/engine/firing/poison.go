@@ -60,7 +60,8 @@ func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now t
 // the job is paused with the reason. What is planned from then on until somebody
 // resumes it is a range, as of every pause.
 func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause error) {
-	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack", batch.StackOf(cause))
+	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack",
+		batch.StackOf(cause))
 	now := m.StoreClock.Now()
 	execs := rejectedExecutions(job, cause, now)
 	err := m.Store.Write(ctx, repository.LaneFire, "fire.broken", func(ctx context.Context, tx repository.Tx) error {

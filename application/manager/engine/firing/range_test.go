@@ -87,7 +87,8 @@ func TestAnHourAheadAndBackDecidesEachFireOnce(t *testing.T) {
 	for minute := 1; minute <= 60; minute++ {
 		n.FireAt(t, second(60*minute))
 	}
-	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)), "the cursor waits until the time it has decided is over")
+	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)),
+		"the cursor waits until the time it has decided is over")
 	n.FireAt(t, second(3660))
 	require.Equal(t, append(ahead, outcome{3660, "", entity.TriggerSchedule, 0}), withoutStatus(n.Executions(t, job.ID)))
 	require.Zero(t, duplicates(n))

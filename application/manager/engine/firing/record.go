@@ -91,7 +91,9 @@ func (m *JobManager) accept(it *item, now time.Time, res *result) {
 
 // admit locks and checks coordinated jobs, and decides what becomes of their
 // fires. It returns the cursor moves that store the decisions.
-func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) ([]repository.JobAdvance, error) {
+func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item, now time.Time,
+	res *result,
+) ([]repository.JobAdvance, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}

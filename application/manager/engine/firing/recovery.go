@@ -11,15 +11,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// resolveUnknown re-reads what an unanswered commit may have written, until the
-// store answers: executions
-// that carry my node, epoch and token are mine and run (engine rule 9). A
-// commit that lands only after this look leaves executions that the reconciliation
-// of held runs finds.
+// resolveUnknown re-reads what an unanswered commit may have written, until the store
+// answers: executions that carry my node, epoch and token are mine and run (engine rule
+// 9). A commit that lands only after this look leaves executions that the
+// reconciliation of held runs finds.
 func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
 	now := m.StoreClock.Now()
 	var stored map[string]*entity.Execution
-	err := storeretry.Read(m.working, m.Clock, func() (err error) { //nolint:contextcheck // the node's work outlives the call
+	//nolint:contextcheck // the node's work outlives the call
+	err := storeretry.Read(m.working, m.Clock, func() (err error) {
 		stored, err = m.byID(ctx, items)
 		return err
 	})
@@ -51,7 +51,9 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 // resolveDuplicates handles fires whose id is in the store although the cursor
 // has not passed them. It should never happen; the executions are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
-func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, waitForLocks bool, reserved *entity.Slots) error {
+func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, waitForLocks bool,
+	reserved *entity.Slots,
+) error {
 	stored, err := m.byID(ctx, items)
 	if err != nil {
 		return fmt.Errorf("re-read fires that were recorded before: %w", err)

@@ -164,8 +164,11 @@ func TestACursorDoesNotMoveWithoutItsRow(t *testing.T) {
 	moves := false
 	err := n.Store.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 		moved, _, err := tx.Jobs.Move(ctx, []repository.JobMove{{
-			JobAdvance: repository.JobAdvance{ID: job.ID, NextFireTime: second(1), DueTime: second(1), Status: entity.JobEnabled},
-			From:       second(0), Version: 1,
+			JobAdvance: repository.JobAdvance{
+				ID: job.ID, NextFireTime: second(1), DueTime: second(1),
+				Status: entity.JobEnabled,
+			},
+			From: second(0), Version: 1,
 		}})
 		moves = moved[job.ID]
 		if err != nil {

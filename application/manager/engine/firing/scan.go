@@ -38,8 +38,13 @@ func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 }
 
 // scanFrom reads at most room jobs; complete says that it reached the horizon.
-func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time, free int) (found int, complete bool, err error) {
-	q := repository.DueQuery{Until: until, AfterDue: after, Partitions: m.Owner.Partitions(), Without: excludedGroups(groups), Limit: scanPage}
+func (m *JobManager) scanFrom(ctx context.Context, groups map[string]entity.Group, after, until time.Time,
+	free int,
+) (found int, complete bool, err error) {
+	q := repository.DueQuery{
+		Until: until, AfterDue: after, Partitions: m.Owner.Partitions(),
+		Without: excludedGroups(groups), Limit: scanPage,
+	}
 	for found < free {
 		keys, err := m.Plans.DueKeys(ctx, q)
 		if err != nil {

@@ -121,7 +121,9 @@ type insertStore struct {
 	before func(execs []*entity.Execution) error
 }
 
-func (s insertStore) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (s insertStore) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	return s.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
 		if s.name == "" || s.name == name {
 			tx.Executions = insertWriter{tx.Executions, s.before}

@@ -144,7 +144,8 @@ func (b *Buffer) progressUpdate() (n repository.ProgressUpdate, ok bool) {
 	defer b.mu.Unlock()
 	ok, b.dirty = b.dirty, false
 	return repository.ProgressUpdate{
-		ID: b.exec.ID, NodeID: b.exec.NodeID, Epoch: b.exec.Epoch, Token: b.exec.Token, Progress: b.progress, Checkpoint: b.checkpoint,
+		ID: b.exec.ID, NodeID: b.exec.NodeID, Epoch: b.exec.Epoch, Token: b.exec.Token, Progress: b.progress,
+		Checkpoint: b.checkpoint,
 	}, ok
 }
 

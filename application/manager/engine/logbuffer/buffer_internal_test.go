@@ -36,7 +36,8 @@ func TestABufferKeepsTheOrderOfWhatWasSaid(t *testing.T) {
 	j.Log(entity.LogStdout, "")
 	chunks := j.pending()
 	require.Len(t, chunks, 3, "a chunk is of one kind")
-	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT "}, lines(chunks))
+	require.Equal(t, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three", "4 STDERR four", "5 STDOUT "},
+		lines(chunks))
 	for _, c := range chunks {
 		require.NotEmpty(t, c.ID)
 		require.Equal(t, "e", c.ExecutionID)
@@ -117,7 +118,9 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 			j.Checkpoint("a")
 			j.Checkpoint("b")
 		}, failure(), 0, "b"},
-		"the outcome's own": {func(j *Buffer) { j.Checkpoint("a") }, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
+		"the outcome's own": {func(j *Buffer) {
+			j.Checkpoint("a")
+		}, entity.Outcome{Status: entity.StatusFailed, Checkpoint: "own"}, 0, "own"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := bufferOf(2, 100)

@@ -74,7 +74,9 @@ type closing struct {
 	locks map[string]bool
 }
 
-func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.Execution, effect admission.PostCommit, err error) {
+func (c *closing) run(ctx context.Context,
+	tx repository.Tx,
+) (closed []*entity.Execution, effect admission.PostCommit, err error) {
 	jobs, held, err := c.lock(ctx, tx)
 	if err != nil {
 		return nil, effect, err
@@ -107,7 +109,9 @@ func (c *closing) run(ctx context.Context, tx repository.Tx) (closed []*entity.E
 
 // lock locks the jobs and the executions. Where nobody waits for the answer, what
 // somebody else holds is left to the next sweep.
-func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*entity.Job, execs []*entity.Execution, err error) {
+func (c *closing) lock(ctx context.Context,
+	tx repository.Tx,
+) (jobs map[string]*entity.Job, execs []*entity.Execution, err error) {
 	ids := slices.Collect(maps.Keys(c.locks))
 	if c.waits {
 		if jobs, err = c.Admitter.Lock(ctx, tx, ids); err != nil {
@@ -121,7 +125,9 @@ func (c *closing) lock(ctx context.Context, tx repository.Tx) (jobs map[string]*
 		return nil, nil, err
 	}
 	execs, err = tx.Executions.TryLock(ctx, c.ids)
-	return jobs, slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) }), err
+	return jobs, slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
+		return slices.Contains(locked, exec.JobID)
+	}), err
 }
 
 // checkLocks looks whether all jobs of the locked executions are locked that must be. Who

@@ -18,19 +18,20 @@ func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now 
 	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
 	var effect admission.PostCommit
-	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited", func(ctx context.Context, tx repository.Tx) error {
-		jobs, locked, err := r.Admitter.TryLock(ctx, tx, jobIDs)
-		if err != nil {
+	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited",
+		func(ctx context.Context, tx repository.Tx) error {
+			jobs, locked, err := r.Admitter.TryLock(ctx, tx, jobIDs)
+			if err != nil {
+				return err
+			}
+			held, err := tx.Executions.TryLock(ctx, ids)
+			if err != nil {
+				return err
+			}
+			held = slices.DeleteFunc(held, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) })
+			effect, err = r.Admitter.QueueForGroup(ctx, tx, now, jobs, held)
 			return err
-		}
-		held, err := tx.Executions.TryLock(ctx, ids)
-		if err != nil {
-			return err
-		}
-		held = slices.DeleteFunc(held, func(exec *entity.Execution) bool { return slices.Contains(locked, exec.JobID) })
-		effect, err = r.Admitter.QueueForGroup(ctx, tx, now, jobs, held)
-		return err
-	})
+		})
 	if err != nil {
 		return err
 	}
@@ -109,12 +110,17 @@ func (r *Repairer) fillGroup(ctx context.Context, group string) (helped bool, er
 }
 
 // releaseSlot gives up the slot of a fire that is over, unless it is not.
-func (r *Repairer) releaseSlot(ctx context.Context, tx repository.Tx, slot entity.GroupSlot, effect *admission.PostCommit) error {
+func (r *Repairer) releaseSlot(ctx context.Context, tx repository.Tx, slot entity.GroupSlot,
+	effect *admission.PostCommit,
+) error {
 	jobs, err := r.Admitter.Lock(ctx, tx, []string{slot.JobID}, slot.Group)
 	if err != nil {
 		return err
 	}
-	execs, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{JobID: slot.JobID, FireKey: slot.FireKey, Active: true, Remaining: 1})
+	execs, err := tx.InFlightFires.ExecutionsOf(ctx, entity.InFlightFire{
+		JobID: slot.JobID, FireKey: slot.FireKey,
+		Active: true, Remaining: 1,
+	})
 	if err != nil || len(execs) > 0 {
 		return err
 	}

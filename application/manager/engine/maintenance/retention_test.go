@@ -43,7 +43,10 @@ func (p *purger) purge(what string, before time.Time, limit int) (repository.Pur
 	}
 	n := min(limit, p.left[what])
 	p.left[what] -= n
-	return repository.Purged{Deleted: n, More: n == limit, Reached: before.Add(-time.Duration(p.left[what]) * time.Second)}, nil
+	return repository.Purged{
+		Deleted: n, More: n == limit,
+		Reached: before.Add(-time.Duration(p.left[what]) * time.Second),
+	}, nil
 }
 
 func (p *purger) PurgeExecutions(_ context.Context, before time.Time, limit int) (repository.Purged, error) {
@@ -81,7 +84,10 @@ func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
 }
 
 func retention(n *enginetest.Node, store maintenance.OldRows, days maintenance.RetentionDays) *maintenance.Retention {
-	return maintenance.NewRetention(maintenance.RetentionDeps{Store: store, Clock: n.Clock, StoreClock: n.Time, Days: days, Logger: slog.New(slog.DiscardHandler)})
+	return maintenance.NewRetention(maintenance.RetentionDeps{
+		Store: store, Clock: n.Clock, StoreClock: n.Time, Days: days,
+		Logger: slog.New(slog.DiscardHandler),
+	})
 }
 
 // Old rows go in small steps, one kind after the other, until none is left.
@@ -93,9 +99,13 @@ func TestRetentionGoesOnUntilNothingOldIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 10_950, gone)
 	require.Equal(t, 200, p.most)
-	require.Equal(t, []string{"executions", "backfills", "jobs", "logs", "nodes", "executions", "logs", "executions", "logs", "executions"}, p.order[:10])
+	require.Equal(t, []string{
+		"executions", "backfills", "jobs", "logs", "nodes", "executions", "logs", "executions",
+		"logs", "executions",
+	}, p.order[:10])
 	require.Equal(t, map[string]time.Time{
-		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30), "jobs": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
+		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30),
+		"jobs": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
 		"nodes": enginetest.Noon.AddDate(0, 0, -3),
 	}, p.before, "zero days keep for ever")
 	reason, _ := r.Behind()
@@ -107,7 +117,8 @@ func TestRetentionKeepsSoManyVersions(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := newPurger(map[string]int{"versions": 450})
 	r := maintenance.NewRetention(maintenance.RetentionDeps{
-		Store: p, Clock: n.Clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30}, JobVersions: 9, Logger: slog.New(slog.DiscardHandler),
+		Store: p, Clock: n.Clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30}, JobVersions: 9,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	gone, err := r.RunOnce(t.Context())
 	require.NoError(t, err)
@@ -140,7 +151,8 @@ func TestRetentionThatDoesNotKeepUpSaysSo(t *testing.T) {
 	p.pass = func() { n.Clock.Advance(time.Second) }
 	var log bytes.Buffer
 	r := maintenance.NewRetention(maintenance.RetentionDeps{
-		Store: p, Clock: n.Clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Store: p, Clock: n.Clock, StoreClock: n.Time, Days: maintenance.RetentionDays{Executions: 30},
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	run := func() {
 		t.Helper()

@@ -35,7 +35,10 @@ const maxSteps = 20
 func (r *Repairer) SweepSlots(ctx context.Context) (int, error) {
 	touched := 0
 	var errs []error
-	for _, part := range []func(ctx context.Context) (int, error){r.sweepUnarmed, r.sweepQueues, r.sweepScheduled, r.sweepFires} {
+	for _, part := range []func(ctx context.Context) (int, error){
+		r.sweepUnarmed, r.sweepQueues, r.sweepScheduled,
+		r.sweepFires,
+	} {
 		n, err := part(ctx)
 		touched += n
 		if errs = append(errs, err); err != nil && endsSweep(err) {
@@ -209,7 +212,9 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 }
 
 // write runs one repair in a transaction and tells what it let go.
-func (r *Repairer) write(ctx context.Context, repair func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error) (helped bool, err error) {
+func (r *Repairer) write(ctx context.Context, repair func(ctx context.Context, tx repository.Tx,
+	effect *admission.PostCommit) error,
+) (helped bool, err error) {
 	var effect admission.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
 		effect = admission.PostCommit{}

@@ -48,7 +48,10 @@ func TestTheOutboxIsRelayedInOrder(t *testing.T) {
 		for i := range count {
 			id := fmt.Sprintf("event-%04d", count-i)
 			want = append(want, id)
-			events = append(events, entity.Event{ID: id, Topic: entity.TopicExecutions, Type: "t", Payload: "{}", CreateTime: enginetest.Noon})
+			events = append(events, entity.Event{
+				ID: id, Topic: entity.TopicExecutions, Type: "t", Payload: "{}",
+				CreateTime: enginetest.Noon,
+			})
 		}
 		return tx.Records.AddEvents(ctx, events)
 	})
@@ -83,7 +86,8 @@ func TestRetentionSparesLiveRuns(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		held[0].Status, held[0].Claim, held[0].EndTime, held[0].UpdateTime = entity.StatusSkipped, "", n.Time.Now(), n.Time.Now()
+		held[0].Status, held[0].Claim, held[0].EndTime, held[0].UpdateTime = entity.StatusSkipped, "", n.Time.Now(),
+			n.Time.Now()
 		return tx.Executions.Update(ctx, held[0], entity.StatusWaiting, 0)
 	})
 	n.Clock.Advance(40 * 24 * time.Hour)
@@ -111,7 +115,9 @@ func TestAJumpOfTheClockIsToldOnceItWasMeasured(t *testing.T) {
 	var log bytes.Buffer
 	clock := &measured{}
 	var jumps []time.Duration
-	w := periodic.NewClockWatch(clock, slog.New(slog.NewTextHandler(&log, nil)), func(by time.Duration) { jumps = append(jumps, by) })
+	w := periodic.NewClockWatch(clock, slog.New(slog.NewTextHandler(&log, nil)), func(by time.Duration) {
+		jumps = append(jumps, by)
+	})
 	require.NoError(t, w.RunOnce(t.Context()))
 	require.Empty(t, jumps)
 	clock.jump = -time.Hour

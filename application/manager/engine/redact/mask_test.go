@@ -111,18 +111,23 @@ func TestSecretsThatAreFoldedOverLinesAreHidden(t *testing.T) {
 			for i, line := range c.lines {
 				got := hidden(c.secret, "  "+line+"\r")
 				require.Contains(t, got, "***", "line %d: %s", i, line)
-				require.LessOrEqual(t, len(strings.TrimSpace(strings.ReplaceAll(got, "***", ""))), 8, "line %d: %s → %s", i, line, got)
+				require.LessOrEqual(t, len(strings.TrimSpace(strings.ReplaceAll(got, "***", ""))), 8, "line %d: %s → %s", i, line,
+					got)
 			}
-			_, _, _, outcome := runWith(map[string]string{"S": c.secret}, `{"a":"${secret.S}"}`, "out:\n"+strings.Join(c.lines, "\n")+"\nend")
-			require.LessOrEqual(t, len(strings.ReplaceAll(outcome.Result, "***", "")), len("out:\n\nend")+len(c.lines)+16, outcome.Result)
+			_, _, _, outcome := runWith(map[string]string{"S": c.secret}, `{"a":"${secret.S}"}`,
+				"out:\n"+strings.Join(c.lines, "\n")+"\nend")
+			require.LessOrEqual(t, len(strings.ReplaceAll(outcome.Result, "***", "")), len("out:\n\nend")+len(c.lines)+16,
+				outcome.Result)
 		})
 	}
-	require.Equal(t, "a piece: "+secret[20:60], hidden(secret, "a piece: "+secret[20:60]), "only whole lines are taken for pieces")
+	require.Equal(t, "a piece: "+secret[20:60], hidden(secret, "a piece: "+secret[20:60]),
+		"only whole lines are taken for pieces")
 }
 
 func TestSecretsThatOverlapAreHiddenBoth(t *testing.T) {
 	mask := func(text string) string {
-		_, _, n, _ := runWith(map[string]string{"A": "first-and-common", "B": "common-and-second"}, `{"a":"${secret.A}${secret.B}"}`, text)
+		_, _, n, _ := runWith(map[string]string{"A": "first-and-common", "B": "common-and-second"},
+			`{"a":"${secret.A}${secret.B}"}`, text)
 		return n.lines[0]
 	}
 	require.Equal(t, "<***>", mask("<first-and-common-and-second>"))
@@ -179,8 +184,12 @@ func logs() map[string]struct{ secrets, lines []string } {
 	add("much in common", common, func(int) string { return strings.Repeat("a", 190) })
 	add("much in common, long lines", common, func(int) string { return strings.Repeat("a", 8<<10) })
 	add("much in common, almost", common, func(int) string { return strings.Repeat(strings.Repeat("a", 63)+"b", 128) })
-	add("huge secrets that fail at their end", func(i int) string { return strings.Repeat("a", 60<<10) + fmt.Sprint(i) }, func(int) string { return strings.Repeat("a", 8<<10) })
-	add("lines that begin as a secret does", func(i int) string { return "prefix-of-secrets-" + text(40) }, func(i int) string { return fmt.Sprint("prefix-of-secrets-", i) })
+	add("huge secrets that fail at their end", func(i int) string {
+		return strings.Repeat("a", 60<<10) + fmt.Sprint(i)
+	}, func(int) string { return strings.Repeat("a", 8<<10) })
+	add("lines that begin as a secret does", func(i int) string {
+		return "prefix-of-secrets-" + text(40)
+	}, func(i int) string { return fmt.Sprint("prefix-of-secrets-", i) })
 	return out
 }
 
@@ -190,7 +199,8 @@ func say(secrets, lines []string) {
 		values[fmt.Sprint("S", i)] = s
 	}
 	e := redact.New(chatter{lines}, &vault{values: values})
-	e.Run(context.Background(), entity.Run{Job: &entity.Job{Data: `{"a":"${secret.S0}"}`}, Execution: &entity.Execution{}}, &notes{})
+	e.Run(context.Background(), entity.Run{Job: &entity.Job{Data: `{"a":"${secret.S0}"}`}, Execution: &entity.Execution{}},
+		&notes{})
 }
 
 // BenchmarkMask hides 50 secrets in 1 MiB of log.
@@ -233,7 +243,10 @@ func TestNoSecretIsLeft(t *testing.T) {
 			quoted, err := json.Marshal(secret)
 			require.NoError(t, err)
 			text += rapid.StringMatching(`[ab%\\"u0 \n]{0,20}`).Draw(t, fmt.Sprint("before", i)) +
-				rapid.SampledFrom([]string{secret, secret, string(quoted), url.QueryEscape(secret), hex.EncodeToString([]byte(secret))}).Draw(t, fmt.Sprint("form", i))
+				rapid.SampledFrom([]string{
+					secret, secret, string(quoted), url.QueryEscape(secret),
+					hex.EncodeToString([]byte(secret)),
+				}).Draw(t, fmt.Sprint("form", i))
 		}
 		values := map[string]string{}
 		for i, s := range secrets {

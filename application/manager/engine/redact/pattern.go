@@ -122,7 +122,8 @@ const spread = 0x9e3779b97f4a7c15
 
 // gram is the hash of shortest bytes at i.
 func gram(s string, i int) uint64 {
-	return (uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 | uint64(s[i+4])<<32 | uint64(s[i+5])<<40) * spread
+	return (uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 | uint64(s[i+4])<<32 | uint64(
+		s[i+5])<<40) * spread
 }
 
 // wideGram is the hash of shortestPiece bytes at i.

@@ -56,7 +56,10 @@ func (n *notes) Waits() (begins func())            { return func() {} }
 
 func runWith(values map[string]string, data, text string) (*talker, *vault, *notes, entity.Outcome) {
 	s, v, n := &talker{text: text}, &vault{values: values}, &notes{}
-	outcome := redact.New(s, v).Run(context.Background(), entity.Run{Job: &entity.Job{Data: data, Group: "pay"}, Execution: &entity.Execution{}}, n)
+	outcome := redact.New(s, v).Run(context.Background(), entity.Run{
+		Job:       &entity.Job{Data: data, Group: "pay"},
+		Execution: &entity.Execution{},
+	}, n)
 	return s, v, n, outcome
 }
 
@@ -119,7 +122,8 @@ func TestSecretsAreHiddenInTheFormsThatProgramsWrite(t *testing.T) {
 			require.Less(t, len(got), len(text)-10)
 		}
 	}
-	require.Equal(t, "ab *** cd", hidden("secret\n", "ab secret cd"), "the end of a file's line is no part of what is shown")
+	require.Equal(t, "ab *** cd", hidden("secret\n", "ab secret cd"),
+		"the end of a file's line is no part of what is shown")
 }
 
 func TestEveryLineOfALongSecretIsHidden(t *testing.T) {
@@ -141,7 +145,8 @@ func TestAPieceOfASecretAtTheEdgeOfATextIsHidden(t *testing.T) {
 }
 
 func TestTheLongerSecretIsHiddenFirst(t *testing.T) {
-	_, _, n, _ := runWith(map[string]string{"A": "prefix", "B": "prefix-and-more"}, `{"a":"${secret.A}${secret.B}"}`, "prefix-and-more, prefix")
+	_, _, n, _ := runWith(map[string]string{"A": "prefix", "B": "prefix-and-more"}, `{"a":"${secret.A}${secret.B}"}`,
+		"prefix-and-more, prefix")
 	require.Equal(t, []string{"***, ***"}, n.lines)
 	require.NotContains(t, strings.Join(n.lines, ""), "more")
 }

@@ -82,7 +82,8 @@ func rewrite(v view, marks string, replace func(i int) (by string, n int)) (_ vi
 }
 
 // short are the escapes of JSON that stand for one character each.
-var short = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\/`, `/`, `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`, "\t")
+var short = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\/`, `/`, `\b`, "\b", `\f`, "\f", `\n`, "\n", `\r`, "\r", `\t`,
+	"\t")
 
 // unescapeJSON takes the escapes of JSON away, whichever a program chose.
 func unescapeJSON(v view) (_ view, changed bool) {

@@ -91,7 +91,9 @@ func (t *TaskManager) claimOnce(ctx context.Context) (more bool, err error) {
 // claimKind takes one batch of runs of the queues, for slots of one kind. A claim
 // that has begun is finished although ctx ends, and a drain waits for it, or what it
 // has claimed would neither run here nor be given back (engine rule 28).
-func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind, queues []entity.Queue) (more bool, err error) {
+func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind,
+	queues []entity.Queue,
+) (more bool, err error) {
 	if !t.inFlight.enter(1) {
 		return false, nil
 	}
@@ -133,7 +135,9 @@ func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
 // claimBatch runs the claim transaction. When its commit was not answered the
 // executions are read again, and those that carry this node, epoch and token are
 // claimed (engine rule 9). What is not answered is asked again until working ends.
-func (t *TaskManager) claimBatch(ctx, working context.Context, limit int, queues []entity.Queue) ([]*entity.Execution, error) {
+func (t *TaskManager) claimBatch(ctx, working context.Context, limit int,
+	queues []entity.Queue,
+) ([]*entity.Execution, error) {
 	var execs []*entity.Execution
 	epoch := t.epoch.Load()
 	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
@@ -180,7 +184,9 @@ func (t *TaskManager) reread(ctx context.Context, execs []*entity.Execution) ([]
 // node cannot run is put back. It returns how many of the reserved slots of the
 // kind are in use. Definitions that cannot be read are read again until working
 // ends: the executions are this node's, and nobody else can start them.
-func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind, execs []*entity.Execution) (used int, err error) {
+func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.SlotKind,
+	execs []*entity.Execution,
+) (used int, err error) {
 	if len(execs) == 0 {
 		return 0, nil
 	}
@@ -201,7 +207,10 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 		run := entity.Run{Job: jobs[exec.JobID], Execution: exec}
 		if run.Job == nil {
 			run.Job = &entity.Job{ID: exec.JobID}
-			t.endWithoutRun(run, entity.Outcome{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted, Message: "the job was deleted"}, slotOf(kind))
+			t.endWithoutRun(run, entity.Outcome{
+				Status: entity.StatusCancelled, Reason: entity.ReasonDeleted,
+				Message: "the job was deleted",
+			}, slotOf(kind))
 			continue
 		}
 		if why := unreadable(run.Job, exec); why != "" {

@@ -140,7 +140,9 @@ func TestARunNobodyToldOfIsClaimedWithinASecond(t *testing.T) {
 	n.AwaitStatus(t, first.ID, entity.StatusSuccess)
 	exec := waitingRun(t, n, job.ID)
 	begin := n.Clock.Now()
-	eventually(t, n, "the sweep finds the run", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the sweep finds the run", func() bool {
+		return n.Execution(t, exec.ID).Status == entity.StatusSuccess
+	})
 	require.False(t, n.Execution(t, exec.ID).StartTime.Before(begin))
 }
 
@@ -158,7 +160,9 @@ func TestDirectStartsYieldWhileRunsWait(t *testing.T) {
 	release()
 	n.Script.Await(t, 4)
 	awaitIdle(t, n)
-	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{3}) == (entity.Slots{3}) }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool {
+		return n.Runner.Reserve(entity.Slots{3}) == (entity.Slots{3})
+	}, 20*time.Second, time.Millisecond,
 		"direct starts are possible once nothing waits")
 	n.Runner.Release(entity.Slots{3})
 }

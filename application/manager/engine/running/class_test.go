@@ -59,7 +59,9 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 	for range 3 {
 		n.AwaitStatus(t, startRun(t, n, plain.ID).ID, entity.StatusSuccess)
 	}
-	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1} }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool {
+		return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1}
+	}, 20*time.Second, time.Millisecond,
 		"the claim has seen that no plain run waits")
 	n.Runner.Release(entity.Slots{1})
 	fires := n.Add(t, enginetest.Job("fires", enginetest.Every(time.Hour)))
@@ -123,7 +125,9 @@ func TestDirectStartsYieldByKind(t *testing.T) {
 // claimed it, and ends well later (engine rule 22).
 func TestAnAttemptThatDidNotBeginDoesNotCount(t *testing.T) {
 	for name, change := range map[string]func(j *entity.Job){
-		"a plain job": func(*entity.Job) {}, "a serial one": func(j *entity.Job) { j.Overlap = entity.OverlapSerial }, "with retries": retrying(2),
+		"a plain job": func(*entity.Job) {}, "a serial one": func(j *entity.Job) {
+			j.Overlap = entity.OverlapSerial
+		}, "with retries": retrying(2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{Slots: 1})
@@ -138,7 +142,8 @@ func TestAnAttemptThatDidNotBeginDoesNotCount(t *testing.T) {
 			n.Script.Await(t, 1)
 			eventually(t, n, "it waits again", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusWaiting })
 			back := n.Execution(t, exec.ID)
-			require.Equal(t, []any{0, 0, "", "its host is busy", entity.WaitTime}, []any{back.Attempt, back.RetryCount, back.NodeID, back.ErrorMessage, back.Claim.WaitsFor()})
+			require.Equal(t, []any{0, 0, "", "its host is busy", entity.WaitTime},
+				[]any{back.Attempt, back.RetryCount, back.NodeID, back.ErrorMessage, back.Claim.WaitsFor()})
 			require.True(t, back.StartTime.IsZero())
 			eventually(t, n, "its slot is free", func() bool { used, _ := n.Runner.Load(entity.SlotGeneral); return used == 0 })
 			n.Clock.Advance(time.Minute)

@@ -49,7 +49,10 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 				n.Start(t)
 				exec := startRun(t, n, job.ID)
 				n.Script.Await(t, 1)
-				eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
+				eventually(t, n, "the slot is given back", func() bool {
+					running, _ := n.Runner.Load(entity.SlotGeneral)
+					return running == 0
+				})
 				ended := n.Execution(t, exec.ID)
 				require.Equal(t, end.want, ended.Status)
 				require.Equal(t, end.retries, ended.RetryCount)
@@ -273,7 +276,10 @@ func TestAnEndThatWasTakenIsNoEvidenceAfterItsRetryBegan(t *testing.T) {
 				exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
 				exec.Claim = entity.RunningKey("node-2")
 			})
-			eventually(t, n, "the slot is given back", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
+			eventually(t, n, "the slot is given back", func() bool {
+				running, _ := n.Runner.Load(entity.SlotGeneral)
+				return running == 0
+			})
 			require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 			require.Len(t, linesOf(t, n, exec.ID, entity.LogEvidence), c.refused)
 			require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the other node's attempt goes on")

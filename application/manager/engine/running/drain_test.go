@@ -41,7 +41,9 @@ func TestADrainWaitsForRunsWithinItsGrace(t *testing.T) {
 	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
 	done := drain(t.Context(), n, time.Minute)
-	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return n.Runner.WaitForSlots(t.Context(), 0) == 0
+	}, 20*time.Second, time.Millisecond)
 	n.Clock.Advance(time.Second)
 	select {
 	case <-done:
@@ -101,7 +103,9 @@ func TestWhatBecomesOfRunsWhoseNodeStops(t *testing.T) {
 
 			other := enginetest.On(t, n.Store, enginetest.Options{NodeID: "node-2", Clock: n.Clock})
 			other.Start(t)
-			eventually(t, n, "the other node runs it", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
+			eventually(t, n, "the other node runs it", func() bool {
+				return n.Execution(t, exec.ID).Status == entity.StatusSuccess
+			})
 			again := n.Execution(t, exec.ID)
 			require.Equal(t, "node-2", again.NodeID)
 			require.Equal(t, 2, again.Attempt)
@@ -161,7 +165,9 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 // awaitDraining waits until a drain has begun.
 func awaitDraining(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return n.Runner.WaitForSlots(t.Context(), 0) == 0
+	}, 20*time.Second, time.Millisecond)
 }
 
 // What a claim has taken runs within the grace, although the node stops between the

@@ -44,7 +44,9 @@ func TestAClaimThatStartsLateKeepsItsRuns(t *testing.T) {
 	jobs := newSlowJobs(n.Jobs)
 	n.Runner.Jobs = jobs
 	n.Start(t)
-	exec := waitingRun(t, n, n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial })).ID)
+	exec := waitingRun(t, n, n.Add(t, enginetest.Job("serial", func(j *entity.Job) {
+		j.Overlap = entity.OverlapSerial
+	})).ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	<-jobs.answer
 	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
@@ -73,7 +75,9 @@ func TestAnAttemptThatWasGivenUpDoesNotStart(t *testing.T) {
 	reconcile(t, n, 2)
 	second := n.Script.Await(t, 1)[0]
 	require.Equal(t, 2, second.Execution.Attempt)
-	require.Eventually(t, func() bool { return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1} }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool {
+		return n.Runner.Reserve(entity.Slots{1}) == entity.Slots{1}
+	}, 20*time.Second, time.Millisecond,
 		"a slot, once the claim has seen that nothing else waits")
 	n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
 	running, _ := n.Runner.Load(entity.SlotGeneral)
@@ -97,7 +101,10 @@ func TestDrainingBesideStarts(t *testing.T) {
 		}
 	}()
 	for i := range rounds {
-		exec := &entity.Execution{ID: newRunID(i), JobID: job.ID, Status: entity.StatusRunning, Token: 1, Epoch: 1, Attempt: 1}
+		exec := &entity.Execution{
+			ID: newRunID(i), JobID: job.ID, Status: entity.StatusRunning, Token: 1, Epoch: 1,
+			Attempt: 1,
+		}
 		n.Runner.Expect([]*entity.Execution{exec})
 		n.Runner.Start([]entity.Run{{Job: job, Execution: exec}})
 	}

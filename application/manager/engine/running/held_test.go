@@ -62,7 +62,9 @@ func (c *choosy) set(finish, places func(id string) error) {
 	c.finish, c.places = finish, places
 }
 
-func (c *choosy) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (c *choosy) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	c.mu.Lock()
 	finish, places := c.finish, c.places
 	c.mu.Unlock()
@@ -133,7 +135,10 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	for _, i := range []int{0, 1, 3} {
 		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
 	}
-	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 1
+	}, 20*time.Second, time.Millisecond)
 	require.Zero(t, n.Runner.HeldEnds(), "not for long yet")
 	for range 6 {
 		n.Clock.Advance(10 * time.Second)
@@ -147,7 +152,9 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	require.Equal(t, entity.StatusRunning, n.Execution(t, execs[2].ID).Status, "it has ended here and is not lost")
 
 	store.set(nil, nil)
-	eventually(t, n, "the end is stored", func() bool { return n.Execution(t, execs[2].ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the end is stored", func() bool {
+		return n.Execution(t, execs[2].ID).Status == entity.StatusSuccess
+	})
 	require.Equal(t, "done", n.Execution(t, execs[2].ID).Result)
 	awaitIdle(t, n)
 	require.Zero(t, n.Runner.HeldEnds())
@@ -202,7 +209,10 @@ func TestEndsThatAreStoredAreNotSentAgain(t *testing.T) {
 		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
 		require.Empty(t, linesOf(t, n, execs[i].ID, entity.LogEvidence))
 	}
-	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
+	eventually(t, n, "the late one is judged", func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 0
+	})
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 }
 

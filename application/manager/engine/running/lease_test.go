@@ -83,6 +83,9 @@ func TestAStopDoesNotWaitForALease(t *testing.T) {
 	n.Lease.Lose()
 	drained := make(chan struct{})
 	go func() { defer close(drained); n.Runner.Drain(t.Context(), time.Second) }()
-	eventually(t, n, "it is stored", func() bool { n.Clock.Advance(5 * time.Second); return n.Execution(t, exec.ID).Status.Final() })
+	eventually(t, n, "it is stored", func() bool {
+		n.Clock.Advance(5 * time.Second)
+		return n.Execution(t, exec.ID).Status.Final()
+	})
 	<-drained
 }

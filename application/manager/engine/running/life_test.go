@@ -74,13 +74,20 @@ func TestALateReportLeavesALaterAttemptOfTheRunAlone(t *testing.T) {
 	exec := waitingRun(t, n, n.Add(t, enginetest.Job("long", nil)).ID)
 	n.Runner.RunsReady(entity.SlotGeneral)
 	n.Script.Await(t, 1)
-	changeRow(t, n, exec.ID, func(r *entity.Execution) { r.Status, r.NodeID, r.Claim = entity.StatusWaiting, "", exec.Claim })
+	changeRow(t, n, exec.ID, func(r *entity.Execution) {
+		r.Status, r.NodeID, r.Claim = entity.StatusWaiting, "", exec.Claim
+	})
 	n.Runner.Adopt(2)
 	n.Script.Await(t, 2)
 
 	close(ends[0])
-	require.Eventually(t, func() bool { return len(linesOf(t, n, exec.ID, entity.LogEvidence)) == 1 }, 20*time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return len(linesOf(t, n, exec.ID, entity.LogEvidence)) == 1
+	}, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 1
+	}, 20*time.Second, time.Millisecond)
 	reconcile(t, n, 3)
 	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the second attempt is known to run here")
 	close(ends[1])

@@ -45,7 +45,9 @@ func TestALockedRunKeepsNoOtherParked(t *testing.T) {
 		var ids []string
 		for range 5 {
 			exec := waitingRun(t, n.Node, job.ID)
-			changeRow(t, n.Node, exec.ID, func(exec *entity.Execution) { exec.Claim = entity.ScheduledKey(enginetest.Noon.Add(time.Second)) })
+			changeRow(t, n.Node, exec.ID, func(exec *entity.Execution) {
+				exec.Claim = entity.ScheduledKey(enginetest.Noon.Add(time.Second))
+			})
 			ids = append(ids, exec.ID)
 		}
 		n.Clock.Advance(2 * time.Second)
@@ -112,7 +114,11 @@ func TestALockedRunKeepsNoOtherOfItsGroup(t *testing.T) {
 		found, err := n.Repairs.SweepLimits(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, found)
-		require.Equal(t, []bool{false, true, true}, []bool{n.Execution(t, ids[0]).Claim.Ready(), n.Execution(t, ids[1]).Claim.Ready(), n.Execution(t, ids[2]).Claim.Ready()})
+		require.Equal(t, []bool{false, true, true},
+			[]bool{
+				n.Execution(t, ids[0]).Claim.Ready(), n.Execution(t, ids[1]).Claim.Ready(),
+				n.Execution(t, ids[2]).Claim.Ready(),
+			})
 	})
 }
 
@@ -141,7 +147,10 @@ func TestALockedRunKeepsNoOtherFromBeingClaimed(t *testing.T) {
 func TestALockedJobKeepsNoOtherEndBack(t *testing.T) {
 	onLockable(t, func(t *testing.T, n withLocked) {
 		serial := func(j *entity.Job) { j.Overlap = entity.OverlapSerial }
-		jobs := []*entity.Job{n.Add(t, enginetest.Job("a", nil)), n.Add(t, enginetest.Job("b", serial)), n.Add(t, enginetest.Job("c", serial))}
+		jobs := []*entity.Job{
+			n.Add(t, enginetest.Job("a", nil)), n.Add(t, enginetest.Job("b", serial)),
+			n.Add(t, enginetest.Job("c", serial)),
+		}
 		n.Start(t)
 		execs := endTogether(t, n.Node, entity.Succeeded("done"), func([]*entity.Execution) {
 			n.hold("scheduler_job_definition", jobs[1].ID)
@@ -150,7 +159,9 @@ func TestALockedJobKeepsNoOtherEndBack(t *testing.T) {
 		n.AwaitStatus(t, execs[2].ID, entity.StatusSuccess)
 		require.Equal(t, entity.StatusRunning, n.Execution(t, execs[1].ID).Status)
 		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool { return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess })
+		eventually(t, n.Node, "its own end is stored", func() bool {
+			return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+		})
 		awaitIdle(t, n.Node)
 		require.Empty(t, n.InFlightFires(t, jobs[1].ID))
 	})
@@ -171,7 +182,9 @@ func TestALockedRunKeepsNoOtherEndBack(t *testing.T) {
 			n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess) // at once: nobody moves the clock
 		}
 		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool { return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess })
+		eventually(t, n.Node, "its own end is stored", func() bool {
+			return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+		})
 	})
 }
 
@@ -180,7 +193,9 @@ func TestALockedJobKeepsNoOtherFromBeingRepaired(t *testing.T) {
 	onLockable(t, func(t *testing.T, n withLocked) {
 		var jobs []*entity.Job
 		for _, name := range []string{"a", "b", "c"} {
-			jobs = append(jobs, n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 })))
+			jobs = append(jobs, n.Add(t, enginetest.Job(name, func(j *entity.Job) {
+				j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000
+			})))
 			n.Change(t, jobs[len(jobs)-1].ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
 		}
 		n.hold("scheduler_job_definition", jobs[0].ID)
@@ -221,7 +236,9 @@ func TestALockedJobKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 		var jobs []*entity.Job
 		var execs []*entity.Execution
 		for _, name := range []string{"a", "b", "c"} {
-			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 1 }))
+			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) {
+				j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 1
+			}))
 			jobs, execs = append(jobs, job), append(execs, waitingRun(t, n.Node, job.ID))
 		}
 		n.Clock.Advance(time.Minute)

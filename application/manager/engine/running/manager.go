@@ -169,13 +169,17 @@ func New(deps Deps, cfg Config) *TaskManager {
 	}
 	base, stop := context.WithCancelCause(entity.WithRight(context.Background(), deps.Lease.Holds))
 	t := &TaskManager{
-		Deps: deps, cfg: cfg, slots: slots.New(entity.Slots{entity.SlotGeneral: cfg.Slots, entity.SlotCommand: cfg.CommandSlots}),
+		Deps: deps, cfg: cfg, slots: slots.New(entity.Slots{
+			entity.SlotGeneral: cfg.Slots,
+			entity.SlotCommand: cfg.CommandSlots,
+		}),
 		self: entity.Node{
 			ID: cfg.NodeID, Labels: cfg.Labels, Slots: cfg.Slots, CommandSlots: cfg.CommandSlots,
 			Handlers: cfg.Handlers, HandlersHash: entity.HandlersHash(cfg.Handlers),
 		},
-		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{}, recovering: map[string]int64{},
-		fitQueues: map[entity.Queue]bool{}, inFlight: newInFlight(),
+		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{},
+		recovering: map[string]int64{},
+		fitQueues:  map[entity.Queue]bool{}, inFlight: newInFlight(),
 		wake:      make(chan struct{}, 1),
 		quiet:     make(chan struct{}, 1),
 		scheduled: make(chan time.Time, 16),

@@ -28,11 +28,15 @@ func TestAnEndThatPanicsHoldsUpNoOther(t *testing.T) {
 		return false
 	})
 	n.Commits.AfterCommit(effect)
-	require.Eventually(t, func() bool { return panics.Load() >= 2 }, 20*time.Second, time.Millisecond, "also without what follows from it")
+	require.Eventually(t, func() bool {
+		return panics.Load() >= 2
+	}, 20*time.Second, time.Millisecond, "also without what follows from it")
 	n.AwaitStatus(t, startRun(t, n, good.ID).ID, entity.StatusSuccess)
 	require.Equal(t, entity.StatusRunning, n.Execution(t, execs[0].ID).Status)
 	mended.Store(true)
-	eventually(t, n, "the end is stored after all", func() bool { return n.Execution(t, execs[0].ID).Status == entity.StatusSuccess })
+	eventually(t, n, "the end is stored after all", func() bool {
+		return n.Execution(t, execs[0].ID).Status == entity.StatusSuccess
+	})
 	awaitIdle(t, n)
 }
 

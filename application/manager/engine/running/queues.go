@@ -15,7 +15,9 @@ const maxFitQueues = 1000
 // each of the wanted kinds of slots. The greatest key of the ready range tells
 // whether anything does, and whether anything waits but in the common queue:
 // where nothing is routed, that is the only question.
-func (t *TaskManager) queues(ctx context.Context, wanted [len(entity.Slots{})]bool) (found [len(entity.Slots{})][]entity.Queue, err error) {
+func (t *TaskManager) queues(ctx context.Context,
+	wanted [len(entity.Slots{})]bool,
+) (found [len(entity.Slots{})][]entity.Queue, err error) {
 	if !wanted[entity.SlotGeneral] && !wanted[entity.SlotCommand] {
 		return found, nil
 	}
@@ -33,7 +35,8 @@ func (t *TaskManager) queues(ctx context.Context, wanted [len(entity.Slots{})]bo
 		return found, nil
 	}
 	for _, q := range []entity.Queue{
-		entity.CommonQueue, entity.NodeQueue(t.cfg.NodeID, entity.SlotGeneral), entity.NodeQueue(t.cfg.NodeID, entity.SlotCommand),
+		entity.CommonQueue, entity.NodeQueue(t.cfg.NodeID, entity.SlotGeneral),
+		entity.NodeQueue(t.cfg.NodeID, entity.SlotCommand),
 	} {
 		if !wanted[q.Kind()] {
 			continue
@@ -56,7 +59,9 @@ func (t *TaskManager) queues(ctx context.Context, wanted [len(entity.Slots{})]bo
 // classes steps from one class to the next and adds those that this node is fit
 // for. The queues of commands stand together: they are passed over, or nothing
 // else is looked at, where the slots of one kind are taken.
-func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]bool, found *[len(entity.Slots{})][]entity.Queue) error {
+func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]bool,
+	found *[len(entity.Slots{})][]entity.Queue,
+) error {
 	all := entity.ClaimSpan{Lo: entity.ClassQueues, Hi: entity.ReadySpan().Hi}
 	commands := entity.CommandClasses()
 	if !wanted[entity.SlotGeneral] {

@@ -90,7 +90,8 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 	}
 	known := entity.ByID(lost)
 	for _, exec := range execs {
-		if exec.Status != entity.StatusRunning || exec.Token != known[exec.ID].Token || t.runsHere(exec) || !t.beginRecovery(exec) {
+		if exec.Status != entity.StatusRunning || exec.Token != known[exec.ID].Token || t.runsHere(exec) ||
+			!t.beginRecovery(exec) {
 			continue
 		}
 		job := jobs[exec.JobID]

@@ -162,7 +162,10 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 			n.Script.Hold()
 			exec := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
 			n.Script.Await(t, 1)
-			eventually(t, n, "the claim gives back what it did not need", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
+			eventually(t, n, "the claim gives back what it did not need", func() bool {
+				running, _ := n.Runner.Load(entity.SlotGeneral)
+				return running == 1
+			})
 			changeRow(t, n, exec.ID, change)
 			stored := n.Execution(t, exec.ID)
 			reconcile(t, n, 1)

@@ -86,7 +86,10 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	reads := &unreadableExecutions{ExecutionReader: n.Store.Executions}
 	n.Runner.Ends.Executions = reads
-	jobs := []*entity.Job{n.Add(t, enginetest.Job("first", nil)), n.Add(t, enginetest.Job("late", nil)), n.Add(t, enginetest.Job("good", nil))}
+	jobs := []*entity.Job{
+		n.Add(t, enginetest.Job("first", nil)), n.Add(t, enginetest.Job("late", nil)),
+		n.Add(t, enginetest.Job("good", nil)),
+	}
 	reads.away.Store(true)
 	judged := make(chan struct{})
 	n.Runner.Ends.Observer = func(job *entity.Job, _ *entity.Execution) {
@@ -99,10 +102,16 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 		changeRow(t, n, execs[1].ID, func(exec *entity.Execution) { exec.Token++ })
 	}, jobs...)
 	<-judged
-	eventually(t, n, "the slots of the others are free", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 1 })
+	eventually(t, n, "the slots of the others are free", func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 1
+	})
 	require.Equal(t, entity.StatusSuccess, n.Execution(t, execs[2].ID).Status)
 	reads.away.Store(false)
-	eventually(t, n, "the late one is judged", func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 })
+	eventually(t, n, "the late one is judged", func() bool {
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		return running == 0
+	})
 	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 	require.Len(t, linesOf(t, n, execs[1].ID, entity.LogEvidence), 1)
 	require.Empty(t, linesOf(t, n, execs[2].ID, entity.LogEvidence))
@@ -125,12 +134,19 @@ func TestHowRunsEnd(t *testing.T) {
 		{"failure that forbids retries", 3, nil, forbidden(failed()), entity.StatusFailed},
 		{"timeout that forbids retries", 3, nil, forbidden(timedOut()), entity.StatusTimeout},
 		{"failure for a reason that is not retried", 3, []entity.Reason{entity.ReasonError}, failed(), entity.StatusFailed},
-		{"timeout where timeouts are not retried", 3, []entity.Reason{entity.ReasonTimeout}, timedOut(), entity.StatusTimeout},
+		{
+			"timeout where timeouts are not retried", 3,
+			[]entity.Reason{entity.ReasonTimeout},
+			timedOut(),
+			entity.StatusTimeout,
+		},
 		{"no end at all", 0, nil, entity.Outcome{Status: entity.StatusRunning}, entity.StatusFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
-			job := n.Add(t, enginetest.Job("ends", func(j *entity.Job) { j.Retry.MaxRetries, j.Retry.NoRetryOn = c.retries, c.not }))
+			job := n.Add(t, enginetest.Job("ends", func(j *entity.Job) {
+				j.Retry.MaxRetries, j.Retry.NoRetryOn = c.retries, c.not
+			}))
 			n.Script.Reply(enginetest.Always(c.outcome))
 			exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, c.want)
 			require.Equal(t, c.outcome.Reason, exec.Reason)

@@ -54,7 +54,10 @@ func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	n.Runner.Ends.Metrics, n.Repairs.Metrics = counted, counted
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("fails", retrying(3)))
-	inTurn(n, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "exit code 3", Result: "half", Checkpoint: "row 7"})
+	inTurn(n, entity.Outcome{
+		Status: entity.StatusFailed, Reason: entity.ReasonExitCode, Message: "exit code 3",
+		Result: "half", Checkpoint: "row 7",
+	})
 	exec := startRun(t, n, job.ID)
 	waiting := awaitRetry(t, n, exec.ID, 1)
 	n.Script.Hold()
@@ -70,7 +73,8 @@ func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	require.Equal(t, []string{"", "", ""}, []string{string(ended.Reason), ended.ErrorMessage, ended.Result})
 	former := attemptsOf(t, n, exec.ID)
 	require.Len(t, former, 1)
-	require.Equal(t, []string{"EXIT_CODE", "exit code 3", "half"}, []string{string(former[0].Reason), former[0].ErrorMessage, former[0].Result})
+	require.Equal(t, []string{"EXIT_CODE", "exit code 3", "half"},
+		[]string{string(former[0].Reason), former[0].ErrorMessage, former[0].Result})
 	awaitIdle(t, n)
 	require.Equal(t, []string{"FAILED(EXIT_CODE) retried", "CANCELLED()"}, counted.all())
 }
@@ -208,7 +212,9 @@ func TestALateSuccessOfARunThatWaitsAgainIsEvidence(t *testing.T) {
 	first := sync.OnceFunc(func() {
 		_, err := other.Runner.Reap(t.Context(), "node-1", 1)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return n.Execution(t, exec.ID).Status == entity.StatusWaiting }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool {
+			return n.Execution(t, exec.ID).Status == entity.StatusWaiting
+		}, 20*time.Second, time.Millisecond)
 	})
 	n.Faults.After(func(name string) {
 		if name == "complete" {

@@ -85,7 +85,8 @@ func (t *TaskManager) execute(a *active) {
 		start, took := a.time.end(t)
 		a.Buffer.End(&outcome)
 		t.Ends.Add(&completion.Result{
-			Run: a.run, Outcome: outcome, Start: start, End: start.Add(took), Took: took, Log: a.Buffer, Slots: slotOf(t.kindOf(a.run.Job)),
+			Run: a.run, Outcome: outcome, Start: start, End: start.Add(took), Took: took, Log: a.Buffer,
+			Slots: slotOf(t.kindOf(a.run.Job)),
 		})
 	}()
 	a.run.Tokens = t.Tokens

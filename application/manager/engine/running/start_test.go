@@ -97,12 +97,17 @@ func TestADirectStartTakesASlotUntilItsEnd(t *testing.T) {
 		n.AwaitStatus(t, n.Executions(t, job.ID)[0].ID, entity.StatusSuccess)
 	}
 	awaitIdle(t, n)
-	require.Eventually(t, func() bool { return n.Runner.WaitForSlots(t.Context(), 0) == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return n.Runner.WaitForSlots(t.Context(), 0) == 1
+	}, 20*time.Second, time.Millisecond)
 }
 
 // A node takes only runs that ask for labels it carries (engine rule 14).
 func TestWhichJobsSuitANode(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{NodeID: "node-7", Epoch: 3, Labels: map[string]string{"zone": "a", "disk": ""}})
+	n := enginetest.New(t, enginetest.Options{
+		NodeID: "node-7", Epoch: 3,
+		Labels: map[string]string{"zone": "a", "disk": ""},
+	})
 	node, epoch := n.Runner.NodeIdentity()
 	require.Equal(t, "node-7", node)
 	require.EqualValues(t, 3, epoch)

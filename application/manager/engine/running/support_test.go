@@ -154,7 +154,8 @@ func attemptsOf(t *testing.T, n *enginetest.Node, id string) []entity.Attempt {
 
 func deadLettersOf(t *testing.T, n *enginetest.Node, jobID string) []entity.DeadLetter {
 	t.Helper()
-	letters, _, err := n.Store.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: jobID}, repository.Page{Limit: 100})
+	letters, _, err := n.Store.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: jobID},
+		repository.Page{Limit: 100})
 	require.NoError(t, err)
 	return letters
 }

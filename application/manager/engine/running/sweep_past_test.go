@@ -22,7 +22,9 @@ type barring struct {
 	ids []string
 }
 
-func (b *barring) Write(ctx context.Context, lane repository.Lane, name string, fn func(ctx context.Context, tx repository.Tx) error) error {
+func (b *barring) Write(ctx context.Context, lane repository.Lane, name string,
+	fn func(ctx context.Context, tx repository.Tx) error,
+) error {
 	return b.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
 		tx.Jobs, tx.Groups = barredJobs{tx.Jobs, b.ids}, barredGroups{tx.Groups, b.ids}
 		return fn(ctx, tx)
@@ -79,7 +81,9 @@ func onBarring(t *testing.T) (*enginetest.Node, *barring) {
 // unarmed adds FIXED_DELAY jobs that nobody but the sweep arms, in one transaction.
 func unarmed(t *testing.T, n *enginetest.Node, count int) (ids []string) {
 	t.Helper()
-	first := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	first := n.Add(t, enginetest.Job("delay", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000
+	}))
 	n.Change(t, first.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
 	ids = []string{first.ID}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
@@ -182,7 +186,9 @@ func TestTheSweepFindsAFireThatIsOverBehindManyOthers(t *testing.T) {
 	manyRuns(t, n, long.ID, 501)
 	stale := n.Add(t, enginetest.Job("stale", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 	exec := waitingRun(t, n, stale.ID)
-	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.Status, exec.Claim, exec.EndTime = entity.StatusSuccess, "", at(0) })
+	changeRow(t, n, exec.ID, func(exec *entity.Execution) {
+		exec.Status, exec.Claim, exec.EndTime = entity.StatusSuccess, "", at(0)
+	})
 	n.Clock.Advance(2 * time.Minute)
 	for _, left := range []int{1, 0} {
 		require.Len(t, n.InFlightFires(t, stale.ID), 1)

@@ -117,7 +117,9 @@ func TestARunningRunHasNoStartDeadlineAnyMore(t *testing.T) {
 // Rule 16: what ends without having run gives its slot on.
 func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 10 }))
+	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) {
+		j.Overlap, j.StartDeadlineSec = entity.OverlapSerial, 10
+	}))
 	first, second := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
 	require.True(t, n.Execution(t, second.ID).Claim.Queued())
 	changeRow(t, n, second.ID, func(exec *entity.Execution) { exec.StartDeadline = time.Time{} })
@@ -136,7 +138,9 @@ func TestASkippedRunGivesItsPlaceOn(t *testing.T) {
 // in-flight fire.
 func TestTheSweepArmsWhatNobodyElseWill(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000
+	}))
 	n.Change(t, job.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = time.Time{}, time.Time{} })
 	touched, err := n.Repairs.SweepSlots(t.Context())
 	require.NoError(t, err)
@@ -149,7 +153,9 @@ func TestTheSweepArmsWhatNobodyElseWill(t *testing.T) {
 
 func TestTheSweepLeavesAJobAloneWhoseRunWillArmIt(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) { j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000 }))
+	job := n.Add(t, enginetest.Job("delay", func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedDelay, 5000
+	}))
 	n.Fire(t)
 	require.Len(t, liveFiresOf(t, n, job.ID), 1)
 	touched, err := n.Repairs.SweepSlots(t.Context())
@@ -179,7 +185,8 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 // whether the store took it or not.
 func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 	for name, fault := range map[string]enginetest.Fault{
-		"refused": enginetest.Refused, "stored, its answer lost": enginetest.LostReply, "not stored, and no answer": enginetest.LostCommit,
+		"refused": enginetest.Refused, "stored, its answer lost": enginetest.LostReply,
+		"not stored, and no answer": enginetest.LostCommit,
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
@@ -284,7 +291,8 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 	job := n.Add(t, enginetest.Job("closes", nil))
 	waits, spared, runs := waitingRun(t, n, job.ID), waitingRun(t, n, job.ID), waitingRun(t, n, job.ID)
 	changeRow(t, n, runs.ID, func(exec *entity.Execution) {
-		exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt, exec.Claim = entity.StatusRunning, "node-1", 1, 1, 1, entity.RunningKey("node-1")
+		exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt, exec.Claim = entity.StatusRunning, "node-1", 1, 1, 1,
+			entity.RunningKey("node-1")
 	})
 	closer := maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	closed, _, err := closer.CloseWaiting(t.Context(), repository.LaneAPI, []*entity.Execution{runs, spared, waits},

@@ -112,14 +112,13 @@ func (s *Set) signal() {
 // take, before they are recorded as WAITING and other nodes may take them.
 const maxSlotWait = 2 * time.Second
 
-// WaitFree is how many direct starts are possible in general slots; runs of other
-// kinds are not waited for. Where all slots are taken, or waiting runs go first,
-// it waits up to slotWait for that to end: a batch of
-// short runs frees its slots within one completion transaction, and recording
-// a fire as WAITING costs a third write and makes its successors wait as well.
-// A slow store takes longer for that: while ending says that ends are on their
-// way to it, slotWait begins again, up to maxSlotWait in all. When a wait was in
-// vain, the next ones do not wait until something changed.
+// WaitFree is how many direct starts are possible in general slots; runs of other kinds
+// are not waited for. Where all slots are taken, or waiting runs go first, it waits up
+// to slotWait for that to end: a batch of short runs frees its slots within one
+// completion transaction, and recording a fire as WAITING costs a third write and makes
+// its successors wait as well. A slow store takes longer for that: while ending says
+// that ends are on their way to it, slotWait begins again, up to maxSlotWait in all.
+// When a wait was in vain, the next ones do not wait until something changed.
 func (s *Set) WaitFree(ctx context.Context, c clock.Clock, slotWait time.Duration, ending func() bool) int {
 	began := c.Monotonic()
 	until := began + slotWait

@@ -82,7 +82,9 @@ func TestWhatIsAnnounced(t *testing.T) {
 			s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral))
 		}, true},
 		{"a backlog", func(s *Set) { s.SetBacklog(entity.SlotGeneral) }, false},
-		{"no backlog as before", func(s *Set) { s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral)) }, false},
+		{"no backlog as before", func(s *Set) {
+			s.ClearBacklog(entity.SlotGeneral, s.BacklogGeneration(entity.SlotGeneral))
+		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := New(entity.Slots{2})

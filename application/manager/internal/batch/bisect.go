@@ -38,6 +38,7 @@ func Bisect[T any](items []T, do func([]T) error, offender func(T, error) error)
 // reached, has not answered, somebody else has locked a row, or the caller's
 // time is over.
 func Passes(err error) bool {
-	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) || errors.Is(err, repository.ErrLocked) ||
+	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) ||
+		errors.Is(err, repository.ErrLocked) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

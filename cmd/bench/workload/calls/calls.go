@@ -41,7 +41,8 @@ func (b Calls) Run(ctx context.Context) (report.Result, error) {
 	if err != nil {
 		return report.Result{}, err
 	}
-	b.Note("loading %d jobs, each once a second, %d to be changed, and %d runs of the past", b.Fires, callTargets, pastRuns)
+	b.Note("loading %d jobs, each once a second, %d to be changed, and %d runs of the past", b.Fires, callTargets,
+		pastRuns)
 	begin := s.Clock.Now().Truncate(time.Second).Add(2 * rig.WarmUp)
 	m := &mix{}
 	err = b.LoadSteady(ctx, s.Store, l, b.Fires, begin, func(_ int, j *entity.Job) { m.firing = append(m.firing, j.ID) })
@@ -69,7 +70,8 @@ func (b Calls) Run(ctx context.Context) (report.Result, error) {
 		return r, err
 	}
 	measured := begin.Add(rig.WarmUp)
-	b.Note("calling %d times a second beside %d fires a second for %s, after %s of warm-up", b.Rate, b.Fires, b.Duration, rig.WarmUp)
+	b.Note("calling %d times a second beside %d fires a second for %s, after %s of warm-up", b.Rate, b.Fires, b.Duration,
+		rig.WarmUp)
 	if err := b.Sleep(ctx, begin.Sub(s.Clock.Now())); err != nil {
 		return r, err
 	}
@@ -146,7 +148,10 @@ func (b Calls) call(ctx context.Context, m *mix, span time.Duration) []called {
 
 // summarizeCalls sums calls up; a failed one counts as an error, with its time.
 func (b Calls) summarizeCalls(all []called) *report.API {
-	a := &report.API{Calls: len(all), CallsPerSecond: float64(len(all)) / b.Duration.Seconds(), ByCall: map[string]*measure.Quantiles{}}
+	a := &report.API{
+		Calls: len(all), CallsPerSecond: float64(len(all)) / b.Duration.Seconds(),
+		ByCall: map[string]*measure.Quantiles{},
+	}
 	var reads, writes []float64
 	by := map[string][]float64{}
 	for _, c := range all {

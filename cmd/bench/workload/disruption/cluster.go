@@ -39,7 +39,9 @@ type loadedCluster struct {
 
 // underLoad lets a cluster fire and disturbs it. Then it accounts for every fire that was due, by
 // the entries and by the rows of the store.
-func underLoad(ctx context.Context, b *rig.Bench, rate int, disturb func(ctx context.Context, l *loadedCluster, r *report.Result) error) (report.Result, error) {
+func underLoad(ctx context.Context, b *rig.Bench, rate int, disturb func(ctx context.Context, l *loadedCluster,
+	r *report.Result) error,
+) (report.Result, error) {
 	l := &loadedCluster{b: b, rate: rate, ledger: measure.NewLedger(rate * 60)}
 	var err error
 	if l.Cluster, err = rig.NewCluster(ctx, b, l.ledger, rig.Shape{Eager: true}); err != nil {
@@ -110,7 +112,9 @@ func idIn(partition int) (string, error) {
 func (l *loadedCluster) conclude(ctx context.Context, r *report.Result) error {
 	b, until := l.b, l.Now()
 	b.Note("letting the rest finish")
-	err := l.Await(ctx, rig.StallBound, "not every fire was seen", func() (bool, error) { return l.ledger.Account(until).Lost == 0, nil })
+	err := l.Await(ctx, rig.StallBound, "not every fire was seen", func() (bool, error) {
+		return l.ledger.Account(until).Lost == 0, nil
+	})
 	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return err
 	}

@@ -71,7 +71,8 @@ func (l *loadedCluster) loseNode(ctx context.Context, m *rig.Member, freeze bool
 	}
 	err := l.Await(ctx, rig.StallBound+3*l.Lease(), "the other nodes did not take over", func() (bool, error) {
 		entries := l.ledger.Starts()
-		return len(out.gaps(entries, l.partitions)) >= out.partitions(l.partitions) && len(out.retryDelays(entries)) >= len(out.held(entries)), nil
+		return len(out.gaps(entries, l.partitions)) >= out.partitions(l.partitions) &&
+			len(out.retryDelays(entries)) >= len(out.held(entries)), nil
 	})
 	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return out, err

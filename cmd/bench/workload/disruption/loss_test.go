@@ -15,7 +15,10 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // at is an entry of a job's fire, so many ms late.
 func at(job uint32, second int, attempt uint8, lateMs int64) measure.StartEvent {
 	scheduled := noon.Add(time.Duration(second) * time.Second).UnixMilli()
-	return measure.StartEvent{Job: job, ScheduledTime: scheduled, Attempt: attempt, At: (scheduled + lateMs) * 1000, Node: 1}
+	return measure.StartEvent{
+		Job: job, ScheduledTime: scheduled, Attempt: attempt, At: (scheduled + lateMs) * 1000,
+		Node: 1,
+	}
 }
 
 // on is an entry at a node, so many ms after noon.
@@ -63,7 +66,10 @@ func TestRunsOfTheVictimAreThoseThatSurelyLasted(t *testing.T) {
 
 func TestRecoveryIsTheFirstFireAndTheLastLateOne(t *testing.T) {
 	o := outage{gone: noon.UnixMicro(), back: noon.UnixMicro() + 2_000_000}
-	entries := []measure.StartEvent{at(0, 0, 1, 100), at(0, 0, 1, 2500), at(0, 1, 1, 3000), at(0, 1, 2, 9000), at(0, 6, 1, 100)}
+	entries := []measure.StartEvent{
+		at(0, 0, 1, 100), at(0, 0, 1, 2500), at(0, 1, 1, 3000), at(0, 1, 2, 9000),
+		at(0, 6, 1, 100),
+	}
 	first, backlog := o.recovery(entries)
 	require.Equal(t, []float64{500, 2000}, []float64{first, backlog})
 	first, backlog = o.recovery(nil)

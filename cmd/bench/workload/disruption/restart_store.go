@@ -41,7 +41,8 @@ func (b RestartStore) Run(ctx context.Context) (report.Result, error) {
 			}
 			f, late := o.recovery(l.ledger.Starts())
 			away, first, backlog = append(away, float64(o.back-o.gone)/1000), append(first, f), append(backlog, late)
-			b.Note("the store was away for %.0f ms; the first fire came %.0f ms after its return, the last late one after %.0f ms", away[len(away)-1], f, late)
+			b.Note("the store was away for %.0f ms; the first fire came %.0f ms after its return, the last late one after "+
+				"%.0f ms", away[len(away)-1], f, late)
 		}
 		out.Away, out.First, out.Backlog = measure.Summarize(away), measure.Summarize(first), measure.Summarize(backlog)
 		r.Outage = out
@@ -93,7 +94,9 @@ func (l *loadedCluster) outage(ctx context.Context, restart string) (outage, err
 	if o.gone == 0 {
 		return o, errNotStopped
 	}
-	err := l.Await(ctx, restartBound, "the backlog did not end", func() (bool, error) { return l.ledger.Account(l.Now().Add(-late)).Lost == 0, nil })
+	err := l.Await(ctx, restartBound, "the backlog did not end", func() (bool, error) {
+		return l.ledger.Account(l.Now().Add(-late)).Lost == 0, nil
+	})
 	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return o, err
 	}

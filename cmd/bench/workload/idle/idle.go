@@ -153,8 +153,10 @@ func (b Servers) startServer(ctx context.Context, cfg config.Config, i int) (*se
 		folder += "/" + s.id
 	}
 	s.process = exec.CommandContext(ctx, self, "server")
-	s.process.Env = append(os.Environ(), "PS_DATA_DIR="+folder, "PS_SERVER_ADDR="+addr, "PS_LOG_LEVEL=error", "PS_PROFILE="+cfg.Profile,
-		"PS_STORE_DRIVER="+cfg.Store.Driver, "PS_STORE_DSN="+cfg.Store.DSN, "PS_NODE_ID="+s.id, "PS_AUTH_INITIAL_ADMIN_PASSWORD="+rig.Password,
+	s.process.Env = append(os.Environ(), "PS_DATA_DIR="+folder, "PS_SERVER_ADDR="+addr, "PS_LOG_LEVEL=error",
+		"PS_PROFILE="+cfg.Profile,
+		"PS_STORE_DRIVER="+cfg.Store.Driver, "PS_STORE_DSN="+cfg.Store.DSN, "PS_NODE_ID="+s.id,
+		"PS_AUTH_INITIAL_ADMIN_PASSWORD="+rig.Password,
 		"PS_REDIS_ADDRS="+strings.Join(cfg.Redis.Addrs, ","), "PS_REDIS_KEY_PREFIX="+cfg.Redis.KeyPrefix)
 	s.process.Stdout, s.process.Stderr = io.Discard, b.Progress
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

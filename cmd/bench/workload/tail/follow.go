@@ -35,7 +35,9 @@ const startBound = 30 * time.Second
 
 // follow opens a stream for each of so many runs as soon as it has begun, and
 // returns when every stream is open.
-func (b Logs) follow(ctx context.Context, c *client.Client, runs runReader, news *logWriters, n int, torrent map[string]bool) (*followers, error) {
+func (b Logs) follow(ctx context.Context, c *client.Client, runs runReader, news *logWriters, n int,
+	torrent map[string]bool,
+) (*followers, error) {
 	t := &followers{}
 	open := make(chan error, n)
 	bound, cancel := context.WithTimeout(ctx, startBound)

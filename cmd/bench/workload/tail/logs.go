@@ -81,7 +81,10 @@ type Logs struct {
 func (b Logs) Run(ctx context.Context) (report.Result, error) {
 	torrents := int((b.Duration + torrentSpan - 1) / torrentSpan)
 	runs := b.Tails + torrents
-	news := &logWriters{clock: b.Clock, started: make(chan string, runs), gate: make(chan struct{}), parts: map[string]share{}, written: map[string]int{}}
+	news := &logWriters{
+		clock: b.Clock, started: make(chan string, runs), gate: make(chan struct{}),
+		parts: map[string]share{}, written: map[string]int{},
+	}
 	observer := b.Observe(nil, map[string]node.Handler{tailClass: news.run})
 	s, cfg, err := b.OpenServer(ctx, observer)
 	if err != nil {
@@ -93,12 +96,16 @@ func (b Logs) Run(ctx context.Context) (report.Result, error) {
 		j.Class, j.NextFireTime = tailClass, now.Add(-time.Minute)
 		if i < b.Tails {
 			every := time.Second / time.Duration(b.Rate)
-			news.parts[j.ID] = share{wait: time.Duration(i) * every / time.Duration(b.Tails), span: b.Duration, tick: every, perTick: 1}
+			news.parts[j.ID] = share{
+				wait: time.Duration(i) * every / time.Duration(b.Tails), span: b.Duration, tick: every,
+				perTick: 1,
+			}
 			return
 		}
 		torrent[j.ID] = true
 		news.parts[j.ID] = share{
-			wait: time.Duration(i-b.Tails) * torrentSpan, span: torrentSpan, tick: torrentTick, perTick: torrentRate / int(time.Second/torrentTick),
+			wait: time.Duration(i-b.Tails) * torrentSpan, span: torrentSpan, tick: torrentTick,
+			perTick: torrentRate / int(time.Second/torrentTick),
 		}
 	})
 	if err != nil {
@@ -121,7 +128,8 @@ func (b Logs) Run(ctx context.Context) (report.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	b.Note("%d runs write %d lines a second each, and one after the other %d a second, for %s", b.Tails, b.Rate, torrentRate, b.Duration)
+	b.Note("%d runs write %d lines a second each, and one after the other %d a second, for %s", b.Tails, b.Rate,
+		torrentRate, b.Duration)
 	at := b.Clock.Monotonic()
 	close(news.gate)
 	followers.wait.Wait()

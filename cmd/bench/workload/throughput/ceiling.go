@@ -94,7 +94,8 @@ func openBare(cfg config.Config) (db *sql.DB, workers int, err error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, 0, err
 	}
-	db, err = sql.Open("sqlite", cfg.DataDir+"/bare.db?_pragma=journal_mode(WAL)&_pragma=synchronous("+cfg.Store.Synchronous+")&_txlock=immediate")
+	db, err = sql.Open("sqlite",
+		cfg.DataDir+"/bare.db?_pragma=journal_mode(WAL)&_pragma=synchronous("+cfg.Store.Synchronous+")&_txlock=immediate")
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
@@ -108,8 +109,10 @@ func prepareShapeF(ctx context.Context, db *sql.DB, driver string) error {
 	}
 	for _, statement := range []string{
 		"CREATE TABLE bare_job (id " + key + " PRIMARY KEY, name VARCHAR(100) NOT NULL, next_fire_time DATETIME)" + end,
-		"CREATE TABLE bare_execution (id " + key + " PRIMARY KEY, job_id " + key + " NOT NULL, node_id VARCHAR(50) NOT NULL, status VARCHAR(20) NOT NULL, " +
-			"claim_at DATETIME, start_time DATETIME, end_time DATETIME, duration BIGINT, retry_count INT DEFAULT 0, token BIGINT, " +
+		"CREATE TABLE bare_execution (id " + key + " PRIMARY KEY, job_id " + key + " NOT NULL, node_id VARCHAR(50) NOT " +
+			"NULL, status VARCHAR(20) NOT NULL, " +
+			"claim_at DATETIME, start_time DATETIME, end_time DATETIME, duration BIGINT, retry_count INT DEFAULT 0, token " +
+			"BIGINT, " +
 			"error_message TEXT, result TEXT, create_time DATETIME NOT NULL, update_time DATETIME NOT NULL)" + end,
 		"CREATE INDEX idx_bare_job ON bare_execution (job_id)",
 		"CREATE INDEX idx_bare_claim ON bare_execution (claim_at, id)",
@@ -123,7 +126,8 @@ func prepareShapeF(ctx context.Context, db *sql.DB, driver string) error {
 		for i := from; i < from+ceilingBatch; i++ {
 			args = append(args, bareJobID(i), fmt.Sprintf("bare %d", i))
 		}
-		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", ceilingBatch), args...); err != nil {
+		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", ceilingBatch),
+			args...); err != nil {
 			return err
 		}
 	}
@@ -188,9 +192,13 @@ func lifeMySQL(ctx context.Context, db *sql.DB, batch []bareRow) error {
 		return err
 	}
 	return inTransaction(ctx, db, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO bare_execution (id, job_id, node_id, status, end_time, duration, result, create_time, update_time) VALUES "+
-			rows("(?,?,?,?,?,?,?,?,?)", len(batch))+" ON DUPLICATE KEY UPDATE end_time = IF(status = 'RUNNING', VALUES(end_time), end_time), "+
-			"duration = VALUES(duration), result = VALUES(result), update_time = VALUES(update_time), status = VALUES(status)", ends...)
+		_, err := tx.ExecContext(ctx,
+			"INSERT INTO bare_execution (id, job_id, node_id, status, end_time, duration, result, create_time, update_time) "+
+				"VALUES "+
+				rows("(?,?,?,?,?,?,?,?,?)", len(batch))+" ON DUPLICATE KEY UPDATE end_time = IF(status = 'RUNNING', "+
+				"VALUES(end_time), end_time), "+
+				"duration = VALUES(duration), result = VALUES(result), update_time = VALUES(update_time), status = VALUES(status)",
+			ends...)
 		return err
 	})
 }
@@ -217,7 +225,9 @@ func lifeSQLite(ctx context.Context, db *sql.DB, batch []bareRow) error {
 		return err
 	}
 	return inTransaction(ctx, db, func(tx *sql.Tx) error {
-		stmt, err := tx.PrepareContext(ctx, "UPDATE bare_execution SET status = 'SUCCESS', end_time = ?, duration = ?, result = ?, update_time = ? WHERE id = ? AND status = 'RUNNING'")
+		stmt, err := tx.PrepareContext(ctx,
+			"UPDATE bare_execution SET status = 'SUCCESS', end_time = ?, duration = ?, result = ?, update_time = ? WHERE id = "+
+				"? AND status = 'RUNNING'")
 		if err != nil {
 			return err
 		}

@@ -82,8 +82,11 @@ func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error
 			StartTime: at, CreateTime: at, UpdateTime: at,
 		}
 		moves[i] = repository.JobMove{
-			JobAdvance: repository.JobAdvance{ID: job, NextFireTime: next, DueTime: next, LastFireTime: at, Status: entity.JobEnabled},
-			From:       own.cursor, Version: 1,
+			JobAdvance: repository.JobAdvance{
+				ID: job, NextFireTime: next, DueTime: next, LastFireTime: at,
+				Status: entity.JobEnabled,
+			},
+			From: own.cursor, Version: 1,
 		}
 		own.cursor = next
 		ends[i] = repository.Finish{
@@ -104,8 +107,9 @@ func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error
 	if err != nil {
 		return err
 	}
-	return e.Store.Write(ctx, repository.LaneComplete, "bench.complete", func(ctx context.Context, tx repository.Tx) error {
-		_, err := tx.Executions.Finish(ctx, ends)
-		return err
-	})
+	return e.Store.Write(ctx, repository.LaneComplete, "bench.complete",
+		func(ctx context.Context, tx repository.Tx) error {
+			_, err := tx.Executions.Finish(ctx, ends)
+			return err
+		})
 }

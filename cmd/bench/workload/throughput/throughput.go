@@ -79,7 +79,9 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 }
 
 // measure measures one kind of job.
-func (b FlatOut) measure(ctx context.Context, rate int, kind string, change func(j *entity.Job)) (report.Result, error) {
+func (b FlatOut) measure(ctx context.Context, rate int, kind string,
+	change func(j *entity.Job),
+) (report.Result, error) {
 	jobs := max(minJobs, int(expectedShare*float64(rate)*(b.Duration+rig.WarmUp).Seconds()))
 	l := measure.NewLedger(jobs)
 	s, err := b.NewSystem(ctx, l, rig.Shape{})
@@ -125,7 +127,8 @@ func (b FlatOut) measure(ctx context.Context, rate int, kind string, change func
 	took := b.Clock.Monotonic() - at
 	r.ExecutionsPerSecond = float64(s.Ended()-from) / took.Seconds()
 	m.Read(&r)
-	b.Note("%s: %.0f executions/s over %s; letting the rest finish", kind, r.ExecutionsPerSecond, took.Round(time.Millisecond))
+	b.Note("%s: %.0f executions/s over %s; letting the rest finish", kind, r.ExecutionsPerSecond,
+		took.Round(time.Millisecond))
 	b.awaitAll(ctx, s, jobs)
 	if err := s.Stop(ctx); err != nil {
 		return r, err

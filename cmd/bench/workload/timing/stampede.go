@@ -60,7 +60,9 @@ func (b Stampede) Run(ctx context.Context) (report.Result, error) {
 }
 
 // rush measures the instant.
-func (b Stampede) rush(ctx context.Context, s rig.System, l *measure.Ledger, instant time.Time, r *report.Result) error {
+func (b Stampede) rush(ctx context.Context, s rig.System, l *measure.Ledger, instant time.Time,
+	r *report.Result,
+) error {
 	clients, err := s.Clients(ctx)
 	if err != nil {
 		return err

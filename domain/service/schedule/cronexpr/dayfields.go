@@ -7,9 +7,11 @@ import "strings"
 func parseQuartzDays(dayText, weekdayText string) (dayRule, error) {
 	switch {
 	case dayText == "?" && weekdayText == "?":
-		return dayRule{}, wrong("day-of-week", "?", `only one of day-of-month and day-of-week may be "?"; write "*" or days in the other`)
+		return dayRule{}, wrong("day-of-week", "?",
+			`only one of day-of-month and day-of-week may be "?"; write "*" or days in the other`)
 	case dayText != "?" && weekdayText != "?":
-		return dayRule{}, wrong("day-of-week", weekdayText, `one of day-of-month and day-of-week must be "?"; put "?" in the one that does not matter`)
+		return dayRule{}, wrong("day-of-week", weekdayText,
+			`one of day-of-month and day-of-week must be "?"; put "?" in the one that does not matter`)
 	case weekdayText == "?":
 		rule := dayRule{anyWeekday: true}
 		err := rule.parseDays(dayText)
@@ -90,7 +92,9 @@ func (r *dayRule) parseWeekdays(text string) error {
 // Quartz applies them to the wrong days.
 func (r *dayRule) parseSpecialWeekday(text string) error {
 	if strings.Contains(text, ",") {
-		return wrong("day-of-week", text, "# and L must stand alone: in a list Quartz applies them to the wrong day; make one job for each, or list plain days only")
+		return wrong("day-of-week", text,
+			"# and L must stand alone: in a list Quartz applies them to the wrong day; make one job for each, or list plain "+
+				"days only")
 	}
 	if text == "L" {
 		r.weekdays = 1 << 6
@@ -99,7 +103,8 @@ func (r *dayRule) parseSpecialWeekday(text string) error {
 	if dayText, ok := strings.CutSuffix(text, "L"); ok {
 		day, _, err := quartzWeekday.value(dayText, text)
 		if err != nil {
-			return wrong("day-of-week", text, "L follows a single day from 1 to 7 or SUN to SAT (6L, FRIL), or stands alone for Saturday")
+			return wrong("day-of-week", text,
+				"L follows a single day from 1 to 7 or SUN to SAT (6L, FRIL), or stands alone for Saturday")
 		}
 		r.lastWeekdays = 1 << (day - 1)
 		return nil
@@ -108,7 +113,8 @@ func (r *dayRule) parseSpecialWeekday(text string) error {
 	day, _, err := quartzWeekday.value(dayText, text)
 	nth, ok := number(nthText)
 	if err != nil || !ok || nth < 1 || nth > 5 {
-		return wrong("day-of-week", text, "# stands between a single day (1 to 7 or SUN to SAT) and a number from 1 to 5, as in 6#3 for the third Friday")
+		return wrong("day-of-week", text,
+			"# stands between a single day (1 to 7 or SUN to SAT) and a number from 1 to 5, as in 6#3 for the third Friday")
 	}
 	r.nthWeekdays[nth] = 1 << (day - 1)
 	return nil

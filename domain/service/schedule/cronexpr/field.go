@@ -31,8 +31,14 @@ var (
 	quartzHour    = fieldSpec{name: "hour", max: 23, maxStep: 23, wraps: true, dialect: Quartz}
 	quartzDay     = fieldSpec{name: "day-of-month", min: 1, max: 31, maxStep: 31, wraps: true, dialect: Quartz}
 	quartzMonth   = fieldSpec{name: "month", min: 1, max: 12, maxStep: 12, wraps: true, names: monthNames, dialect: Quartz}
-	quartzWeekday = fieldSpec{name: "day-of-week", min: 1, max: 7, base: 1, maxStep: 7, wraps: true, names: weekdayNames, dialect: Quartz}
-	quartzYear    = fieldSpec{name: "year", min: MinYear, max: MaxYear, base: MinYear, maxStep: MaxYear - MinYear, dialect: Quartz}
+	quartzWeekday = fieldSpec{
+		name: "day-of-week", min: 1, max: 7, base: 1, maxStep: 7, wraps: true, names: weekdayNames,
+		dialect: Quartz,
+	}
+	quartzYear = fieldSpec{
+		name: "year", min: MinYear, max: MaxYear, base: MinYear, maxStep: MaxYear - MinYear,
+		dialect: Quartz,
+	}
 
 	unixMinute  = fieldSpec{name: "minute", max: 59, maxStep: 59, dialect: Unix}
 	unixHour    = fieldSpec{name: "hour", max: 23, maxStep: 23, dialect: Unix}
@@ -83,7 +89,8 @@ func (s *fieldSpec) parseItem(item string, into *field) error {
 				high = 7 // FRI-SUN of a crontab
 			}
 			if high < low && !s.wraps {
-				return wrong(s.name, item, "the range runs backwards; write the smaller value first, or list the values separated by commas")
+				return wrong(s.name, item,
+					"the range runs backwards; write the smaller value first, or list the values separated by commas")
 			}
 		}
 	}
@@ -93,7 +100,8 @@ func (s *fieldSpec) parseItem(item string, into *field) error {
 			return err
 		}
 		if named && s.dialect == Quartz {
-			return wrong(s.name, item, "Quartz silently ignores a step after a name; write numbers (TUE/2 is 3/2) if the step is meant, or leave it out")
+			return wrong(s.name, item,
+				"Quartz silently ignores a step after a name; write numbers (TUE/2 is 3/2) if the step is meant, or leave it out")
 		}
 		if n == 0 {
 			// Quartz reads a/0 as the single value a; anything else with a
@@ -172,13 +180,15 @@ func (s *fieldSpec) unreadable(item string) error {
 		return wrong(s.name, item, `"?" may only stand alone, in day-of-month or day-of-week`)
 	}
 	if s.dialect == Unix && strings.ContainsAny(item, "LW#") && s.names == nil {
-		return wrong(s.name, item, "L, W and # belong to the Quartz dialect; choose dialect QUARTZ and put a field for seconds in front")
+		return wrong(s.name, item,
+			"L, W and # belong to the Quartz dialect; choose dialect QUARTZ and put a field for seconds in front")
 	}
 	expected := fmt.Sprintf("a number from %d to %d", s.min, s.max)
 	if s.names != nil {
 		expected += fmt.Sprintf(" or a name from %s to %s", s.names[0], s.names[len(s.names)-1])
 	}
-	return wrong(s.name, item, "cannot be read; write "+expected+`, a range a-b, a step a/n, "*", or a list of these separated by commas`)
+	return wrong(s.name, item,
+		"cannot be read; write "+expected+`, a range a-b, a step a/n, "*", or a list of these separated by commas`)
 }
 
 // number reads plain ASCII digits. Anything longer than nine digits is beyond

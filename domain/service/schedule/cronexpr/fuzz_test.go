@@ -43,7 +43,8 @@ func transitionNear(at int64, loc *time.Location) int64 {
 func FuzzCronParse(f *testing.F) {
 	for _, seed := range []string{
 		"0 0/5 * * * ?", "0 0 18 LW * ?", "0 0 18 L-3W * ?", "0 0 9 ? * FRI-MON", "0 0 18 ? * 6#3", "0 0 0 1 1 ? 2026/2",
-		"*/5 * * * *", "0 9 * * mon-fri", "@daily", "@every 5m", "TZ=", "0 0 30 2 *", "0 0 0 29 2 ? 2100", "/5 * * * * ?", "１ * * * *",
+		"*/5 * * * *", "0 9 * * mon-fri", "@daily", "@every 5m", "TZ=", "0 0 30 2 *", "0 0 0 29 2 ? 2100", "/5 * * * * ?",
+		"１ * * * *",
 	} {
 		f.Add(seed, true)
 		f.Add(seed, false)
@@ -103,7 +104,8 @@ func requireWalk(t require.TestingT, pick source, loc *time.Location, year int) 
 		require.True(t, next.After(at), "%s is not after %s", next, at)
 		got, at = append(got, next.Unix()), next
 	}
-	require.Equal(t, p.walk(start, until, loc, gap, overlap), got, "%q in %s from %d (%s, %s)", p.text(), loc, start, gap, overlap)
+	require.Equal(t, p.walk(start, until, loc, gap, overlap), got, "%q in %s from %d (%s, %s)", p.text(), loc, start, gap,
+		overlap)
 }
 
 func FuzzCronNextDST(f *testing.F) {

@@ -85,7 +85,9 @@ func zone(t testing.TB, name string) *time.Location {
 }
 
 // fires lists up to n fires after start.
-func fires(e *cronexpr.Expr, start int64, loc *time.Location, gap cronexpr.Gap, overlap cronexpr.Overlap, n int) []int64 {
+func fires(e *cronexpr.Expr, start int64, loc *time.Location, gap cronexpr.Gap, overlap cronexpr.Overlap,
+	n int,
+) []int64 {
 	var times []int64
 	at := time.Unix(start, 0)
 	for len(times) < n {
@@ -150,7 +152,8 @@ func requireExplained(t *testing.T, row goldenRow, e *cronexpr.Expr, rule string
 	require.NotEqual(t, row.times, ours, "listed but the same")
 	switch rule {
 	case ruleGap:
-		require.Equal(t, row.times, fires(e, row.start, row.zone, cronexpr.Skip, "", 20), "the answer to gaps is all that differs")
+		require.Equal(t, row.times, fires(e, row.start, row.zone, cronexpr.Skip, "", 20),
+			"the answer to gaps is all that differs")
 		for _, at := range missingFrom(row.times, ours) {
 			require.Greater(t, offset(at, row.zone), offset(at-1, row.zone), "an added fire is the end of a gap")
 		}

@@ -17,7 +17,9 @@ func parse(t testing.TB, text string, dialect cronexpr.Dialect) *cronexpr.Expr {
 }
 
 // localFires lists n fires after a local time, as local times with offset.
-func localFires(t testing.TB, text, zoneName, after string, gap cronexpr.Gap, overlap cronexpr.Overlap, n int) []string {
+func localFires(t testing.TB, text, zoneName, after string, gap cronexpr.Gap, overlap cronexpr.Overlap,
+	n int,
+) []string {
 	t.Helper()
 	loc := zone(t, zoneName)
 	at, err := time.Parse(time.RFC3339, after)
@@ -63,7 +65,10 @@ func TestChangesOfTheClocks(t *testing.T) {
 		},
 		"an interval runs on through the repeated hour": {
 			"0 0/30 * * * ?", "Europe/London", "2026-10-25T00:00:00Z", "", "",
-			[]string{"2026-10-25T01:30:00+01:00", "2026-10-25T01:00:00+00:00", "2026-10-25T01:30:00+00:00", "2026-10-25T02:00:00+00:00"},
+			[]string{
+				"2026-10-25T01:30:00+01:00", "2026-10-25T01:00:00+00:00", "2026-10-25T01:30:00+00:00",
+				"2026-10-25T02:00:00+00:00",
+			},
 		},
 		"asked in the second pass, a fixed time waits for tomorrow": {
 			"0 30 1 * * ?", "America/New_York", "2026-11-01T06:10:00Z", "", "",
@@ -169,7 +174,10 @@ func TestNextAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkNext(b *testing.B) {
-	for _, text := range []string{"0 0/5 * * * ?", "*/10 * * * * ?", "0 30 2 * * ?", "0 15 10 ? * MON-FRI", "0 0 18 LW * ?", "0 0 18 ? * 6#3", "0 0 0 29 2 ?"} {
+	for _, text := range []string{
+		"0 0/5 * * * ?", "*/10 * * * * ?", "0 30 2 * * ?", "0 15 10 ? * MON-FRI",
+		"0 0 18 LW * ?", "0 0 18 ? * 6#3", "0 0 0 29 2 ?",
+	} {
 		for _, name := range []string{"UTC", "America/New_York"} {
 			b.Run(text+"/"+name, func(b *testing.B) {
 				e, loc := parse(b, text, cronexpr.Quartz), zone(b, name)

@@ -38,7 +38,8 @@ func Parse(expr string, dialect Dialect) (*Expr, error) {
 	if text[0] == '@' {
 		expanded, ok := macro(strings.ToLower(text))
 		if !ok {
-			return nil, wrong(wholeExpression, text, "is not known; use @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually")
+			return nil, wrong(wholeExpression, text,
+				"is not known; use @hourly, @daily, @midnight, @weekly, @monthly, @yearly or @annually")
 		}
 		text, dialect = expanded, Quartz
 	}
@@ -71,7 +72,8 @@ func Parse(expr string, dialect Dialect) (*Expr, error) {
 // checkText refuses what no dialect can contain before anything is split.
 func checkText(expr string) error {
 	if len(expr) > MaxLength {
-		return wrong(wholeExpression, "", fmt.Sprintf("is longer than %d characters; use ranges and steps instead of long lists", MaxLength))
+		return wrong(wholeExpression, "",
+			fmt.Sprintf("is longer than %d characters; use ranges and steps instead of long lists", MaxLength))
 	}
 	for i := range len(expr) {
 		switch c := expr[i]; {
@@ -128,7 +130,9 @@ func parseUnix(fields []string, text string) (*Expr, error) {
 }
 
 // parseCommon reads the fields that both dialects have.
-func (e *Expr) parseCommon(second field, minuteText, hourText, monthText string, minuteSpec, hourSpec, monthSpec *fieldSpec) error {
+func (e *Expr) parseCommon(second field, minuteText, hourText, monthText string, minuteSpec, hourSpec,
+	monthSpec *fieldSpec,
+) error {
 	minute, err := minuteSpec.parseField(minuteText)
 	if err != nil {
 		return err

@@ -157,7 +157,10 @@ func (l language) option(arg string) option {
 	}
 	for i := range len(letters) {
 		c, behind := letters[i:i+1], letters[i+1:]
-		o := option{code: strings.Contains(l.code, c), file: strings.Contains(l.file, c), data: strings.Contains(l.data, c), final: strings.Contains(l.final, c)}
+		o := option{
+			code: strings.Contains(l.code, c), file: strings.Contains(l.file, c), data: strings.Contains(l.data, c),
+			final: strings.Contains(l.final, c),
+		}
 		switch {
 		case o.code, o.file, strings.Contains(l.value, c):
 			// Otherwise the value follows the letter. Letters of code may be gathered.

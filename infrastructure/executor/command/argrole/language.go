@@ -48,13 +48,20 @@ const (
 // languages returns shells, interpreters and programs that start others, by their names
 // without a version.
 func languages() map[string]language {
-	shell := language{shell: true, longCode: []string{"command", "init-command"}, longValue: []string{"rcfile", "init-file"}}
+	shell := language{
+		shell: true, longCode: []string{"command", "init-command"},
+		longValue: []string{"rcfile", "init-file"},
+	}
 	python := language{code: "c", file: "m", final: "cm", value: "WXQ"}
-	node := language{code: "ep", longCode: []string{"eval", "print"}, value: "rC", longValue: []string{"require", "import", "loader", "experimental-loader", "conditions"}}
+	node := language{
+		code: "ep", longCode: []string{"eval", "print"}, value: "rC",
+		longValue: []string{"require", "import", "loader", "experimental-loader", "conditions"},
+	}
 	awk := language{code: "e", file: "fE", value: "vF", data: "vF", longCode: []string{"source"}, operand: isCode}
 	sed := language{code: "e", file: "f", value: "l", longCode: []string{"expression"}, operand: isCode}
 	login := language{
-		code: "c", value: "sgGuw", longCode: []string{"command", "session-command"}, longValue: []string{"shell", "group", "user"}, anywhere: true, operand: isData,
+		code: "c", value: "sgGuw", longCode: []string{"command", "session-command"},
+		longValue: []string{"shell", "group", "user"}, anywhere: true, operand: isData,
 	}
 	words := []string{
 		"user", "group", "adjustment", "signal", "kill-after", "class", "classdata", "input", "output", "error",
@@ -67,9 +74,12 @@ func languages() map[string]language {
 		return language{value: value, data: value, before: before, operand: isLine}
 	}
 	table := map[string]language{
-		"perl":      {code: "eE", value: "I", rest: "MmiFxCDV"},
-		"ruby":      {code: "e", value: "rICEFKW", rest: "ixT"},
-		"php":       {code: "rBRE", file: "fF", value: "cdzSt", longCode: []string{"run", "process-begin", "process-code", "process-end"}, longValue: []string{"define"}},
+		"perl": {code: "eE", value: "I", rest: "MmiFxCDV"},
+		"ruby": {code: "e", value: "rICEFKW", rest: "ixT"},
+		"php": {code: "rBRE", file: "fF", value: "cdzSt", longCode: []string{
+			"run", "process-begin", "process-code",
+			"process-end",
+		}, longValue: []string{"define"}},
 		"lua":       {code: "e", value: "l"},
 		"luajit":    {code: "e", value: "lj"},
 		"R":         {code: "e", file: "f", value: "g"},
@@ -78,11 +88,18 @@ func languages() map[string]language {
 		"osascript": {code: "e", value: "l"},
 		"script":    {code: "c", longCode: []string{"command"}, anywhere: true, operand: isData},
 		"su":        login, "runuser": login,
-		"env":   {code: "S", value: "uC", data: "uC", longCode: []string{"split-string"}, longValue: []string{"unset", "chdir"}, operand: isSetting},
-		"flock": {code: "c", value: "wE", data: "wE", longCode: []string{"command"}, longValue: words, before: 1, operand: isProgram},
-		"ssh":   line("bcDEeFIiJLlmOopQRSWw", 1), "watch": line("n", 0), "parallel": line("jna", 0),
-		"nice": starts("n", 0), "nohup": starts("", 0), "setsid": starts("", 0), "time": starts("fo", 0), "setpriv": starts("", 0),
-		"sudo": starts("ughpCrtTUD", 0), "doas": starts("uC", 0), "stdbuf": starts("ioe", 0), "ionice": starts("cnpPu", 0),
+		"env": {
+			code: "S", value: "uC", data: "uC", longCode: []string{"split-string"},
+			longValue: []string{"unset", "chdir"}, operand: isSetting,
+		},
+		"flock": {
+			code: "c", value: "wE", data: "wE", longCode: []string{"command"}, longValue: words, before: 1,
+			operand: isProgram,
+		},
+		"ssh": line("bcDEeFIiJLlmOopQRSWw", 1), "watch": line("n", 0), "parallel": line("jna", 0),
+		"nice": starts("n", 0), "nohup": starts("", 0), "setsid": starts("", 0), "time": starts("fo", 0),
+		"setpriv": starts("", 0),
+		"sudo":    starts("ughpCrtTUD", 0), "doas": starts("uC", 0), "stdbuf": starts("ioe", 0), "ionice": starts("cnpPu", 0),
 		"xargs": starts("ILnPsdaE", 0), "busybox": starts("", 0), "toybox": starts("", 0),
 		"timeout": starts("sk", 1), "chroot": starts("", 1), "taskset": starts("", 1),
 	}

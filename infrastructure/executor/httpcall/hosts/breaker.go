@@ -20,7 +20,8 @@ type HeldBack struct {
 
 // Error implements error.
 func (h *HeldBack) Error() string {
-	return fmt.Sprintf("held back: %d calls in a row could not connect; the next one is made in %s", h.Failures, h.Wait.Round(time.Millisecond))
+	return fmt.Sprintf("held back: %d calls in a row could not connect; the next one is made in %s", h.Failures,
+		h.Wait.Round(time.Millisecond))
 }
 
 // breaker holds back calls of a target that cannot be reached. Safe for concurrent use.

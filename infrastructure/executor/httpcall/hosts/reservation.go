@@ -115,6 +115,7 @@ func (h *permits) crowded(of *host) bool {
 // Busy is the outcome of an attempt that did not begin because no permit was free.
 func (h *Hosts) Busy(origin string) entity.Outcome {
 	return entity.NotBegun(hostPause/2+rand.N(hostPause), fmt.Sprintf(
-		"%d calls of %s are under way from this node, which is the bound (executor.http.maxPerHost); the run is tried again in a moment",
+		"%d calls of %s are under way from this node, which is the bound (executor.http.maxPerHost); the run is tried "+
+			"again in a moment",
 		h.permits.perHost, origin))
 }

@@ -43,7 +43,10 @@ func newTransport(s Settings) *http.Transport {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	dialer := &net.Dialer{Timeout: connectTimeout, Control: s.Guard.Control}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.Roots, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: s.Roots,
+		ClientSessionCache: tls.NewLRUClientSessionCache(0),
+	}
 	if s.Certificate != nil {
 		config.Certificates = []tls.Certificate{*s.Certificate}
 	}

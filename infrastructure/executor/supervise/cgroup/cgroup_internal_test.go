@@ -15,9 +15,18 @@ import (
 func TestTheFolderOfTheOwnGroupIsFound(t *testing.T) {
 	const v1 = "30 25 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
 	for name, c := range map[string]struct{ mounts, own, want string }{
-		"unified":       {"31 25 0:27 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n", "0::/system.slice/scheduler.service\n", "/sys/fs/cgroup/system.slice/scheduler.service"},
-		"hybrid":        {v1 + "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n", "9:memory:/x\n0::/\n", "/sys/fs/cgroup/unified"},
-		"container":     {"31 25 0:27 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/abc/inner\n", "/sys/fs/cgroup/inner"},
+		"unified": {
+			"31 25 0:27 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n",
+			"0::/system.slice/scheduler.service\n", "/sys/fs/cgroup/system.slice/scheduler.service",
+		},
+		"hybrid": {
+			v1 + "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n", "9:memory:/x\n0::/\n",
+			"/sys/fs/cgroup/unified",
+		},
+		"container": {
+			"31 25 0:27 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/abc/inner\n",
+			"/sys/fs/cgroup/inner",
+		},
 		"other part":    {"31 25 0:27 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/other\n", ""},
 		"outside":       {"31 25 0:27 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/../other\n", ""},
 		"version 1":     {v1, "9:memory:/x\n", ""},
@@ -36,7 +45,10 @@ func TestTheFolderOfTheOwnGroupIsFound(t *testing.T) {
 func tree(t *testing.T) *Groups {
 	t.Helper()
 	base := t.TempDir()
-	g := &Groups{base: base, name: "platform-scheduler-n-", own: filepath.Join(base, "platform-scheduler-n-7"), MemoryBound: true, ProcessesBound: true}
+	g := &Groups{
+		base: base, name: "platform-scheduler-n-", own: filepath.Join(base, "platform-scheduler-n-7"),
+		MemoryBound: true, ProcessesBound: true,
+	}
 	require.NoError(t, os.Mkdir(g.own, 0o755))
 	return g
 }
@@ -48,7 +60,8 @@ func TestAGroupHoldsTheLimitsOfItsRun(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, dir, got)
 	require.Equal(t, []string{"67108864", "1", "9"}, []string{
-		readLine(filepath.Join(dir, "memory.max")), readLine(filepath.Join(dir, "memory.oom.group")), readLine(filepath.Join(dir, "pids.max")),
+		readLine(filepath.Join(dir, "memory.max")), readLine(filepath.Join(dir, "memory.oom.group")),
+		readLine(filepath.Join(dir, "pids.max")),
 	})
 	_, err = g.Open("1-1", command.Limits{})
 	require.Error(t, err, "a group is one run's")
@@ -64,7 +77,10 @@ func TestAGroupHoldsTheLimitsOfItsRun(t *testing.T) {
 
 func TestTheGroupsOfOtherLivesAreKnown(t *testing.T) {
 	g := tree(t)
-	for _, name := range []string{"platform-scheduler-n-5", "platform-scheduler-n-x", "platform-scheduler-n-other-5", "platform-scheduler-m-5"} {
+	for _, name := range []string{
+		"platform-scheduler-n-5", "platform-scheduler-n-x", "platform-scheduler-n-other-5",
+		"platform-scheduler-m-5",
+	} {
 		require.NoError(t, os.Mkdir(filepath.Join(g.base, name), 0o755))
 	}
 	require.Equal(t, []string{filepath.Join(g.base, "platform-scheduler-n-5")}, g.Former())
@@ -72,7 +88,8 @@ func TestTheGroupsOfOtherLivesAreKnown(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Join(g.own, name, "inner"), 0o755))
 	}
 	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-2")}, g.Runs(1))
-	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-1", "inner")}, treeOf(filepath.Join(g.own, "1-1")))
+	require.Equal(t, []string{filepath.Join(g.own, "1-1"), filepath.Join(g.own, "1-1", "inner")},
+		treeOf(filepath.Join(g.own, "1-1")))
 	for _, dir := range g.Runs(1) {
 		Remove(dir)
 	}

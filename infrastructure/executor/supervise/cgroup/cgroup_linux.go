@@ -95,11 +95,13 @@ func (g *Groups) enable() {
 			err = os.WriteFile(file, []byte("+"+controller), 0) //nolint:gosec // the file exists
 		}
 		if err == nil {
-			_ = os.WriteFile(filepath.Join(g.own, "cgroup.subtree_control"), []byte("+"+controller), 0) //nolint:gosec // the file exists
+			_ = os.WriteFile(filepath.Join(g.own, "cgroup.subtree_control"), []byte("+"+controller),
+				0) //nolint:gosec // the file exists
 		}
 	}
 	inner := readLine(filepath.Join(g.own, "cgroup.subtree_control"))
-	g.MemoryBound, g.ProcessesBound = slices.Contains(strings.Fields(inner), "memory"), slices.Contains(strings.Fields(inner), "pids")
+	g.MemoryBound, g.ProcessesBound = slices.Contains(strings.Fields(inner), "memory"),
+		slices.Contains(strings.Fields(inner), "pids")
 }
 
 func (g *Groups) stepInside() error {

@@ -53,8 +53,9 @@ func (backfillRow) TableName() string { return "scheduler_backfill" }
 func (r *backfillRow) entity() entity.Backfill {
 	b := entity.Backfill{
 		ID: r.ID, JobID: r.JobID, From: r.FromTime.Time(), To: r.ToTime.Time(), Cursor: r.CursorTime.Time(),
-		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun, Started: r.Started,
-		User: r.UserName, Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun,
+		Started: r.Started,
+		User:    r.UserName, Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
 	}
 	var unread []entity.Unread
 	b.Schedule = sqlvalue.ReadJSON[schedule.Spec]("schedule", r.Schedule, &unread)
@@ -108,7 +109,9 @@ func findBackfill(ctx context.Context, c *sqldb.Conn, id string) (entity.Backfil
 }
 
 // ListBackfills implements repository.Backfills.
-func (r *Backfills) ListBackfills(ctx context.Context, jobID string, p repository.Page) ([]entity.Backfill, string, error) {
+func (r *Backfills) ListBackfills(ctx context.Context, jobID string,
+	p repository.Page,
+) ([]entity.Backfill, string, error) {
 	before, err := listing.ReadCursor(p.Cursor)
 	if err != nil || !sqlvalue.IsASCIIID(jobID) {
 		return nil, "", err
@@ -154,9 +157,11 @@ func (w *writer) Add(ctx context.Context, b entity.Backfill) error {
 		return fmt.Errorf("encode the schedule of a backfill: %w", err)
 	}
 	return w.c.GORM(ctx, "backfill.insert").Create(&backfillRow{
-		ID: b.ID, JobID: b.JobID, FromTime: sqlvalue.DBTime(b.From), ToTime: sqlvalue.DBTime(b.To), Schedule: string(spec), CursorTime: sqlvalue.DBTime(b.Cursor),
+		ID: b.ID, JobID: b.JobID, FromTime: sqlvalue.DBTime(b.From), ToTime: sqlvalue.DBTime(b.To), Schedule: string(spec),
+		CursorTime:  sqlvalue.DBTime(b.Cursor),
 		MaxParallel: b.MaxParallel, Status: string(b.Status), Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
-		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqlvalue.DBTime(b.CreateTime), UpdateTime: sqlvalue.DBTime(b.UpdateTime),
+		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqlvalue.DBTime(b.CreateTime),
+		UpdateTime: sqlvalue.DBTime(b.UpdateTime),
 	}).Error
 }
 
@@ -167,9 +172,11 @@ func (w *writer) Get(ctx context.Context, id string) (entity.Backfill, error) {
 
 // Save implements repository.BackfillWriter.
 func (w *writer) Save(ctx context.Context, b entity.Backfill) error {
-	n, err := w.c.Exec(ctx, "backfill.save", `UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
+	n, err := w.c.Exec(ctx, "backfill.save",
+		`UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
 		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
-		sqlvalue.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open), sqlvalue.TimeArg(b.UpdateTime), b.ID, b.Version)
+		sqlvalue.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open),
+		sqlvalue.TimeArg(b.UpdateTime), b.ID, b.Version)
 	if err == nil && n == 0 {
 		return apperror.Conflict("stale_version", "the backfill changed since version %d", b.Version)
 	}

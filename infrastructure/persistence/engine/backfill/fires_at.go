@@ -37,7 +37,8 @@ func firesAt(ctx context.Context, c *sqldb.Conn, jobID string, times []time.Time
 		}
 		spans := strings.Repeat(" OR id >= ? AND id < ?", len(part))[len(" OR "):]
 		rows, err := sqldb.Collect(ctx, c, "execution.fires-at",
-			"SELECT id, fire_key, status FROM scheduler_job_execution"+c.Dialect.ByJob+" WHERE job_id = ? AND ("+spans+")", args, scanFire)
+			"SELECT id, fire_key, status FROM scheduler_job_execution"+c.Dialect.ByJob+" WHERE job_id = ? AND ("+spans+")", args,
+			scanFire)
 		if err != nil {
 			return nil, err
 		}

@@ -136,5 +136,6 @@ func (m *bulkInsert) selected() (string, []any) {
 			args = append(args, row[col])
 		}
 	}
-	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from, ", ") + " FROM " + bulk.ValuesList(list, dialect.Marks(len(own)), len(m.rows)), args
+	return insertRuns + strings.Join(names, ", ") + ") SELECT " + strings.Join(from,
+		", ") + " FROM " + bulk.ValuesList(list, dialect.Marks(len(own)), len(m.rows)), args
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // claimable selects the runs of one queue that may start, in claim order.
-const claimable = " WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR start_deadline > ?) ORDER BY claim_key, id LIMIT ?"
+const claimable = " WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR " +
+	"start_deadline > ?) ORDER BY claim_key, id LIMIT ?"
 
 // Claim implements repository.ExecutionWriter. Rows that another claimer holds
 // are skipped rather than waited for.
@@ -30,7 +31,8 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	var err error
 	if len(r.Queues) == 1 {
 		lo, hi := r.Queues[0].Range()
-		rows, err = sqldb.Collect(ctx, w.c, "execution.claim-select", SelectExecutions+w.c.Dialect.ByClaim+claimable+w.c.Dialect.SkipLocked,
+		rows, err = sqldb.Collect(ctx, w.c, "execution.claim-select",
+			SelectExecutions+w.c.Dialect.ByClaim+claimable+w.c.Dialect.SkipLocked,
 			[]any{string(lo), string(hi), now, r.Limit}, ScanExecution)
 	} else {
 		rows, err = w.merged(ctx, r, now)
@@ -47,11 +49,14 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 // merged locks the first of several queues: their heads are read without a
 // lock, put in order, and locked by id. What is not there any more, because
 // another node took it or it was sent elsewhere, drops out.
-func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest, now string) ([]*entity.Execution, error) {
+func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
+	now string,
+) ([]*entity.Execution, error) {
 	var heads []*entity.Execution
 	for _, q := range r.Queues {
 		lo, hi := q.Range()
-		found, err := sqldb.Collect(ctx, w.c, "execution.claim-heads", "SELECT id, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+claimable,
+		found, err := sqldb.Collect(ctx, w.c, "execution.claim-heads",
+			"SELECT id, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+claimable,
 			[]any{string(lo), string(hi), now, r.Limit}, scanClaimHead)
 		if err != nil {
 			return nil, err
@@ -68,7 +73,8 @@ func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
 	var rows []*entity.Execution
 	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		locked, err := sqldb.Collect(ctx, w.c, "execution.claim-lock", SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
+		locked, err := sqldb.Collect(ctx, w.c, "execution.claim-lock",
+			SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +96,9 @@ func byPlace(a, b *entity.Execution) int {
 }
 
 // take makes locked rows the node's.
-func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest, now string) error {
+func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest,
+	now string,
+) error {
 	key, at := entity.RunningKey(r.NodeID), sqlvalue.ParseTime(now)
 	ids := make([]string, len(rows))
 	var told []string
@@ -117,7 +125,8 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 	// begins (engine rule 19). Few rows hold any.
 	for part := range slices.Chunk(sqlvalue.LockOrder(told), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		if _, err := w.c.Exec(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
+		if _, err := w.c.Exec(ctx, "execution.claim-clear",
+			"UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
 			return err
 		}
 	}

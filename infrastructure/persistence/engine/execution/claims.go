@@ -19,13 +19,15 @@ func NewClaims(c *sqldb.Conn) *Claims { return &Claims{c} }
 // Range implements repository.ClaimReader.
 func (r *Claims) Range(ctx context.Context, q repository.ClaimRange) ([]*entity.Execution, error) {
 	where, args := claimWhere(q)
-	return sqldb.Collect(ctx, r.c, "claim.range", SelectExecutions+r.c.Dialect.ByClaim+where+" ORDER BY claim_key, id LIMIT ?", append(args, q.Limit), ScanExecution)
+	return sqldb.Collect(ctx, r.c, "claim.range",
+		SelectExecutions+r.c.Dialect.ByClaim+where+" ORDER BY claim_key, id LIMIT ?", append(args, q.Limit), ScanExecution)
 }
 
 // CountRange implements repository.ClaimReader.
 func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, error) {
 	where, args := claimWhere(q)
-	n, err := sqldb.Collect(ctx, r.c, "claim.count", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.Dialect.ByClaim+where+" LIMIT ?) counted",
+	n, err := sqldb.Collect(ctx, r.c, "claim.count",
+		"SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.Dialect.ByClaim+where+" LIMIT ?) counted",
 		append(args, q.Limit), sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
@@ -61,7 +63,8 @@ func (r *Claims) Last(ctx context.Context, lo, hi entity.ClaimKey) (entity.Claim
 
 func (r *Claims) one(ctx context.Context, name, order string, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
 	keys, err := sqldb.Collect(ctx, r.c, name, "SELECT claim_key FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
-		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)}, sqlvalue.ScanText)
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key"+order+" LIMIT 1", []any{string(lo), string(hi)},
+		sqlvalue.ScanText)
 	if err != nil || len(keys) == 0 {
 		return "", err
 	}
@@ -81,13 +84,15 @@ func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]stri
 
 // Held implements repository.ClaimReader.
 func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
-	return sqldb.Collect(ctx, r.c, "claim.held", "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+
-		r.c.Dialect.ByClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))}, func(rows *sql.Rows) (*entity.Execution, error) {
-		e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
-		var cancel sql.NullInt64
-		var reason sql.NullString
-		err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
-		e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
-		return e, err
-	})
+	return sqldb.Collect(ctx, r.c, "claim.held",
+		"SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+
+			r.c.Dialect.ByClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))},
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
+			var cancel sql.NullInt64
+			var reason sql.NullString
+			err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
+			e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
+			return e, err
+		})
 }

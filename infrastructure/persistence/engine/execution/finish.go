@@ -60,7 +60,8 @@ func checkFinish(f *repository.Finish) error {
 	if !sqlvalue.StorableTime(f.StartTime) || !sqlvalue.StorableTime(f.EndTime) {
 		return sqlvalue.Poison(f.ID, "a time is outside the years 1000 to 9999")
 	}
-	if len(f.Status) > 20 || len(f.Reason) > 30 || !sqlvalue.IsASCII(string(f.Status)) || !sqlvalue.IsASCII(string(f.Reason)) {
+	if len(f.Status) > 20 || len(f.Reason) > 30 || !sqlvalue.IsASCII(string(f.Status)) ||
+		!sqlvalue.IsASCII(string(f.Reason)) {
 		return sqlvalue.Poison(f.ID, "status or reason does not fit its column")
 	}
 	return sqlvalue.CheckTexts(f.ID, f.ErrorMessage, f.Result)
@@ -74,19 +75,22 @@ func finishSQLite(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now s
 		f := &rows[i]
 		if f.ExitCode != nil {
 			return sqliteFinishCode, []any{
-				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
+				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(),
+				sqlvalue.TextOrNull(f.Result), now,
 				*f.ExitCode, string(f.Status), sqlvalue.TextOrNull(f.Reason), f.Progress, sqlvalue.TextOrNull(f.ErrorMessage),
 				f.ID, f.NodeID, f.Epoch, f.Token,
 			}
 		}
 		if f.Status == entity.StatusSuccess && f.Reason == "" && f.ErrorMessage == "" && f.Progress == 100 {
 			return sqliteSucceed, []any{
-				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
+				sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(),
+				sqlvalue.TextOrNull(f.Result), now,
 				f.ID, f.NodeID, f.Epoch, f.Token,
 			}
 		}
 		return sqliteFinish, []any{
-			sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result), now,
+			sqlvalue.TimeArg(f.StartTime), sqlvalue.TimeArg(f.EndTime), f.Duration.Milliseconds(), sqlvalue.TextOrNull(f.Result),
+			now,
 			string(f.Status), sqlvalue.TextOrNull(f.Reason), f.Progress, sqlvalue.TextOrNull(f.ErrorMessage),
 			f.ID, f.NodeID, f.Epoch, f.Token,
 		}
@@ -122,7 +126,9 @@ func finishMySQL(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now st
 	v := bulk.NewUpdate(len(rows), func(i int) any { return rows[i].ID })
 	set := "t.status = " + v.Expr(bulk.AsIs, func(i int) any { return string(rows[i].Status) }) +
 		", t.reason = " + v.Expr(bulk.AsIs, func(i int) any { return sqlvalue.TextOrNull(rows[i].Reason) }) +
-		", t.start_time = COALESCE(" + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(rows[i].StartTime) }) + ", t.start_time)" +
+		", t.start_time = COALESCE(" + v.Expr(bulk.AsTime, func(i int) any {
+		return sqlvalue.TimeArg(rows[i].StartTime)
+	}) + ", t.start_time)" +
 		", t.end_time = " + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(rows[i].EndTime) }) +
 		", t.duration = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Duration.Milliseconds() }) +
 		", t.progress = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Progress }) +
@@ -147,7 +153,9 @@ func finishMySQL(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now st
 }
 
 // stillHeld locks the rows and keeps those that are still the caller's.
-func stillHeld(ctx context.Context, c *sqldb.Conn, rows []placedFinish) (held []placedFinish, refused []int, err error) {
+func stillHeld(ctx context.Context, c *sqldb.Conn,
+	rows []placedFinish,
+) (held []placedFinish, refused []int, err error) {
 	ids := make([]string, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID
@@ -158,13 +166,14 @@ func stillHeld(ctx context.Context, c *sqldb.Conn, rows []placedFinish) (held []
 	}
 	holders := make(map[string]holder, len(rows))
 	in, args := c.Dialect.In("id", ids)
-	_, err = sqldb.Collect(ctx, c, "execution.lock-holders", "SELECT id, status, node_id, epoch, token FROM scheduler_job_execution"+c.Dialect.ByPrimary+
-		" WHERE "+in+" ORDER BY id"+c.Dialect.ForUpdate, args, func(r *sql.Rows) (id string, err error) {
-		var h holder
-		err = r.Scan(&id, &h.status, &h.node, &h.epoch, &h.token)
-		holders[id] = h
-		return id, err
-	})
+	_, err = sqldb.Collect(ctx, c, "execution.lock-holders",
+		"SELECT id, status, node_id, epoch, token FROM scheduler_job_execution"+c.Dialect.ByPrimary+
+			" WHERE "+in+" ORDER BY id"+c.Dialect.ForUpdate, args, func(r *sql.Rows) (id string, err error) {
+			var h holder
+			err = r.Scan(&id, &h.status, &h.node, &h.epoch, &h.token)
+			holders[id] = h
+			return id, err
+		})
 	if err != nil {
 		return nil, nil, err
 	}

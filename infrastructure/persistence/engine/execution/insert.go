@@ -13,7 +13,8 @@ import (
 )
 
 // coreColumns are those that every insert names.
-const coreColumns = "id, job_id, node_id, status, fire_key, scheduled_time, due_time, trigger_type, job_version, priority, epoch, token, attempt, claim_key, start_time, create_time, update_time"
+const coreColumns = "id, job_id, node_id, status, fire_key, scheduled_time, due_time, trigger_type, job_version, " +
+	"priority, epoch, token, attempt, claim_key, start_time, create_time, update_time"
 
 func appendCore(args []any, e *entity.Execution) []any {
 	created := sqlvalue.TimeArg(e.CreateTime)
@@ -26,8 +27,10 @@ func appendCore(args []any, e *entity.Execution) []any {
 	if !e.ScheduledTime.Equal(e.DueTime) {
 		scheduled = sqlvalue.TimeArg(e.ScheduledTime)
 	}
-	return append(args, e.ID, e.JobID, e.NodeID, string(e.Status), e.FireKey, scheduled, due, string(e.Trigger), e.JobVersion,
-		e.Priority, e.Epoch, e.Token, e.Attempt, sqlvalue.TextOrNull(e.Claim), sqlvalue.TimeArg(e.StartTime), created, updated)
+	return append(args, e.ID, e.JobID, e.NodeID, string(e.Status), e.FireKey, scheduled, due, string(e.Trigger),
+		e.JobVersion,
+		e.Priority, e.Epoch, e.Token, e.Attempt, sqlvalue.TextOrNull(e.Claim), sqlvalue.TimeArg(e.StartTime), created,
+		updated)
 }
 
 // optionalColumns are named only by statements whose rows use them: an

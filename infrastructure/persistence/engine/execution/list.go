@@ -14,7 +14,9 @@ import (
 )
 
 // List implements repository.ExecutionReader.
-func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error) {
+func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter,
+	p repository.Page,
+) ([]*entity.Execution, string, error) {
 	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -37,7 +39,8 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 	}
 	ofJob := listing.Equals("job_id", f.JobID)
 	return listing.WindowScan[*entity.Execution]{
-		Conn: r.c, Statement: "execution.list-window", Table: "scheduler_job_execution", Key: "id", Where: ofJob.Text, Args: ofJob.Args,
+		Conn: r.c, Statement: "execution.list-window", Table: "scheduler_job_execution", Key: "id", Where: ofJob.Text,
+		Args: ofJob.Args,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]*entity.Execution, string, error) {
 			return r.page(ctx, f, lo, hi, limit)
 		},
@@ -45,7 +48,9 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter, p r
 }
 
 // page reads matching runs with lo ≤ id < hi, newest first.
-func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string, limit int) ([]*entity.Execution, string, error) {
+func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo, hi string,
+	limit int,
+) ([]*entity.Execution, string, error) {
 	rows, err := r.matching(ctx, f, listing.IDBounds("id", lo, hi), limit+1)
 	if err != nil {
 		return nil, "", err
@@ -56,10 +61,14 @@ func (r *Executions) page(ctx context.Context, f repository.ExecutionFilter, lo,
 
 // matching reads up to n runs that a filter and a condition on ids leave,
 // newest first.
-func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids listing.Condition, n int) ([]*entity.Execution, error) {
-	where, args := listing.JoinConditions(ids, listing.Equals("job_id", f.JobID), listing.Equals("status", string(f.Status)), atNode(f.NodeID),
+func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter, ids listing.Condition,
+	n int,
+) ([]*entity.Execution, error) {
+	where, args := listing.JoinConditions(ids, listing.Equals("job_id", f.JobID),
+		listing.Equals("status", string(f.Status)), atNode(f.NodeID),
 		listing.Equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), OfGroups(r.c.Dialect, "job_id", f.Groups))
-	return sqldb.Collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n), scanView)
+	return sqldb.Collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n),
+		scanView)
 }
 
 // fewLive is how many runs of a state the claim index is asked for. When there
@@ -72,7 +81,10 @@ func atNode(id string) listing.Condition {
 		return listing.Condition{}
 	}
 	queue := entity.NodeQueueSpan(id)
-	return listing.Condition{Text: "(node_id = ? OR claim_key >= ? AND claim_key < ?)", Args: []any{id, string(queue.Lo), string(queue.Hi)}}
+	return listing.Condition{
+		Text: "(node_id = ? OR claim_key >= ? AND claim_key < ?)",
+		Args: []any{id, string(queue.Lo), string(queue.Hi)},
+	}
 }
 
 // waitsFor is the condition that runs wait for something.
@@ -106,8 +118,10 @@ func liveSpans(f repository.ExecutionFilter) []entity.ClaimSpan {
 // in no order. When they are many, few is false.
 func (r *Executions) live(ctx context.Context, spans []entity.ClaimSpan) (ids []string, few bool, err error) {
 	for _, span := range spans {
-		part, err := sqldb.Collect(ctx, r.c, "execution.list-live", "SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
-			" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{string(span.Lo), string(span.Hi), fewLive + 1 - len(ids)}, sqlvalue.ScanText)
+		part, err := sqldb.Collect(ctx, r.c, "execution.list-live",
+			"SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
+				" WHERE claim_key >= ? AND claim_key < ? LIMIT ?", []any{string(span.Lo), string(span.Hi), fewLive + 1 - len(ids)},
+			sqlvalue.ScanText)
 		if err != nil {
 			return nil, false, err
 		}
@@ -119,7 +133,9 @@ func (r *Executions) live(ctx context.Context, spans []entity.ClaimSpan) (ids []
 }
 
 // among reads a page of the matching ones among runs.
-func (r *Executions) among(ctx context.Context, ids []string, f repository.ExecutionFilter, lo, hi string, limit int, err error) ([]*entity.Execution, string, error) {
+func (r *Executions) among(ctx context.Context, ids []string, f repository.ExecutionFilter, lo, hi string, limit int,
+	err error,
+) ([]*entity.Execution, string, error) {
 	if err != nil {
 		return nil, "", err
 	}

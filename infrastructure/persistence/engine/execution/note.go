@@ -17,7 +17,9 @@ func (w *executionWriter) UpdateProgress(ctx context.Context, notes []repository
 		return nil
 	}
 	notes = slices.Clone(notes)
-	slices.SortFunc(notes, func(a, b repository.ProgressUpdate) int { return strings.Compare(a.ID, b.ID) }) // as everybody locks
+	slices.SortFunc(notes, func(a, b repository.ProgressUpdate) int {
+		return strings.Compare(a.ID, b.ID)
+	}) // as everybody locks
 	for _, n := range notes {
 		if err := sqlvalue.CheckTexts(n.ID, "", "", n.Checkpoint); err != nil {
 			return err

@@ -52,14 +52,16 @@ func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 
 // Recent implements repository.ExecutionReader.
 func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error) {
-	return sqldb.Collect(ctx, r.c, "execution.recent", "SELECT id, status, node_id, COALESCE(claim_key, ''), start_time, update_time FROM scheduler_job_execution"+
-		r.c.Dialect.ByJob+" WHERE job_id = ? ORDER BY id DESC LIMIT ?", []any{jobID, limit}, func(rows *sql.Rows) (*entity.Execution, error) {
-		e := &entity.Execution{JobID: jobID}
-		var start, update sqlvalue.DBTime
-		err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
-		e.StartTime, e.UpdateTime = start.Time(), update.Time()
-		return e, err
-	})
+	return sqldb.Collect(ctx, r.c, "execution.recent",
+		"SELECT id, status, node_id, COALESCE(claim_key, ''), start_time, update_time FROM scheduler_job_execution"+
+			r.c.Dialect.ByJob+" WHERE job_id = ? ORDER BY id DESC LIMIT ?", []any{jobID, limit},
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{JobID: jobID}
+			var start, update sqlvalue.DBTime
+			err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
+			e.StartTime, e.UpdateTime = start.Time(), update.Time()
+			return e, err
+		})
 }
 
 // rangeLook is how many runs before a moment RangeOver looks at. A range has no
@@ -72,7 +74,8 @@ func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) 
 		return nil, nil
 	}
 	rows, err := sqldb.Collect(ctx, r.c, "execution.range-over", SelectExecutions+` WHERE id IN (SELECT id FROM
-		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.Dialect.ByJob+` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
+		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.Dialect.ByJob+
+		` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
 		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, sqlvalue.TimeArg(at)}, ScanExecution)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -85,12 +88,14 @@ func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity
 	if !sqlvalue.IsASCIIID(executionID) {
 		return nil, nil
 	}
-	return sqldb.Collect(ctx, r.c, "execution.attempts", `SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
+	return sqldb.Collect(ctx, r.c, "execution.attempts",
+		`SELECT execution_id, attempt, status, COALESCE(reason, ''), node_id, start_time, end_time,
 		COALESCE(error_message, ''), COALESCE(result, ''), COALESCE(progress, 0), exit_code FROM scheduler_execution_attempt WHERE execution_id = ? ORDER BY attempt`,
 		[]any{executionID}, func(rows *sql.Rows) (a entity.Attempt, err error) {
 			var start, end sqlvalue.DBTime
 			var code sql.NullInt64
-			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage, &a.Result, &a.Progress, &code)
+			err = rows.Scan(&a.ExecutionID, &a.Attempt, &a.Status, &a.Reason, &a.NodeID, &start, &end, &a.ErrorMessage,
+				&a.Result, &a.Progress, &code)
 			a.StartTime, a.EndTime, a.ExitCode = start.Time(), end.Time(), readCode(code)
 			return a, err
 		})
@@ -104,8 +109,10 @@ func (r *Executions) Replays(ctx context.Context, rootIDs []string) (map[string]
 		ofRoot, roots := r.c.Dialect.In("root_id", part)
 		ofRun, runs := r.c.Dialect.In("retry_of", part)
 		// A union, because one condition over two columns would use no index.
-		replays, err := sqldb.Collect(ctx, r.c, "execution.replays", "SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRoot+
-			" UNION SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRun+" ORDER BY execution_id",
+		replays, err := sqldb.Collect(ctx, r.c, "execution.replays",
+			"SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRoot+
+				" UNION SELECT execution_id, retry_of, root_id FROM scheduler_execution_replay WHERE "+ofRun+
+				" ORDER BY execution_id",
 			append(roots, runs...), func(rows *sql.Rows) (v replay, err error) {
 				err = rows.Scan(&v.id, &v.of, &v.root)
 				return v, err

@@ -72,7 +72,8 @@ func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	var duration, fence, losses, cancel, progress, skips, atLeast sql.NullInt64
 	unread, err := sqlvalue.ScanRow(rows, append([]any{
 		&e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &duration, &e.RetryCount, &message, &result,
-		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch, &e.Token,
+		&created, &updated, &e.FireKey, &scheduled, &due, &e.Trigger, &e.JobVersion, &e.Priority, &params, &reason, &e.Epoch,
+		&e.Token,
 		&fence, &e.Attempt, &losses, &claim, &deadline, &cancel, &progress, &checkpoint, &retryOf, &root,
 		&skipFrom, &skipTo, &skips, &atLeast,
 	}, more...)...)
@@ -86,7 +87,8 @@ func scanColumns(rows *sql.Rows, more ...any) (*entity.Execution, error) {
 	e.ErrorMessage, e.Result, e.Params, e.Checkpoint = message.String, result.String, params.String, checkpoint.String
 	e.Reason, e.Claim = entity.Reason(reason.String), entity.ClaimKey(claim.String)
 	e.RetryOf, e.RootID = retryOf.String, root.String
-	e.JobFence, e.NodeLosses, e.CancelRequested, e.Progress = fence.Int64, int(losses.Int64), cancel.Int64 != 0, int(progress.Int64)
+	e.JobFence, e.NodeLosses, e.CancelRequested, e.Progress = fence.Int64, int(losses.Int64), cancel.Int64 != 0,
+		int(progress.Int64)
 	if e.ShardIndex, e.ShardTotal, err = readShard(shard.String); err != nil {
 		e.ShardTotal, unread = 1, append(unread, entity.Unread{Field: "shard_id", Why: err.Error()})
 	}
@@ -150,7 +152,10 @@ func checkExecution(e *entity.Execution) error {
 	if err := checkActor(e.ID, e.TriggeredBy); err != nil {
 		return err
 	}
-	for _, t := range [...]time.Time{e.ScheduledTime, e.DueTime, e.StartTime, e.EndTime, e.StartDeadline, e.SkipFrom, e.SkipTo, e.CreateTime, e.UpdateTime} {
+	for _, t := range [...]time.Time{
+		e.ScheduledTime, e.DueTime, e.StartTime, e.EndTime, e.StartDeadline, e.SkipFrom,
+		e.SkipTo, e.CreateTime, e.UpdateTime,
+	} {
 		if !sqlvalue.StorableTime(t) {
 			return sqlvalue.Poison(e.ID, "a time is outside the years 1000 to 9999")
 		}
@@ -168,7 +173,8 @@ func checkActor(id string, a entity.Actor) error {
 	if a == (entity.Actor{}) {
 		return nil
 	}
-	if utf8.RuneCountInString(a.User)+utf8.RuneCountInString(a.Token) >= maxActor || !utf8.ValidString(a.User+a.Token) || strings.Contains(a.User+a.Token, "\n") {
+	if utf8.RuneCountInString(a.User)+utf8.RuneCountInString(a.Token) >= maxActor || !utf8.ValidString(a.User+a.Token) ||
+		strings.Contains(a.User+a.Token, "\n") {
 		return sqlvalue.Poison(id, "triggered_by must be names of at most %d characters together", maxActor-1)
 	}
 	return nil

@@ -27,7 +27,8 @@ func (w *executionWriter) lock(ctx context.Context, ids []string, how string) ([
 	var out []*entity.Execution
 	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		rows, err := sqldb.Collect(ctx, w.c, "execution.lock", SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+how, args, ScanExecution)
+		rows, err := sqldb.Collect(ctx, w.c, "execution.lock",
+			SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+how, args, ScanExecution)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,8 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 	var out []*entity.Execution
 	for part := range slices.Chunk(sqlvalue.LockOrder(texts), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("claim_key", part)
-		rows, err := sqldb.Collect(ctx, w.c, "execution.lock-at", SelectExecutions+w.c.Dialect.ByClaim+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
+		rows, err := sqldb.Collect(ctx, w.c, "execution.lock-at",
+			SelectExecutions+w.c.Dialect.ByClaim+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
 		if err != nil {
 			return nil, err
 		}
@@ -56,10 +58,13 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 
 // LiveOf implements repository.ExecutionWriter. It searches what is live and not
 // the job's history, which may be millions of runs.
-func (w *executionWriter) LiveOf(ctx context.Context, jobID string, limit int, wanted func(*entity.Execution) bool) (rows []*entity.Execution, more bool, err error) {
+func (w *executionWriter) LiveOf(ctx context.Context, jobID string, limit int,
+	wanted func(*entity.Execution) bool,
+) (rows []*entity.Execution, more bool, err error) {
 	all := entity.AllClaims()
-	heads, err := sqldb.Collect(ctx, w.c, "execution.live-of", "SELECT id, fire_key, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+
-		" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID},
+	heads, err := sqldb.Collect(ctx, w.c, "execution.live-of",
+		"SELECT id, fire_key, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+
+			" WHERE claim_key >= ? AND claim_key < ? AND job_id = ?", []any{string(all.Lo), string(all.Hi), jobID},
 		func(rows *sql.Rows) (*entity.Execution, error) {
 			e := &entity.Execution{JobID: jobID}
 			return e, rows.Scan(&e.ID, &e.FireKey, &e.Claim)
@@ -97,7 +102,9 @@ func (w *executionWriter) Requeue(ctx context.Context, rows []*entity.Execution)
 		v := bulk.NewUpdate(len(part), func(i int) any { return part[i].ID })
 		query, args := v.Statement(w.c.Dialect, "scheduler_job_execution",
 			"t.claim_key = "+v.Expr(bulk.AsIs, func(i int) any { return string(part[i].Claim) })+
-				", t.update_time = "+v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(part[i].UpdateTime) }), "t.status = 'WAITING'")
+				", t.update_time = "+v.Expr(bulk.AsTime, func(i int) any {
+				return sqlvalue.TimeArg(part[i].UpdateTime)
+			}), "t.status = 'WAITING'")
 		if _, err := w.c.Exec(ctx, "execution.requeue", query, args...); err != nil {
 			return err
 		}
@@ -110,13 +117,18 @@ func (w *executionWriter) Update(ctx context.Context, e *entity.Execution, from 
 	if err := checkExecution(e); err != nil {
 		return err
 	}
-	n, err := w.c.Exec(ctx, "execution.update", `UPDATE scheduler_job_execution SET node_id = ?, status = ?, start_time = ?, end_time = ?, duration = ?,
+	n, err := w.c.Exec(ctx, "execution.update",
+		`UPDATE scheduler_job_execution SET node_id = ?, status = ?, start_time = ?, end_time = ?, duration = ?,
 		retry_count = ?, error_message = ?, result = ?, update_time = ?, due_time = ?, job_version = ?, priority = ?, reason = ?, epoch = ?, token = ?,
 		job_fence = ?, attempt = ?, node_losses = ?, claim_key = ?, start_deadline = ?, cancel_requested = ?, progress = ?, checkpoint = ?
 		WHERE id = ? AND status = ? AND token = ?`,
-		e.NodeID, string(e.Status), sqlvalue.TimeArg(e.StartTime), sqlvalue.TimeArg(e.EndTime), sqlvalue.OrNull(e.Duration.Milliseconds()),
-		e.RetryCount, sqlvalue.TextOrNull(e.ErrorMessage), sqlvalue.TextOrNull(e.Result), sqlvalue.TimeArg(e.UpdateTime), sqlvalue.TimeArg(e.DueTime), e.JobVersion, e.Priority, sqlvalue.TextOrNull(e.Reason), e.Epoch, e.Token,
-		sqlvalue.OrNull(e.JobFence), e.Attempt, sqlvalue.OrNull(e.NodeLosses), sqlvalue.TextOrNull(e.Claim), sqlvalue.TimeArg(e.StartDeadline), flagOrNull(e.CancelRequested), sqlvalue.OrNull(e.Progress), sqlvalue.TextOrNull(e.Checkpoint),
+		e.NodeID, string(e.Status), sqlvalue.TimeArg(e.StartTime), sqlvalue.TimeArg(e.EndTime),
+		sqlvalue.OrNull(e.Duration.Milliseconds()),
+		e.RetryCount, sqlvalue.TextOrNull(e.ErrorMessage), sqlvalue.TextOrNull(e.Result), sqlvalue.TimeArg(e.UpdateTime),
+		sqlvalue.TimeArg(e.DueTime), e.JobVersion, e.Priority, sqlvalue.TextOrNull(e.Reason), e.Epoch, e.Token,
+		sqlvalue.OrNull(e.JobFence), e.Attempt, sqlvalue.OrNull(e.NodeLosses), sqlvalue.TextOrNull(e.Claim),
+		sqlvalue.TimeArg(e.StartDeadline), flagOrNull(e.CancelRequested), sqlvalue.OrNull(e.Progress),
+		sqlvalue.TextOrNull(e.Checkpoint),
 		e.ID, string(from), token)
 	if err != nil {
 		return err

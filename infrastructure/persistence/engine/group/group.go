@@ -45,7 +45,8 @@ func scanGroup(rows *sql.Rows) (entity.Group, error) {
 	var created, updated, held, until sqlvalue.DBTime
 	var note string
 	var holdVersion int
-	unread, err := sqlvalue.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Converged, &g.Version, &created, &updated, &held, &note, &until, &holdVersion)
+	unread, err := sqlvalue.ScanRow(rows, &g.Name, &g.MaxConcurrency, &g.Paused, &g.Converged, &g.Version, &created,
+		&updated, &held, &note, &until, &holdVersion)
 	g.CreateTime, g.UpdateTime, g.Unreadable = created.Time(), updated.Time(), entity.Describe(unread)
 	switch {
 	case holdVersion != g.Version: // a program that knows no notes has changed it since
@@ -73,7 +74,8 @@ func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Pa
 		in, list := r.s.Dialect.InAny("name", names)
 		where, args = where+" AND "+in, append(args, list...)
 	}
-	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.list", selectGroups+" WHERE "+where+" ORDER BY name LIMIT ?", append(args, limit+1), scanGroup)
+	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.list", selectGroups+" WHERE "+where+" ORDER BY name LIMIT ?",
+		append(args, limit+1), scanGroup)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,7 +113,9 @@ func (r *Groups) AddGroup(ctx context.Context, g entity.Group) error {
 }
 
 // LimitGroup implements repository.Groups.
-func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, version int, at time.Time) (g entity.Group, err error) {
+func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, version int,
+	at time.Time,
+) (g entity.Group, err error) {
 	err = r.s.Change(ctx, repository.LaneAPI, "group-limit", func(ctx context.Context, c *sqldb.Conn) error {
 		n, err := c.Exec(ctx, "group.limit",
 			`UPDATE scheduler_job_group SET settled = CASE WHEN (max_concurrency > 0) <> ? THEN 0 ELSE settled END,
@@ -125,7 +129,8 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 			return err
 		}
 		if n == 0 {
-			return apperror.Conflict("stale_version", "the group is at version %d, not %d: read it again and repeat the edit", g.Version, version)
+			return apperror.Conflict("stale_version", "the group is at version %d, not %d: read it again and repeat the edit",
+				g.Version, version)
 		}
 		return nil
 	})
@@ -136,7 +141,8 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 func (r *Groups) DropGroup(ctx context.Context, name string) error {
 	return r.s.Change(ctx, repository.LaneAPI, "group-drop", func(ctx context.Context, c *sqldb.Conn) error {
 		// A job that joins the group holds its row: the look for jobs comes after.
-		found, err := sqldb.Collect(ctx, c, "group.lock-drop", "SELECT name FROM scheduler_job_group WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, sqlvalue.ScanText)
+		found, err := sqldb.Collect(ctx, c, "group.lock-drop",
+			"SELECT name FROM scheduler_job_group WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, sqlvalue.ScanText)
 		if err != nil {
 			return err
 		}
@@ -144,7 +150,8 @@ func (r *Groups) DropGroup(ctx context.Context, name string) error {
 			return apperror.NotFound("group", name)
 		}
 		n, err := c.Exec(ctx, "group.drop",
-			"DELETE FROM scheduler_job_group WHERE name = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_definition WHERE group_name = ? AND deleted = 0)", name, name)
+			"DELETE FROM scheduler_job_group WHERE name = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_definition WHERE "+
+				"group_name = ? AND deleted = 0)", name, name)
 		if err == nil && n == 0 {
 			return apperror.Conflict("not_empty", "the group still has jobs: move or delete them first")
 		}
@@ -159,7 +166,8 @@ func Ensure(ctx context.Context, c *sqldb.Conn, jobs ...*entity.Job) error {
 		at[j.Group] = j.UpdateTime
 	}
 	for name, t := range at {
-		found, err := sqldb.Collect(ctx, c, "group.exists", "SELECT name FROM scheduler_job_group WHERE name = ?", []any{name}, sqlvalue.ScanText)
+		found, err := sqldb.Collect(ctx, c, "group.exists", "SELECT name FROM scheduler_job_group WHERE name = ?",
+			[]any{name}, sqlvalue.ScanText)
 		if err != nil {
 			return err
 		}

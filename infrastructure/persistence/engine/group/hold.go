@@ -23,7 +23,8 @@ func NewWriter(c *sqldb.Conn) repository.GroupWriter { return &writer{c} }
 // in the second case finds the changed job.
 func (w *writer) Terms(ctx context.Context, group string) (repository.GroupTerms, error) {
 	for range 2 {
-		groups, err := sqldb.Collect(ctx, w.c, "group.terms", selectGroups+" WHERE name IN ('', ?) ORDER BY name"+w.c.Dialect.ForShare, []any{group}, scanGroup)
+		groups, err := sqldb.Collect(ctx, w.c, "group.terms",
+			selectGroups+" WHERE name IN ('', ?) ORDER BY name"+w.c.Dialect.ForShare, []any{group}, scanGroup)
 		own := slices.IndexFunc(groups, func(g entity.Group) bool { return g.Name == group })
 		if err != nil || own >= 0 {
 			return repository.GroupTerms{Limited: own >= 0 && groups[own].MaxConcurrency > 0, Groups: groups}, err
@@ -36,9 +37,12 @@ func (w *writer) Terms(ctx context.Context, group string) (repository.GroupTerms
 }
 
 // PauseGroup implements repository.Groups.
-func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p entity.Pause, at time.Time) (g entity.Group, err error) {
+func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p entity.Pause,
+	at time.Time,
+) (g entity.Group, err error) {
 	err = r.s.Change(ctx, repository.LaneAPI, "group-hold", func(ctx context.Context, c *sqldb.Conn) error {
-		groups, err := sqldb.Collect(ctx, c, "group.lock-hold", selectGroups+" WHERE name = ?"+c.Dialect.ForUpdate, []any{name}, scanGroup)
+		groups, err := sqldb.Collect(ctx, c, "group.lock-hold", selectGroups+" WHERE name = ?"+c.Dialect.ForUpdate,
+			[]any{name}, scanGroup)
 		if err != nil {
 			return err
 		}
@@ -57,9 +61,11 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 			p = g.Pause
 			p.Until = time.Time{}
 		}
-		_, err = c.Exec(ctx, "group.hold", `UPDATE scheduler_job_group SET paused = ?, settled = ?, held_at = ?, pause_note = ?, paused_until = ?,
+		_, err = c.Exec(ctx, "group.hold",
+			`UPDATE scheduler_job_group SET paused = ?, settled = ?, held_at = ?, pause_note = ?, paused_until = ?,
 			hold_version = version + 1, version = version + 1, update_time = ? WHERE name = ?`,
-			sqlvalue.Flag(paused), settled, sqlvalue.TimeArg(at), NoteText(g.PausedAt, p), sqlvalue.TimeArg(p.Until), sqlvalue.TimeArg(at), name)
+			sqlvalue.Flag(paused), settled, sqlvalue.TimeArg(at), NoteText(g.PausedAt, p), sqlvalue.TimeArg(p.Until),
+			sqlvalue.TimeArg(at), name)
 		if err != nil {
 			return err
 		}
@@ -71,14 +77,16 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 
 // PausesOver implements repository.Groups.
 func (r *Groups) PausesOver(ctx context.Context, at time.Time) ([]entity.Group, error) {
-	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.pauses-over", selectGroups+" WHERE paused_until <= ? AND paused = 1 ORDER BY name", []any{sqlvalue.TimeArg(at)}, scanGroup)
+	groups, err := sqldb.Collect(ctx, r.s.Pool, "group.pauses-over",
+		selectGroups+" WHERE paused_until <= ? AND paused = 1 ORDER BY name", []any{sqlvalue.TimeArg(at)}, scanGroup)
 	return slices.DeleteFunc(groups, func(g entity.Group) bool { return g.Pause.Until.IsZero() }), err
 }
 
 // MarkConverged implements repository.Groups.
 func (r *Groups) MarkConverged(ctx context.Context, name string, version int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "group-settle", func(ctx context.Context, c *sqldb.Conn) error {
-		_, err := c.Exec(ctx, "group.settle", "UPDATE scheduler_job_group SET settled = 1 WHERE name = ? AND version = ?", name, version)
+		_, err := c.Exec(ctx, "group.settle", "UPDATE scheduler_job_group SET settled = 1 WHERE name = ? AND version = ?",
+			name, version)
 		return err
 	})
 }
@@ -93,7 +101,8 @@ func (r *Groups) JobsOutOfSync(ctx context.Context, g entity.Group, after string
 	args := []any{after}
 	stray := "status = 'ENABLED'"
 	if !g.Paused {
-		stray = "status = 'PAUSED' AND paused_by = 'GROUP' AND group_name NOT IN (SELECT name FROM scheduler_job_group WHERE paused = 1)" +
+		stray = "status = 'PAUSED' AND paused_by = 'GROUP' AND group_name NOT IN (SELECT name FROM scheduler_job_group " +
+			"WHERE paused = 1)" +
 			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_group WHERE name = '' AND paused = 1)"
 		if !g.ResumedAt.IsZero() {
 			stray = "(" + stray + " OR status = 'ENABLED' AND next_fire_time <= ?)"
@@ -105,7 +114,8 @@ func (r *Groups) JobsOutOfSync(ctx context.Context, g entity.Group, after string
 		args = append(args, sqlvalue.Flag(g.MaxConcurrency > 0), g.Name)
 	}
 	query := "SELECT id FROM scheduler_job_definition WHERE deleted = 0 AND id > ? AND " + stray
-	return sqldb.Collect(ctx, r.s.Pool, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit), sqlvalue.ScanText)
+	return sqldb.Collect(ctx, r.s.Pool, "group.strays", query+" ORDER BY id LIMIT ?", append(args, limit),
+		sqlvalue.ScanText)
 }
 
 var _ repository.Groups = (*Groups)(nil)

@@ -30,13 +30,14 @@ func (w *writer) Lock(ctx context.Context, names []string) (map[string]int, erro
 	limits := make(map[string]int, len(names))
 	for part := range slices.Chunk(sqlvalue.LockOrder(names), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.InAny("name", part)
-		_, err := sqldb.Collect(ctx, w.c, "group.lock", "SELECT name, max_concurrency FROM scheduler_job_group"+w.c.Dialect.ByPrimary+
-			" WHERE "+in+" ORDER BY name"+w.c.Dialect.ForUpdate, args, func(rows *sql.Rows) (name string, err error) {
-			var limit int
-			err = rows.Scan(&name, &limit)
-			limits[name] = limit
-			return name, err
-		})
+		_, err := sqldb.Collect(ctx, w.c, "group.lock",
+			"SELECT name, max_concurrency FROM scheduler_job_group"+w.c.Dialect.ByPrimary+
+				" WHERE "+in+" ORDER BY name"+w.c.Dialect.ForUpdate, args, func(rows *sql.Rows) (name string, err error) {
+				var limit int
+				err = rows.Scan(&name, &limit)
+				limits[name] = limit
+				return name, err
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,8 @@ func (w *writer) Lock(ctx context.Context, names []string) (map[string]int, erro
 
 // CountSlots implements repository.GroupWriter.
 func (w *writer) CountSlots(ctx context.Context, group string) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
+	n, err := sqldb.Collect(ctx, w.c, "group-place.count",
+		"SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
 	}
@@ -63,7 +65,8 @@ func (w *writer) Take(ctx context.Context, places []entity.GroupSlot) error {
 		}
 	}
 	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
-		if err := w.c.GORM(ctx, "group-place.take").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
+		if err := w.c.GORM(ctx, "group-place.take").Clauses(clause.OnConflict{DoNothing: true}).Create(part).
+			Error; err != nil {
 			return err
 		}
 	}
@@ -85,7 +88,8 @@ func (w *writer) ReleaseJob(ctx context.Context, jobID string) error {
 func (w *writer) Next(ctx context.Context, group string, limit int) ([]*entity.Execution, error) {
 	lo, hi := entity.GroupQueue(group).Range()
 	return sqldb.Collect(ctx, w.c, "execution.next", execution.SelectExecutions+w.c.Dialect.ByClaim+
-		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.Dialect.SkipLocked, []any{string(lo), string(hi), limit}, execution.ScanExecution)
+		" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key, id LIMIT ?"+w.c.Dialect.SkipLocked,
+		[]any{string(lo), string(hi), limit}, execution.ScanExecution)
 }
 
 // GroupsWithFreeSlots implements repository.JobPlanReader.
@@ -97,7 +101,8 @@ func (r *Groups) GroupsWithFreeSlots(ctx context.Context) ([]string, error) {
 // LeftoverSlots implements repository.JobPlanReader. Slots are as few as runs
 // may be at once, so that all of them can be looked at.
 func (r *Groups) LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error) {
-	return sqldb.Collect(ctx, r.s.Pool, "group-place.empty", `SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
+	return sqldb.Collect(ctx, r.s.Pool, "group-place.empty",
+		`SELECT p.group_name, p.job_id, p.fire_key, COALESCE(p.execution_id, '') FROM scheduler_group_place p
 		LEFT JOIN scheduler_live_fire f ON f.job_id = p.job_id AND f.fire_key = p.fire_key
 		LEFT JOIN scheduler_job_execution e ON e.id = p.execution_id
 		WHERE (p.job_id > ? OR p.job_id = ? AND p.fire_key > ?) AND (f.job_id IS NULL OR p.execution_id IS NOT NULL AND e.claim_key IS NULL)

@@ -27,13 +27,15 @@ func countFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string
 		in, args := c.Dialect.In("j.id", part)
 		_, err := sqldb.Collect(ctx, c, "live-fire.count", `SELECT j.id,
 			(SELECT COUNT(*) FROM scheduler_live_fire a`+c.Dialect.BySeq+` WHERE a.job_id = j.id AND a.active = 1),
-			COALESCE((SELECT q.seq FROM scheduler_live_fire q`+c.Dialect.BySeq+` WHERE q.job_id = j.id AND q.active = 0 ORDER BY q.seq LIMIT 1), 0)
-			FROM scheduler_job_definition j`+c.Dialect.ByPrimary+" WHERE "+in, args, func(rows *sql.Rows) (id string, err error) {
-			var c repository.FireCount
-			err = rows.Scan(&id, &c.Active, &c.FirstQueued)
-			counts[id] = c
-			return id, err
-		})
+			COALESCE((SELECT q.seq FROM scheduler_live_fire q`+c.Dialect.BySeq+
+			` WHERE q.job_id = j.id AND q.active = 0 ORDER BY q.seq LIMIT 1), 0)
+			FROM scheduler_job_definition j`+c.Dialect.ByPrimary+" WHERE "+in, args,
+			func(rows *sql.Rows) (id string, err error) {
+				var c repository.FireCount
+				err = rows.Scan(&id, &c.Active, &c.FirstQueued)
+				counts[id] = c
+				return id, err
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +45,9 @@ func countFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string
 
 // CountQueued implements repository.InFlightFireWriter.
 func (w *writer) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
-		" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqlvalue.ScanInt)
+	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued",
+		"SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
+			" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqlvalue.ScanInt)
 	if err != nil || len(n) == 0 {
 		return 0, err
 	}
@@ -102,19 +105,22 @@ func ofFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock stri
 			" AND claim_key IS NOT NULL AND status IN ('WAITING', 'RUNNING') ORDER BY id"+lock, args, execution.ScanExecution)
 	}
 	if !f.Active {
-		return find(c.Dialect.ByClaim, " WHERE claim_key = ? AND job_id = ? AND fire_key = ?", string(entity.QueuedKey(f.JobID, f.Seq)), f.JobID, f.FireKey)
+		return find(c.Dialect.ByClaim, " WHERE claim_key = ? AND job_id = ? AND fire_key = ?",
+			string(entity.QueuedKey(f.JobID, f.Seq)), f.JobID, f.FireKey)
 	}
 	at, known := identity.MomentOf(f.FireKey)
 	if !known {
 		return find(c.Dialect.ByJob, " WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey)
 	}
 	const between = " WHERE job_id = ? AND id >= ? AND id < ? AND fire_key = ?"
-	rows, err := find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at), identity.FloorID(at.Add(time.Millisecond)), f.FireKey)
+	rows, err := find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at), identity.FloorID(at.Add(time.Millisecond)),
+		f.FireKey)
 	if err != nil || len(rows) >= f.Remaining {
 		return rows, err
 	}
 	if _, planned := identity.ScheduledTimeOf(f.FireKey); planned {
 		return rows, nil // its ids are computed
 	}
-	return find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)), identity.FloorID(at.Add(olderAfter)), f.FireKey)
+	return find(c.Dialect.ByJob, between, f.JobID, identity.FloorID(at.Add(-olderBefore)),
+		identity.FloorID(at.Add(olderAfter)), f.FireKey)
 }

@@ -28,7 +28,11 @@ func (r *Fires) CountExecutionsOf(ctx context.Context, f entity.InFlightFire) (i
 }
 
 // InFlightFires implements repository.JobPlanReader.
-func (r *Fires) InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time, limit int) ([]entity.InFlightFire, error) {
-	return sqldb.Collect(ctx, r.c, "live-fire.page", selectFires+r.c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY job_id, fire_key LIMIT ?",
+func (r *Fires) InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time,
+	limit int,
+) ([]entity.InFlightFire, error) {
+	return sqldb.Collect(ctx, r.c, "live-fire.page",
+		selectFires+r.c.Dialect.ByPrimary+" WHERE (job_id > ? OR job_id = ? AND fire_key > ?) AND create_time < ? ORDER BY "+
+			"job_id, fire_key LIMIT ?",
 		[]any{after.JobID, after.JobID, after.FireKey, sqlvalue.TimeArg(before), limit}, scan)
 }

@@ -23,14 +23,17 @@ type writer struct{ c *sqldb.Conn }
 func NewWriter(c *sqldb.Conn) repository.InFlightFireWriter { return &writer{c} }
 
 const (
-	selectFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM scheduler_live_fire"
+	selectFires = "SELECT job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time FROM " +
+		"scheduler_live_fire"
 	// selectSomeFires is the beginning of selectFires for the table under the name t.
-	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, t.create_time"
+	selectSomeFires = "SELECT t.job_id, t.fire_key, t.active, t.remaining, t.seq, t.scheduled, t.job_version, " +
+		"t.create_time"
 )
 
 func scan(rows *sql.Rows) (f entity.InFlightFire, err error) {
 	var created sqlvalue.DBTime
-	_, err = sqlvalue.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion, &created)
+	_, err = sqlvalue.ScanRow(rows, &f.JobID, &f.FireKey, &f.Active, &f.Remaining, &f.Seq, &f.Scheduled, &f.JobVersion,
+		&created)
 	f.CreateTime = created.Time()
 	return f, err
 }
@@ -71,7 +74,8 @@ func atKeys(d *dialect.Dialect, what, table string, fires []entity.InFlightFire)
 	v := bulk.NewUpdate(len(fires), func(i int) any { return fires[i].JobID })
 	v.Add(bulk.AsKey, func(i int) any { return fires[i].FireKey })
 	derived, args := v.Derived(d)
-	return what + " FROM " + derived + " STRAIGHT_JOIN " + table + " t" + d.ByPrimary + " ON v.c0 = t.job_id AND v.c1 = t.fire_key", args
+	return what + " FROM " + derived + " STRAIGHT_JOIN " + table + " t" + d.ByPrimary + " ON v.c0 = t.job_id AND v.c1 = " +
+		"t.fire_key", args
 }
 
 // byKey is the order in which live fires are written.
@@ -91,10 +95,12 @@ func (w *writer) Insert(ctx context.Context, fires []entity.InFlightFire) error 
 	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled), f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
+			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled),
+				f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
 		}
 		_, err := w.c.Exec(ctx, "live-fire.insert", `INSERT INTO scheduler_live_fire
-			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part)), args...)
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part)),
+			args...)
 		if err != nil {
 			return err
 		}
@@ -109,7 +115,8 @@ func (w *writer) Update(ctx context.Context, fires []entity.InFlightFire) error 
 		return w.upsert(ctx, byKey(fires))
 	}
 	for _, f := range byKey(fires) {
-		_, err := w.c.Exec(ctx, "live-fire.update", "UPDATE scheduler_live_fire SET active = ?, remaining = ? WHERE job_id = ? AND fire_key = ?",
+		_, err := w.c.Exec(ctx, "live-fire.update",
+			"UPDATE scheduler_live_fire SET active = ?, remaining = ? WHERE job_id = ? AND fire_key = ?",
 			sqlvalue.Flag(f.Active), f.Remaining, f.JobID, f.FireKey)
 		if err != nil {
 			return err
@@ -122,7 +129,8 @@ func (w *writer) upsert(ctx context.Context, fires []entity.InFlightFire) error 
 	for part := range slices.Chunk(fires, w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled), f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
+			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled),
+				f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
 		}
 		_, err := w.c.Exec(ctx, "live-fire.update", `INSERT INTO scheduler_live_fire
 			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part))+
@@ -143,7 +151,8 @@ func (w *writer) Delete(ctx context.Context, fires []entity.InFlightFire) error 
 func Delete(ctx context.Context, c *sqldb.Conn, name, table string, fires []entity.InFlightFire) error {
 	if c.Dialect.IsSQLite() {
 		for _, f := range fires {
-			if _, err := c.Exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID, f.FireKey); err != nil {
+			if _, err := c.Exec(ctx, name, "DELETE FROM "+table+" WHERE job_id = ? AND fire_key = ?", f.JobID,
+				f.FireKey); err != nil {
 				return err
 			}
 		}

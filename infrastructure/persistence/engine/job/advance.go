@@ -41,7 +41,10 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 	if c.Dialect.IsSQLite() {
 		return c.ExecEach(ctx, "job.advance", len(moves), func(i int) (string, []any) {
 			m := &moves[i]
-			return sqliteAdvance, []any{sqlvalue.TimeArg(m.NextFireTime), dueText(*m), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.FenceSeq, m.ID}
+			return sqliteAdvance, []any{
+				sqlvalue.TimeArg(m.NextFireTime), dueText(*m), sqlvalue.TimeArg(m.LastFireTime),
+				string(m.Status), m.FenceSeq, m.ID,
+			}
 		}, func(i int, found int64) error {
 			if found != 1 {
 				return fmt.Errorf("job.advance: job %s is gone although it was locked", moves[i].ID)
@@ -67,12 +70,15 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 func cursorColumn(t *bulk.Update, of func(i int) repository.JobAdvance) string {
 	return "t.next_fire_time = " + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).NextFireTime) }) +
 		", t.due_time = " + t.Expr(bulk.AsTime, func(i int) any { return dueText(of(i)) }) +
-		", t.last_fire_time = COALESCE(" + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).LastFireTime) }) + ", t.last_fire_time)" +
+		", t.last_fire_time = COALESCE(" + t.Expr(bulk.AsTime, func(i int) any {
+		return sqlvalue.TimeArg(of(i).LastFireTime)
+	}) + ", t.last_fire_time)" +
 		", t.status = " + t.Expr(bulk.AsIs, func(i int) any { return string(of(i).Status) })
 }
 
 func checkAdvance(m *repository.JobAdvance) error {
-	if !sqlvalue.StorableTime(m.NextFireTime) || !sqlvalue.StorableTime(m.DueTime) || !sqlvalue.StorableTime(m.LastFireTime) {
+	if !sqlvalue.StorableTime(m.NextFireTime) || !sqlvalue.StorableTime(m.DueTime) ||
+		!sqlvalue.StorableTime(m.LastFireTime) {
 		return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
 	}
 	return nil

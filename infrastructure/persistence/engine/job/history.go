@@ -61,7 +61,9 @@ func (r *Jobs) Version(ctx context.Context, id string, version int) (*entity.Job
 
 // ScheduleOf implements repository.JobWriter.
 func (w *jobWriter) ScheduleOf(ctx context.Context, id string, version int) (schedule.Spec, bool, error) {
-	texts, err := sqldb.Collect(ctx, w.c, "job.schedule-of", "SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version}, sqlvalue.ScanText)
+	texts, err := sqldb.Collect(ctx, w.c, "job.schedule-of",
+		"SELECT definition FROM scheduler_job_version WHERE job_id = ? AND version = ?", []any{id, version},
+		sqlvalue.ScanText)
 	if err != nil || len(texts) == 0 {
 		return schedule.Spec{}, false, err
 	}

@@ -18,7 +18,9 @@ import (
 // it for all rows at once and learns how many it found. Where that is not all
 // of them, or others hold one, the transaction begins again, and looks before it
 // writes.
-func (w *jobWriter) Move(ctx context.Context, moves []repository.JobMove) (moved map[string]bool, locked []string, err error) {
+func (w *jobWriter) Move(ctx context.Context,
+	moves []repository.JobMove,
+) (moved map[string]bool, locked []string, err error) {
 	moves = slices.Clone(moves)
 	slices.SortFunc(moves, func(a, b repository.JobMove) int { return strings.Compare(a.ID, b.ID) })
 	for i := range moves {
@@ -49,7 +51,8 @@ func moveSQLite(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, 
 	return c.ExecEach(ctx, "job.move", len(moves), func(i int) (string, []any) {
 		m := &moves[i]
 		return sqliteMove, []any{
-			sqlvalue.TimeArg(m.NextFireTime), dueText(m.JobAdvance), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.ID, sqlvalue.TimeArg(m.From), m.Version,
+			sqlvalue.TimeArg(m.NextFireTime), dueText(m.JobAdvance), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.ID,
+			sqlvalue.TimeArg(m.From), m.Version,
 		}
 	}, func(i int, found int64) error {
 		if found == 1 {
@@ -65,7 +68,9 @@ func moveMySQL(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, m
 	for part := range slices.Chunk(moves, c.Dialect.MaxRows) {
 		v := bulk.NewUpdate(len(part), func(i int) any { return part[i].ID })
 		set := cursorColumn(v, func(i int) repository.JobAdvance { return part[i].JobAdvance })
-		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(part[i].From) }) +
+		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.Expr(bulk.AsTime, func(i int) any {
+			return sqlvalue.TimeArg(part[i].From)
+		}) +
 			" AND t.version = " + v.Expr(bulk.AsIs, func(i int) any { return part[i].Version })
 		query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, where)
 		found, err := c.Exec(ctx, "job.move", c.Dialect.NoWait+query, args...)
@@ -86,7 +91,9 @@ func moveMySQL(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, m
 }
 
 // moveFree moves those of the jobs that nobody else has locked.
-func (w *jobWriter) moveFree(ctx context.Context, moves []repository.JobMove, moved map[string]bool) (locked []string, err error) {
+func (w *jobWriter) moveFree(ctx context.Context, moves []repository.JobMove,
+	moved map[string]bool,
+) (locked []string, err error) {
 	ids := make([]string, len(moves))
 	for i := range moves {
 		ids[i] = moves[i].ID

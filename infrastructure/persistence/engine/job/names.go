@@ -31,7 +31,8 @@ func (r *Jobs) JobsByName(ctx context.Context, group string, p repository.Page) 
 		to[len(to)-1]++ // the first key after those of the group
 		within = listing.Condition{Text: "name_key > ? AND name_key > ? AND name_key < ?", Args: []any{after, from, to}}
 	}
-	jobs, err := sqldb.Collect(ctx, r.c, "job.by-name", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE "+within.Text+" ORDER BY name_key LIMIT ?",
+	jobs, err := sqldb.Collect(ctx, r.c, "job.by-name",
+		"SELECT "+jobColumns+" FROM scheduler_job_definition WHERE "+within.Text+" ORDER BY name_key LIMIT ?",
 		append(within.Args, limit+1), newJobReader(whole).scan)
 	if err != nil {
 		return nil, "", err
@@ -48,7 +49,9 @@ func (r *Jobs) JobsNamed(ctx context.Context, names []repository.JobName) (map[r
 		for i, n := range part {
 			keys[i] = nameKey(n.Group, n.Name)
 		}
-		jobs, err := sqldb.Collect(ctx, r.c, "job.named", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+dialect.Marks(len(keys))+")", keys, newJobReader(whole).scan)
+		jobs, err := sqldb.Collect(ctx, r.c, "job.named",
+			"SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+dialect.Marks(len(keys))+")", keys,
+			newJobReader(whole).scan)
 		if err != nil {
 			return nil, err
 		}

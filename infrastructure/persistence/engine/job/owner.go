@@ -25,7 +25,8 @@ func addOwners(ctx context.Context, c *sqldb.Conn, jobs []*entity.Job) error {
 	}
 	for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
 		in, args := c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, c, "job.owners", "SELECT id, owner FROM scheduler_job_definition"+c.Dialect.ByPrimary+" WHERE "+in, args,
+		_, err := sqldb.Collect(ctx, c, "job.owners",
+			"SELECT id, owner FROM scheduler_job_definition"+c.Dialect.ByPrimary+" WHERE "+in, args,
 			func(rows *sql.Rows) (id string, err error) {
 				var owner sql.NullString
 				if err = rows.Scan(&id, &owner); err == nil && named[id] != nil {

@@ -26,7 +26,9 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
-	jobs, err := sqldb.Collect(ctx, r.c, "job.get", "SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id}, newJobReader(whole).scan)
+	jobs, err := sqldb.Collect(ctx, r.c, "job.get",
+		"SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id},
+		newJobReader(whole).scan)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,8 @@ func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, erro
 	out := make(map[string]int, len(ids))
 	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
 		in, args := r.c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, r.c, "job.versions", "SELECT id, version FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+" WHERE "+in+" AND deleted = 0", args,
+		_, err := sqldb.Collect(ctx, r.c, "job.versions",
+			"SELECT id, version FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+" WHERE "+in+" AND deleted = 0", args,
 			func(rows *sql.Rows) (id string, err error) {
 				var version int
 				_, err = sqlvalue.ScanRow(rows, &id, &version)
@@ -107,7 +110,9 @@ func (r *Jobs) List(ctx context.Context, f repository.JobFilter, p repository.Pa
 }
 
 // page reads matching jobs, newest first.
-func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids listing.Condition, limit int) ([]*entity.Job, string, error) {
+func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids listing.Condition,
+	limit int,
+) ([]*entity.Job, string, error) {
 	name, groups := listing.Condition{}, listing.Condition{}
 	if f.NameContains != "" { // INSTR, because it knows no wildcards
 		name = listing.Condition{Text: "INSTR(name_search, ?) > 0", Args: []any{strings.ToLower(f.NameContains)}}
@@ -117,8 +122,11 @@ func (r *Jobs) page(ctx context.Context, f repository.JobFilter, ids listing.Con
 		groups = listing.Condition{Text: in, Args: args}
 	}
 	where, args := listing.JoinConditions(listing.Condition{Text: "deleted = 0"}, ids, name, groups,
-		listing.Equals("group_name", f.Group), listing.Equals("status", string(f.Status)), listing.Equals("job_type", storedType(f.Type)))
-	jobs, err := sqldb.Collect(ctx, r.c, "job.list", "SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1), newJobReader(whole).scan)
+		listing.Equals("group_name", f.Group), listing.Equals("status", string(f.Status)),
+		listing.Equals("job_type", storedType(f.Type)))
+	jobs, err := sqldb.Collect(ctx, r.c, "job.list",
+		"SELECT "+jobColumns+" FROM scheduler_job_definition"+where+" ORDER BY id DESC LIMIT ?", append(args, limit+1),
+		newJobReader(whole).scan)
 	if err != nil {
 		return nil, "", err
 	}

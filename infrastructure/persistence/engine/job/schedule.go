@@ -23,8 +23,9 @@ func (r *Plans) EnabledSchedules(ctx context.Context, q repository.ScheduleQuery
 		in, groups := r.c.Dialect.InAny("group_name", q.Groups)
 		where, args = where+" AND "+in, append(args, groups...)
 	}
-	return sqldb.Collect(ctx, r.c, "job.schedules", "SELECT "+scheduleColumns+" FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+
-		where+" ORDER BY id LIMIT ?", append(args, q.Limit), newJobReader(timed).scanSchedule)
+	return sqldb.Collect(ctx, r.c, "job.schedules",
+		"SELECT "+scheduleColumns+" FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+
+			where+" ORDER BY id LIMIT ?", append(args, q.Limit), newJobReader(timed).scanSchedule)
 }
 
 func (r *jobReader) scanSchedule(rows *sql.Rows) (*entity.Job, error) {

@@ -18,8 +18,9 @@ func (w *jobWriter) LockMany(ctx context.Context, ids []string) ([]*entity.Job, 
 	var out []*entity.Job
 	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		jobs, err := sqldb.Collect(ctx, w.c, "job.lock-many", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-			" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, newJobReader(whole).scan)
+		jobs, err := sqldb.Collect(ctx, w.c, "job.lock-many",
+			"SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
+				" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, newJobReader(whole).scan)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +57,8 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 		return c.ExecEach(ctx, "job.states", len(rows), func(i int) (string, []any) {
 			r := rows[i]
 			return sqlitePause, []any{
-				string(r.Status), at(r.NextFireTime), at(r.DueTime), at(r.PausedAt), string(r.PausedBy), r.pauseNote, at(r.Pause.Until), r.Version, at(r.UpdateTime), r.ID,
+				string(r.Status), at(r.NextFireTime), at(r.DueTime), at(r.PausedAt), string(r.PausedBy), r.pauseNote,
+				at(r.Pause.Until), r.Version, at(r.UpdateTime), r.ID,
 			}
 		}, func(i int, found int64) error {
 			if found != 1 {
@@ -88,6 +90,7 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 
 // JobPausesOver implements repository.JobPlanReader.
 func (r *Plans) JobPausesOver(ctx context.Context, at time.Time, limit int) ([]string, error) {
-	return sqldb.Collect(ctx, r.c, "job.pauses-over", "SELECT id FROM scheduler_job_definition WHERE paused_until <= ? AND deleted = 0 ORDER BY paused_until, id LIMIT ?",
+	return sqldb.Collect(ctx, r.c, "job.pauses-over",
+		"SELECT id FROM scheduler_job_definition WHERE paused_until <= ? AND deleted = 0 ORDER BY paused_until, id LIMIT ?",
 		[]any{sqlvalue.TimeArg(at), limit}, sqlvalue.ScanText)
 }

@@ -37,7 +37,8 @@ func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found [
 	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
 		jobs, err := sqldb.Collect(ctx, w.c, "job.lock",
-			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
+			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+
+				w.c.Dialect.ByPrimary+
 				" WHERE "+in+" ORDER BY id"+how,
 			args, scanLocked)
 		if err != nil {
@@ -51,7 +52,9 @@ func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found [
 
 // TryLock implements repository.JobWriter. What is not returned is locked or
 // gone; which of them, a second look tells where that can be.
-func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []repository.JobHead, locked []string, err error) {
+func (w *jobWriter) TryLock(ctx context.Context,
+	ids []string,
+) (heads []repository.JobHead, locked []string, err error) {
 	ids = sqlvalue.LockOrder(ids)
 	found, err := w.lock(ctx, ids, w.c.Dialect.SkipLocked)
 	if err != nil || len(found) == len(ids) || w.c.Dialect.IsSQLite() {
@@ -64,7 +67,8 @@ func (w *jobWriter) TryLock(ctx context.Context, ids []string) (heads []reposito
 	missing := slices.DeleteFunc(ids, func(id string) bool { return mine[id] })
 	for part := range slices.Chunk(missing, w.c.Dialect.MaxRows) {
 		in, args := w.c.Dialect.In("id", part)
-		there, err := sqldb.Collect(ctx, w.c, "job.locked", "SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE "+in, args, sqlvalue.ScanText)
+		there, err := sqldb.Collect(ctx, w.c, "job.locked",
+			"SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE "+in, args, sqlvalue.ScanText)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -102,8 +106,9 @@ func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
-	jobs, err := sqldb.Collect(ctx, w.c, "job.lock-full", "SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-		" WHERE id = ? AND deleted = 0"+w.c.Dialect.ForUpdate, []any{id}, newJobReader(whole).scan)
+	jobs, err := sqldb.Collect(ctx, w.c, "job.lock-full",
+		"SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
+			" WHERE id = ? AND deleted = 0"+w.c.Dialect.ForUpdate, []any{id}, newJobReader(whole).scan)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +149,8 @@ func (w *jobWriter) Insert(ctx context.Context, jobs ...*entity.Job) error {
 			})
 		}
 		values := strings.Repeat(", ("+dialect.Marks(len(names))+")", len(part))[2:]
-		_, err := w.c.Exec(ctx, "job.insert", "INSERT INTO scheduler_job_definition ("+strings.Join(names, ", ")+") VALUES "+values, args...)
+		_, err := w.c.Exec(ctx, "job.insert", "INSERT INTO scheduler_job_definition ("+strings.Join(names,
+			", ")+") VALUES "+values, args...)
 		if err != nil {
 			return nameTaken(err)
 		}
@@ -191,10 +197,14 @@ func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error 
 		if err != nil {
 			return fmt.Errorf("keep version %d of job %s: %w", j.Version, j.ID, err)
 		}
-		rows = append(rows, versionRow{JobID: j.ID, Version: j.Version, Definition: text, CreateTime: sqlvalue.DBTime(j.UpdateTime), CreatedBy: author})
+		rows = append(rows, versionRow{
+			JobID: j.ID, Version: j.Version, Definition: text,
+			CreateTime: sqlvalue.DBTime(j.UpdateTime), CreatedBy: author,
+		})
 	}
 	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
-		if err := w.c.GORM(ctx, "job.keep-version").Clauses(clause.OnConflict{DoNothing: true}).Create(part).Error; err != nil {
+		if err := w.c.GORM(ctx, "job.keep-version").Clauses(clause.OnConflict{DoNothing: true}).Create(part).
+			Error; err != nil {
 			return err
 		}
 	}
@@ -218,7 +228,8 @@ func (w *jobWriter) Update(ctx context.Context, job *entity.Job, deleted bool) e
 			set, args = append(set, name+" = ?"), append(args, columnValue(at))
 		}
 	})
-	found, err := w.c.Exec(ctx, "job.update", "UPDATE scheduler_job_definition SET "+strings.Join(set, ", ")+" WHERE id = ?", append(args, job.ID)...)
+	found, err := w.c.Exec(ctx, "job.update", "UPDATE scheduler_job_definition SET "+strings.Join(set,
+		", ")+" WHERE id = ?", append(args, job.ID)...)
 	if err != nil {
 		return nameTaken(err)
 	}

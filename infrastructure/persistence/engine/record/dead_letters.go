@@ -35,7 +35,9 @@ func (r letterRow) entity() entity.DeadLetter {
 }
 
 // DeadLetters implements repository.RecordReader.
-func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter, p repository.Page) ([]entity.DeadLetter, string, error) {
+func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+	p repository.Page,
+) ([]entity.DeadLetter, string, error) {
 	after, err := listing.ReadCursor(p.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -45,7 +47,8 @@ func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter
 	}
 	ofJob := listing.Equals("job_id", f.JobID)
 	return listing.WindowScan[entity.DeadLetter]{
-		Conn: r.c, Statement: "dead-letter.list-window", Table: "scheduler_dead_letter", Key: "execution_id", Where: ofJob.Text, Args: ofJob.Args,
+		Conn: r.c, Statement: "dead-letter.list-window", Table: "scheduler_dead_letter", Key: "execution_id",
+		Where: ofJob.Text, Args: ofJob.Args,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]entity.DeadLetter, string, error) {
 			return r.letterPage(ctx, f, listing.IDBounds("execution_id", lo, hi), limit)
 		},
@@ -53,7 +56,9 @@ func (r *Records) DeadLetters(ctx context.Context, f repository.DeadLetterFilter
 }
 
 // letterPage reads matching letters, newest first.
-func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter, ids listing.Condition, limit int) ([]entity.DeadLetter, string, error) {
+func (r *Records) letterPage(ctx context.Context, f repository.DeadLetterFilter, ids listing.Condition,
+	limit int,
+) ([]entity.DeadLetter, string, error) {
 	db := r.letters(ctx, "dead-letter.list", f).Order("execution_id DESC").Limit(limit + 1)
 	if ids.Text != "" {
 		db = db.Where(ids.Text, ids.Args...)
@@ -98,7 +103,9 @@ type causeRow struct {
 }
 
 // DeadLetterCauses implements repository.RecordReader.
-func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter, limit int) ([]repository.DeadLetterCause, error) {
+func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter,
+	limit int,
+) ([]repository.DeadLetterCause, error) {
 	if !sqlvalue.IsASCIIID(f.JobID) {
 		return nil, nil
 	}
@@ -112,7 +119,10 @@ func (r *Records) DeadLetterCauses(ctx context.Context, f repository.DeadLetterF
 	}
 	out := make([]repository.DeadLetterCause, len(rows))
 	for i, row := range rows {
-		out[i] = repository.DeadLetterCause{JobID: row.JobID, Reason: entity.Reason(row.Reason), Count: row.Count, First: row.First.Time()}
+		out[i] = repository.DeadLetterCause{
+			JobID: row.JobID, Reason: entity.Reason(row.Reason), Count: row.Count,
+			First: row.First.Time(),
+		}
 		letter, err := r.DeadLetter(ctx, row.Latest)
 		if err != nil && !apperror.Is(err, apperror.KindNotFound) { // replayed meanwhile
 			return nil, err

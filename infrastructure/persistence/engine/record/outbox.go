@@ -40,7 +40,8 @@ func (o *Outbox) DropEvents(ctx context.Context, ids []string) error {
 	return o.s.Change(ctx, repository.LaneComplete, "outbox-drop", func(ctx context.Context, c *sqldb.Conn) error {
 		for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
 			in, args := c.Dialect.In("event_id", part)
-			keys, err := sqldb.Collect(ctx, c, "outbox.find", "SELECT id FROM scheduler_outbox WHERE "+in, args, sqlvalue.ScanInt)
+			keys, err := sqldb.Collect(ctx, c, "outbox.find", "SELECT id FROM scheduler_outbox WHERE "+in, args,
+				sqlvalue.ScanInt)
 			if err != nil {
 				return err
 			}
@@ -62,7 +63,8 @@ func deleteByNumber(ctx context.Context, c *sqldb.Conn, name, table string, keys
 	for i, k := range keys {
 		args[i] = k
 	}
-	if _, err := c.Exec(ctx, name, fmt.Sprintf("DELETE FROM %s WHERE id IN (%s)", table, dialect.Marks(len(keys))), args...); err != nil {
+	if _, err := c.Exec(ctx, name, fmt.Sprintf("DELETE FROM %s WHERE id IN (%s)", table, dialect.Marks(len(keys))),
+		args...); err != nil {
 		return err
 	}
 	return nil

@@ -32,12 +32,15 @@ func (r *Records) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogC
 	}
 	// Rows do not overlap, so that only the last one that begins before the
 	// page can reach into it: a follower's look does not read the whole log.
-	return sqldb.Collect(ctx, r.c, "log.page", `SELECT id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated
+	return sqldb.Collect(ctx, r.c, "log.page",
+		`SELECT id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated
 		FROM scheduler_job_log WHERE execution_id = ? AND seq_to > ? AND seq_from >= COALESCE((SELECT MAX(seq_from) FROM scheduler_job_log
 		WHERE execution_id = ? AND seq_from <= ?), 0) ORDER BY seq_from, id LIMIT ?`,
-		[]any{p.ExecutionID, p.AfterSeq, p.ExecutionID, p.AfterSeq, limit}, func(rows *sql.Rows) (l entity.LogChunk, err error) {
+		[]any{p.ExecutionID, p.AfterSeq, p.ExecutionID, p.AfterSeq, limit},
+		func(rows *sql.Rows) (l entity.LogChunk, err error) {
 			var created sqlvalue.DBTime
-			err = rows.Scan(&l.ID, &l.JobID, &l.ExecutionID, &l.Type, &l.Content, &created, &l.Attempt, &l.SeqFrom, &l.SeqTo, &l.Truncated)
+			err = rows.Scan(&l.ID, &l.JobID, &l.ExecutionID, &l.Type, &l.Content, &created, &l.Attempt, &l.SeqFrom, &l.SeqTo,
+				&l.Truncated)
 			l.CreateTime = created.Time()
 			return l, err
 		})

@@ -23,15 +23,17 @@ func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t e
 	if !sqlvalue.IsASCIIID(executionID) {
 		return t, false, nil
 	}
-	found, err := sqldb.Collect(ctx, r.c, "run-token.get", `SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
-		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash}, func(rows *sql.Rows) (t entity.RunToken, err error) {
-		var created sqlvalue.DBTime
-		var secrets, key sql.NullString
-		err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
-		t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
-		t.CreateTime = created.Time()
-		return t, err
-	})
+	found, err := sqldb.Collect(ctx, r.c, "run-token.get",
+		`SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
+		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash},
+		func(rows *sql.Rows) (t entity.RunToken, err error) {
+			var created sqlvalue.DBTime
+			var secrets, key sql.NullString
+			err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
+			t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
+			t.CreateTime = created.Time()
+			return t, err
+		})
 	if err != nil || len(found) == 0 {
 		return t, false, err
 	}
@@ -45,7 +47,9 @@ type runTokenWriter struct{ RunTokens }
 func NewRunTokenWriter(c *sqldb.Conn) repository.RunTokenWriter { return &runTokenWriter{RunTokens{c}} }
 
 // Issue implements repository.RunTokenWriter.
-func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution, tokens []entity.RunToken) (refused []int, err error) {
+func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution,
+	tokens []entity.RunToken,
+) (refused []int, err error) {
 	replace := ` ON CONFLICT (execution_id, attempt) DO UPDATE SET token_hash = excluded.token_hash, secret_names = excluded.secret_names,
 		key_id = excluded.key_id, sealed = excluded.sealed`
 	if !w.c.Dialect.IsSQLite() {
@@ -56,7 +60,10 @@ func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution, to
 		SELECT id, ?, ?, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + execution.StillRunning + replace
 	err = w.c.ExecEach(ctx, "run-token.issue", len(runs), func(i int) (string, []any) {
 		x, t := runs[i], tokens[i]
-		return issue, []any{t.Attempt, t.Hash, sqlvalue.TextOrNull(strings.Join(t.Secrets, " ")), sqlvalue.TextOrNull(t.KeyID), t.Sealed, sqlvalue.TimeArg(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token}
+		return issue, []any{
+			t.Attempt, t.Hash, sqlvalue.TextOrNull(strings.Join(t.Secrets, " ")),
+			sqlvalue.TextOrNull(t.KeyID), t.Sealed, sqlvalue.TimeArg(t.CreateTime), x.ID, x.NodeID, x.Epoch, x.Token,
+		}
 	}, func(i int, found int64) error {
 		if found == 0 {
 			refused = append(refused, i)
@@ -68,7 +75,8 @@ func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution, to
 
 // Count implements repository.RunTokenWriter.
 func (w *runTokenWriter) Count(ctx context.Context, t entity.RunToken) error {
-	_, err := w.c.Exec(ctx, "run-token.count", "UPDATE scheduler_run_token SET line_count = ?, byte_count = ? WHERE execution_id = ? AND attempt = ?",
+	_, err := w.c.Exec(ctx, "run-token.count",
+		"UPDATE scheduler_run_token SET line_count = ?, byte_count = ? WHERE execution_id = ? AND attempt = ?",
 		t.Lines, t.Bytes, t.ExecutionID, t.Attempt)
 	return err
 }

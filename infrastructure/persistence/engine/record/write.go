@@ -28,10 +28,13 @@ func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attemp
 		}
 	}
 	return bulk.Insert(ctx, w.c, "attempt.insert",
-		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, result, progress, exit_code)", 11, w.c.Dialect.OnDuplicateKeep("attempt"),
+		"scheduler_execution_attempt (execution_id, attempt, status, reason, node_id, start_time, end_time, error_message, "+
+			"result, progress, exit_code)", 11, w.c.Dialect.OnDuplicateKeep("attempt"),
 		attempts, func(args []any, a entity.Attempt) []any {
-			return append(args, a.ExecutionID, a.Attempt, string(a.Status), sqlvalue.TextOrNull(a.Reason), a.NodeID, sqlvalue.TimeArg(a.StartTime), sqlvalue.TimeArg(a.EndTime),
-				sqlvalue.TextOrNull(a.ErrorMessage), sqlvalue.TextOrNull(a.Result), sqlvalue.OrNull(a.Progress), sqlvalue.PointerOrNull(a.ExitCode))
+			return append(args, a.ExecutionID, a.Attempt, string(a.Status), sqlvalue.TextOrNull(a.Reason), a.NodeID,
+				sqlvalue.TimeArg(a.StartTime), sqlvalue.TimeArg(a.EndTime),
+				sqlvalue.TextOrNull(a.ErrorMessage), sqlvalue.TextOrNull(a.Result), sqlvalue.OrNull(a.Progress),
+				sqlvalue.PointerOrNull(a.ExitCode))
 		})
 }
 
@@ -43,16 +46,19 @@ func (w *recordWriter) AddDeadLetters(ctx context.Context, letters []entity.Dead
 		}
 	}
 	return bulk.Insert(ctx, w.c, "dead-letter.insert",
-		"scheduler_dead_letter (execution_id, job_id, reason, message, replayed_as, create_time)", 6, w.c.Dialect.OnDuplicateKeep("execution_id"),
+		"scheduler_dead_letter (execution_id, job_id, reason, message, replayed_as, create_time)", 6,
+		w.c.Dialect.OnDuplicateKeep("execution_id"),
 		letters, func(args []any, l entity.DeadLetter) []any {
-			return append(args, l.ExecutionID, l.JobID, string(l.Reason), sqlvalue.TextOrNull(l.Message), sqlvalue.TextOrNull(l.ReplayedAs), sqlvalue.TimeArg(l.CreateTime))
+			return append(args, l.ExecutionID, l.JobID, string(l.Reason), sqlvalue.TextOrNull(l.Message),
+				sqlvalue.TextOrNull(l.ReplayedAs), sqlvalue.TimeArg(l.CreateTime))
 		})
 }
 
 // MarkReplayed implements repository.RecordWriter.
 func (w *recordWriter) MarkReplayed(ctx context.Context, executionID, replayID string) error {
 	n, err := w.c.Exec(ctx, "dead-letter.mark-replayed",
-		"UPDATE scheduler_dead_letter SET replayed_as = ? WHERE execution_id = ? AND replayed_as IS NULL", replayID, executionID)
+		"UPDATE scheduler_dead_letter SET replayed_as = ? WHERE execution_id = ? AND replayed_as IS NULL", replayID,
+		executionID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -64,7 +70,8 @@ func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) e
 	if !sqlvalue.IsASCIIID(executionID) {
 		return apperror.NotFound("dead letter", executionID)
 	}
-	n, err := w.c.Exec(ctx, "dead-letter.drop", "DELETE FROM scheduler_dead_letter WHERE execution_id = ? AND replayed_as IS NULL", executionID)
+	n, err := w.c.Exec(ctx, "dead-letter.drop",
+		"DELETE FROM scheduler_dead_letter WHERE execution_id = ? AND replayed_as IS NULL", executionID)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -73,7 +80,8 @@ func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) e
 
 // notWaiting says why a letter was not found among those that wait.
 func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error {
-	found, err := sqldb.Collect(ctx, w.c, "dead-letter.exists", "SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, sqlvalue.ScanInt)
+	found, err := sqldb.Collect(ctx, w.c, "dead-letter.exists",
+		"SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, sqlvalue.ScanInt)
 	if err != nil {
 		return err
 	}
@@ -85,7 +93,8 @@ func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error
 
 // AddEvents implements repository.RecordWriter.
 func (w *recordWriter) AddEvents(ctx context.Context, events []entity.Event) error {
-	return bulk.Insert(ctx, w.c, "outbox.insert", "scheduler_outbox (event_id, topic, event_key, event_type, payload, create_time)", 6,
+	return bulk.Insert(ctx, w.c, "outbox.insert",
+		"scheduler_outbox (event_id, topic, event_key, event_type, payload, create_time)", 6,
 		w.c.Dialect.OnDuplicateKeep("event_id"), events, func(args []any, e entity.Event) []any {
 			return append(args, e.ID, e.Topic, e.Key, e.Type, e.Payload, sqlvalue.TimeArg(e.CreateTime))
 		})
@@ -102,7 +111,8 @@ func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) erro
 	for i := range logs {
 		l := &logs[i]
 		if len(l.Content) > maxLogBytes {
-			return &repository.PoisonError{Err: fmt.Errorf("a log row of execution %s has %d bytes; %d is the limit", l.ExecutionID, len(l.Content), maxLogBytes)}
+			return &repository.PoisonError{Err: fmt.Errorf("a log row of execution %s has %d bytes; %d is the limit",
+				l.ExecutionID, len(l.Content), maxLogBytes)}
 		}
 		if err := sqlvalue.CheckTexts(l.ExecutionID, "", "", l.Content); err != nil {
 			return err
@@ -113,9 +123,11 @@ func (w *recordWriter) AddLogs(ctx context.Context, logs []entity.LogChunk) erro
 	}
 	for _, part := range bySize(logs, 4*maxLogBytes) {
 		err := bulk.Insert(ctx, w.c, "log.insert",
-			"scheduler_job_log (id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated)", 10, w.c.Dialect.OnDuplicateKeep("id"),
+			"scheduler_job_log (id, job_id, execution_id, log_type, content, create_time, attempt, seq_from, seq_to, truncated)",
+			10, w.c.Dialect.OnDuplicateKeep("id"),
 			part, func(args []any, l entity.LogChunk) []any {
-				return append(args, l.ID, l.JobID, l.ExecutionID, string(l.Type), l.Content, sqlvalue.TimeArg(l.CreateTime), l.Attempt, l.SeqFrom, l.SeqTo, sqlvalue.Flag(l.Truncated))
+				return append(args, l.ID, l.JobID, l.ExecutionID, string(l.Type), l.Content, sqlvalue.TimeArg(l.CreateTime),
+					l.Attempt, l.SeqFrom, l.SeqTo, sqlvalue.Flag(l.Truncated))
 			})
 		if err != nil {
 			return err

@@ -108,7 +108,8 @@ func (b *Beats) Hold(ctx context.Context) error {
 		b.drop()
 		return b.s.Dialect.Unavailable(fmt.Errorf("hold the node id %s: %w", b.node, err))
 	case b.life.LockSession == 0:
-		return apperror.Conflict("node_id_taken", "another process runs as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", b.node)
+		return apperror.Conflict("node_id_taken",
+			"another process runs as node %q on this store; stop it, or give this one another node.id (PS_NODE_ID)", b.node)
 	}
 	return nil
 }
@@ -130,7 +131,9 @@ func (b *Beats) connect(ctx context.Context) error {
 
 // lock takes the lock of the node's id, if that is free within wait.
 func (b *Beats) lock(ctx context.Context, wait time.Duration) error {
-	ids, err := sqlvalue.ReadAll(ctx, b.conn, "SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END", []any{b.node, int(wait.Seconds())}, sqlvalue.ScanInt)
+	ids, err := sqlvalue.ReadAll(ctx, b.conn,
+		"SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END",
+		[]any{b.node, int(wait.Seconds())}, sqlvalue.ScanInt)
 	if err != nil || len(ids) != 1 {
 		return errors.Join(err, driver.ErrBadConn)
 	}
@@ -194,7 +197,8 @@ func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 		now := fmt.Sprint(b.life.Server, " ", b.life.LockSession, " ", sessions)
 		more, added := "", []any(nil)
 		if now != b.told || n.Epoch != b.epoch {
-			more, added = ", store_server = ?, lock_session = ?, sessions = ?", []any{b.life.Server, b.life.LockSession, sessions}
+			more, added = ", store_server = ?, lock_session = ?, sessions = ?",
+				[]any{b.life.Server, b.life.LockSession, sessions}
 		}
 		query, args := beatStatement(c, n, more, added...)
 		found, err := c.Exec(ctx, "node.heartbeat", query, args...)
@@ -221,7 +225,8 @@ func (b *Beats) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	defer b.mu.Unlock()
 	var rows []viewRow
 	err := b.over(ctx, func(ctx context.Context, c *sqldb.Conn) error {
-		return c.GORM(ctx, "node.all").Table(nodeRow{}.TableName()).Select("*, UTC_TIMESTAMP(3) AS store_now").Order("id").Find(&rows).Error
+		return c.GORM(ctx, "node.all").Table(nodeRow{}.TableName()).Select("*, UTC_TIMESTAMP(3) AS store_now").Order("id").
+			Find(&rows).Error
 	})
 	if err != nil {
 		return nil, time.Time{}, err

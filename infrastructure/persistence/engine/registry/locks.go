@@ -47,7 +47,9 @@ func scanLock(rows *sql.Rows) (r lockRow, err error) {
 const neverHeld = "1970-01-01 00:00:00.000"
 
 // TryLock implements repository.Locker.
-func (r *Locks) TryLock(ctx context.Context, name, holder string, ttl time.Duration) (lease repository.Lease, ok bool, err error) {
+func (r *Locks) TryLock(ctx context.Context, name, holder string,
+	ttl time.Duration,
+) (lease repository.Lease, ok bool, err error) {
 	if err := repository.CheckLock(holder, ttl, name); err != nil {
 		return lease, false, err
 	}
@@ -65,7 +67,9 @@ func (r *Locks) TryLock(ctx context.Context, name, holder string, ttl time.Durat
 }
 
 // ClaimMany implements repository.Locker.
-func (r *Locks) ClaimMany(ctx context.Context, names []string, holder string, ttl time.Duration) (granted []string, err error) {
+func (r *Locks) ClaimMany(ctx context.Context, names []string, holder string,
+	ttl time.Duration,
+) (granted []string, err error) {
 	if err := repository.CheckLock(holder, ttl, names...); err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -105,10 +109,13 @@ func (r *Locks) Unlock(ctx context.Context, l repository.Lease) (bool, error) {
 }
 
 // one changes the row of a lease that is not over.
-func (r *Locks) one(ctx context.Context, name string, l repository.Lease, set func(now time.Time) (string, []any)) (ok bool, err error) {
+func (r *Locks) one(ctx context.Context, name string, l repository.Lease,
+	set func(now time.Time) (string, []any),
+) (ok bool, err error) {
 	err = r.change(ctx, name, func(ctx context.Context, c *sqldb.Conn, now time.Time) error {
 		assign, args := set(now)
-		n, err := c.Exec(ctx, "lock.change", "UPDATE scheduler_job_lock SET "+assign+" WHERE id = ? AND token = ? AND node_id = ? AND expire_time > ?",
+		n, err := c.Exec(ctx, "lock.change",
+			"UPDATE scheduler_job_lock SET "+assign+" WHERE id = ? AND token = ? AND node_id = ? AND expire_time > ?",
 			append(args, lockID(l.Name), l.Token, l.Holder, sqlvalue.TimeText(now))...)
 		ok = n == 1
 		return err
@@ -123,7 +130,8 @@ func (r *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 	}
 	in, args := r.s.Dialect.In("id", lockIDs(names))
 	return r.change(ctx, "lock-release-many", func(ctx context.Context, c *sqldb.Conn, _ time.Time) error {
-		_, err := c.Exec(ctx, "lock.release", "UPDATE scheduler_job_lock"+c.Dialect.ByPrimary+" SET node_id = '', expire_time = ? WHERE "+in+" AND node_id = ?",
+		_, err := c.Exec(ctx, "lock.release",
+			"UPDATE scheduler_job_lock"+c.Dialect.ByPrimary+" SET node_id = '', expire_time = ? WHERE "+in+" AND node_id = ?",
 			append(append([]any{neverHeld}, args...), holder)...)
 		return err
 	})
@@ -133,7 +141,8 @@ func (r *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 // to look at: the answer may be wrong before it arrives.
 func (r *Locks) Holder(ctx context.Context, name string) (string, error) {
 	now, at := r.s.Pool.Now()
-	found, err := sqldb.Collect(ctx, r.s.Pool, "lock.holder", "SELECT node_id FROM scheduler_job_lock WHERE id = ? AND expire_time > "+now,
+	found, err := sqldb.Collect(ctx, r.s.Pool, "lock.holder",
+		"SELECT node_id FROM scheduler_job_lock WHERE id = ? AND expire_time > "+now,
 		append([]any{lockID(name)}, at...), sqlvalue.ScanText)
 	if err != nil || len(found) == 0 {
 		return "", err
@@ -143,7 +152,9 @@ func (r *Locks) Holder(ctx context.Context, name string) (string, error) {
 
 // change runs a transaction that knows the store's time. What became of a lost
 // commit is not looked up: the lease ends by itself.
-func (r *Locks) change(ctx context.Context, name string, fn func(ctx context.Context, c *sqldb.Conn, now time.Time) error) error {
+func (r *Locks) change(ctx context.Context, name string,
+	fn func(ctx context.Context, c *sqldb.Conn, now time.Time) error,
+) error {
 	err := r.s.Change(ctx, repository.LaneComplete, name, func(ctx context.Context, c *sqldb.Conn) error {
 		now, err := c.StoreTime(ctx)
 		if err != nil {
@@ -178,19 +189,23 @@ func (l lockClaim) update(d *dialect.Dialect, in string, ids []any) (query strin
 		args = append(args, l.holder)
 	}
 	return "UPDATE scheduler_job_lock" + d.ByPrimary + " SET token = token + CASE WHEN " + holds + " THEN 0 ELSE 1 END," +
-		" lock_time = CASE WHEN " + holds + " THEN lock_time ELSE ? END, node_id = ?, expire_time = ? WHERE " + in + " AND " + free, args
+		" lock_time = CASE WHEN " + holds + " THEN lock_time ELSE ? END, node_id = ?, expire_time = ? WHERE " + in + " AND " +
+		free, args
 }
 
 // claimLocks takes what it may of the locks and returns their rows as they are
 // then, and how many of them it took.
-func claimLocks(ctx context.Context, c *sqldb.Conn, names []string, l lockClaim) (rows []lockRow, taken int64, err error) {
+func claimLocks(ctx context.Context, c *sqldb.Conn, names []string,
+	l lockClaim,
+) (rows []lockRow, taken int64, err error) {
 	in, ids := c.Dialect.In("id", lockIDs(names))
 	update, args := l.update(c.Dialect, in, ids)
 	for {
 		if taken, err = c.Exec(ctx, "lock.take", update, args...); err != nil {
 			return nil, 0, err
 		}
-		rows, err = sqldb.Collect(ctx, c, "lock.read", "SELECT id, node_id, token, expire_time FROM scheduler_job_lock"+c.Dialect.ByPrimary+" WHERE "+in, ids, scanLock)
+		rows, err = sqldb.Collect(ctx, c, "lock.read",
+			"SELECT id, node_id, token, expire_time FROM scheduler_job_lock"+c.Dialect.ByPrimary+" WHERE "+in, ids, scanLock)
 		if err != nil || len(rows) == len(names) {
 			return rows, taken, err
 		}
@@ -211,8 +226,9 @@ func addLocks(ctx context.Context, c *sqldb.Conn, names []string, found []lockRo
 			args = append(args, id, lockKey(name), sqlvalue.TimeText(now), neverHeld, sqlvalue.TimeText(now))
 		}
 	}
-	_, err := c.Exec(ctx, "lock.add", "INSERT INTO scheduler_job_lock (id, job_id, node_id, lock_key, lock_time, expire_time, create_time, token) VALUES "+
-		strings.Join(values, ", ")+c.Dialect.OnDuplicateKeep("id"), args...)
+	_, err := c.Exec(ctx, "lock.add",
+		"INSERT INTO scheduler_job_lock (id, job_id, node_id, lock_key, lock_time, expire_time, create_time, token) VALUES "+
+			strings.Join(values, ", ")+c.Dialect.OnDuplicateKeep("id"), args...)
 	return err
 }
 

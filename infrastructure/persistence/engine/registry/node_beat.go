@@ -16,11 +16,14 @@ import (
 // more are further assignments.
 func beatStatement(c *sqldb.Conn, n entity.Node, more string, added ...any) (query string, args []any) {
 	now, at := c.Now()
-	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CommandSlots, n.CommandRunning, n.CPU, n.Memory, n.ClockOffset.Milliseconds())
+	args = append(at, strings.Join(n.Roles, ","), n.Slots, n.Running, n.CommandSlots, n.CommandRunning, n.CPU, n.Memory,
+		n.ClockOffset.Milliseconds())
 	args = append(append(append(args, at...), added...), n.ID, n.Epoch)
 	return "UPDATE scheduler_node_registry SET last_heartbeat = " + now +
-		", roles = ?, slots = ?, running = ?, command_slots = ?, command_running = ?, cpu = ?, memory = ?, clock_offset = ?, update_time = " + now +
-		", status = CASE WHEN status = 'SUSPECT' THEN 'UP' ELSE status END" + more + " WHERE id = ? AND epoch = ? AND status <> 'DOWN'", args
+		", roles = ?, slots = ?, running = ?, command_slots = ?, command_running = ?, cpu = ?, memory = ?, clock_offset = " +
+		"?, update_time = " + now +
+		", status = CASE WHEN status = 'SUSPECT' THEN 'UP' ELSE status END" + more + " WHERE id = ? AND epoch = ? AND " +
+		"status <> 'DOWN'", args
 }
 
 // Heartbeat implements repository.Nodes.
@@ -33,7 +36,8 @@ func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 // Mark implements repository.Nodes.
 func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
 	found, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.mark",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND status <> ?",
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? "+
+			"AND status <> ?",
 		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat), string(status))
 	return found == 1 && err == nil, err
 }
@@ -47,11 +51,13 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 	if !draining {
 		status, from = entity.NodeUp, "status = 'DRAINING'"
 	}
-	found, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "node.drain", "UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
+	found, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "node.drain",
+		"UPDATE scheduler_node_registry SET status = ? WHERE id = ? AND "+from, string(status), id)
 	if err != nil || found == 1 {
 		return err
 	}
-	states, err := sqldb.Collect(ctx, r.s.Pool, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?", []any{id}, sqlvalue.ScanText)
+	states, err := sqldb.Collect(ctx, r.s.Pool, "node.status", "SELECT status FROM scheduler_node_registry WHERE id = ?",
+		[]any{id}, sqlvalue.ScanText)
 	switch {
 	case err != nil:
 		return err
@@ -66,7 +72,8 @@ func (r *Nodes) Drain(ctx context.Context, id string, draining bool) error {
 // Leave implements repository.Nodes.
 func (r *Nodes) Leave(ctx context.Context, id string, epoch int64) error {
 	_, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.leave",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0, command_running = 0 WHERE id = ? AND epoch = ? AND status <> ?",
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ?, running = 0, command_running = 0 WHERE id = ? AND "+
+			"epoch = ? AND status <> ?",
 		string(entity.NodeDown), entity.DownLeft, id, epoch, string(entity.NodeDown))
 	return err
 }
@@ -89,7 +96,8 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 // it is told by the claim keys, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
 	const gone = " FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqlvalue.TimeArg(before)}, sqlvalue.ScanText)
+	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqlvalue.TimeArg(before)},
+		sqlvalue.ScanText)
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,8 @@ func (l *handlerLists) fill(ctx context.Context, c *sqldb.Conn, rows []nodeRow) 
 		list, ok := known[row.HandlersHash]
 		if !ok {
 			// With its hash: the node may have published another list since.
-			read, err := sqldb.Collect(ctx, c, "node.handlers", "SELECT handlers_hash, handlers FROM scheduler_node_registry WHERE id = ?",
+			read, err := sqldb.Collect(ctx, c, "node.handlers",
+				"SELECT handlers_hash, handlers FROM scheduler_node_registry WHERE id = ?",
 				[]any{row.ID}, func(rows *sql.Rows) (r nodeRow, err error) {
 					err = rows.Scan(&r.HandlersHash, &r.Handlers)
 					return r, err

@@ -77,7 +77,8 @@ func toNodeRow(n entity.Node) (nodeRow, error) {
 	}
 	row := nodeRow{
 		ID: n.ID, NodeIP: n.IP, NodePort: n.Port, Status: string(n.Status), LastHeartbeat: sqlvalue.DBTime(n.LastHeartbeat),
-		CreateTime: sqlvalue.DBTime(n.CreateTime), UpdateTime: sqlvalue.DBTime(n.UpdateTime), Epoch: n.Epoch, Roles: strings.Join(n.Roles, ","),
+		CreateTime: sqlvalue.DBTime(n.CreateTime), UpdateTime: sqlvalue.DBTime(n.UpdateTime), Epoch: n.Epoch,
+		Roles:  strings.Join(n.Roles, ","),
 		Labels: labels, Version: n.Version, Slots: n.Slots, Running: n.Running,
 		Weight: max(n.Weight, 1), CPU: n.CPU, Memory: n.Memory, ClockOffset: n.ClockOffset.Milliseconds(),
 	}
@@ -138,7 +139,8 @@ func (r nodeRow) entity() entity.Node {
 	n := entity.Node{
 		ID: r.ID, IP: r.NodeIP, Port: r.NodePort, Status: entity.NodeStatus(r.Status), Epoch: r.Epoch, Version: r.Version,
 		Slots: r.Slots, Running: r.Running, Weight: r.Weight, CPU: r.CPU, Memory: r.Memory,
-		ClockOffset: time.Duration(r.ClockOffset) * time.Millisecond, LastHeartbeat: r.LastHeartbeat.Time(), CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+		ClockOffset: time.Duration(r.ClockOffset) * time.Millisecond, LastHeartbeat: r.LastHeartbeat.Time(),
+		CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
 		Life: r.life(), DownCause: deref(r.DownCause),
 	}
 	if r.Roles != "" {
@@ -185,7 +187,8 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 		row.Epoch = former.Epoch + 1
 		row.LifeEpoch = ofLife(row, row.Epoch)
 		row.PublishedEpoch = row.Epoch
-		return c.GORM(ctx, "node.register").Model(&nodeRow{}).Where("id = ?", n.ID).Select("*").Omit("id", "create_time").Updates(&row).Error
+		return c.GORM(ctx, "node.register").Model(&nodeRow{}).Where("id = ?", n.ID).Select("*").Omit("id", "create_time").
+			Updates(&row).Error
 	})
 	if errors.Is(err, repository.ErrDuplicateID) { // somebody registered the id between look and write
 		return r.Register(ctx, n)

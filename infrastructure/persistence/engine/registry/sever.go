@@ -25,7 +25,9 @@ func (r *Nodes) Sever(ctx context.Context, n entity.Node) (ended int, err error)
 		return 0, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
-		still, err := sqlvalue.ReadAll(ctx, c, "SELECT COUNT(*) FROM scheduler_node_registry WHERE id = ? AND epoch = ? AND status = 'DOWN'", []any{n.ID, n.Epoch}, sqlvalue.ScanInt)
+		still, err := sqlvalue.ReadAll(ctx, c,
+			"SELECT COUNT(*) FROM scheduler_node_registry WHERE id = ? AND epoch = ? AND status = 'DOWN'", []any{n.ID, n.Epoch},
+			sqlvalue.ScanInt)
 		if err != nil || len(still) != 1 || still[0] == 0 {
 			return err
 		}
@@ -54,7 +56,8 @@ func (r *Nodes) LockFree(ctx context.Context, n entity.Node) (free, known bool, 
 		return false, false, nil
 	}
 	err = r.onServer(ctx, n, func(c *sql.Conn) error {
-		held, err := sqlvalue.ReadAll(ctx, c, "SELECT COALESCE(IS_USED_LOCK("+instanceLock+"), 0)", []any{n.ID}, sqlvalue.ScanInt)
+		held, err := sqlvalue.ReadAll(ctx, c, "SELECT COALESCE(IS_USED_LOCK("+instanceLock+"), 0)", []any{n.ID},
+			sqlvalue.ScanInt)
 		if err != nil || len(held) != 1 {
 			return err
 		}

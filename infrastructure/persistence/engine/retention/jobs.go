@@ -60,7 +60,9 @@ func (w *jobsWalk) rests(before time.Time) bool {
 // page is the condition that is true of the next jobs of the walk, a bounded number.
 // last is the latest of them, empty where there is none behind them.
 func (w *jobsWalk) page(ctx context.Context, c *sqldb.Conn) (where string, args []any, last string, err error) {
-	ends, err := sqldb.Collect(ctx, c, "retention.jobs-page", "SELECT id FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?", []any{w.id, jobsPage - 1}, sqlvalue.ScanText)
+	ends, err := sqldb.Collect(ctx, c, "retention.jobs-page",
+		"SELECT id FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?", []any{w.id, jobsPage - 1},
+		sqlvalue.ScanText)
 	if err != nil || len(ends) == 0 {
 		return "d.id > ?", []any{w.id}, "", err
 	}
@@ -113,7 +115,8 @@ func (r *Retention) PurgeVersions(ctx context.Context, before time.Time, keep, l
 
 // crowded are the jobs of a page that have versions beyond those that are kept.
 func (r *Retention) crowded(ctx context.Context, keep int, where string, args []any) ([]storedJob, error) {
-	return sqldb.Collect(ctx, r.s.Pool, "retention.crowded", `SELECT d.id, d.version FROM scheduler_job_definition d WHERE `+where+` AND d.version > ?
+	return sqldb.Collect(ctx, r.s.Pool, "retention.crowded",
+		`SELECT d.id, d.version FROM scheduler_job_definition d WHERE `+where+` AND d.version > ?
 		AND EXISTS (SELECT 1 FROM scheduler_job_version v WHERE v.job_id = d.id AND v.version <= d.version - ?) ORDER BY d.id`,
 		append(args, keep, keep), func(rows *sql.Rows) (j storedJob, err error) {
 			err = rows.Scan(&j.id, &j.version)
@@ -130,10 +133,13 @@ type keptVersion struct {
 // purgeVersionsOf deletes, of the versions of a job after one, those that are not
 // among the newest and that no run names, at most limit. looked is up to which
 // version it has come, 0 when there are no more.
-func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int, before time.Time, keep, limit int) (deleted, looked int, err error) {
+func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int, before time.Time, keep,
+	limit int,
+) (deleted, looked int, err error) {
 	last := j.version - keep
 	old, err := sqldb.Collect(ctx, r.s.Pool, "retention.versions",
-		"SELECT version, create_time FROM scheduler_job_version WHERE job_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?",
+		"SELECT version, create_time FROM scheduler_job_version WHERE job_id = ? AND version > ? AND version <= ? ORDER BY "+
+			"version LIMIT ?",
 		[]any{j.id, after, last + 1, limit + 1}, func(rows *sql.Rows) (v keptVersion, err error) {
 			var came sqlvalue.DBTime
 			err = rows.Scan(&v.version, &came)
@@ -167,7 +173,8 @@ func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int,
 		for _, v := range gone {
 			args = append(args, v)
 		}
-		_, err := c.Exec(ctx, "retention.purge-versions", "DELETE FROM scheduler_job_version WHERE job_id = ? AND version IN ("+dialect.Marks(len(gone))+")", args...)
+		_, err := c.Exec(ctx, "retention.purge-versions",
+			"DELETE FROM scheduler_job_version WHERE job_id = ? AND version IN ("+dialect.Marks(len(gone))+")", args...)
 		return err
 	})
 	if err != nil {
@@ -178,17 +185,21 @@ func (r *Retention) purgeVersionsOf(ctx context.Context, j storedJob, after int,
 
 // namedBy are the versions that runs of a job name. all is false when it has so many
 // runs that only the newest and those that are older than before were read.
-func (r *Retention) namedBy(ctx context.Context, id string, before time.Time) (named map[int]bool, all bool, err error) {
+func (r *Retention) namedBy(ctx context.Context, id string,
+	before time.Time,
+) (named map[int]bool, all bool, err error) {
 	named = map[int]bool{}
 	runs := 0
 	read := func(where string, args ...any) error {
-		_, err := sqldb.Collect(ctx, r.s.Pool, "retention.named", "SELECT job_version, COUNT(*) FROM (SELECT job_version FROM scheduler_job_execution WHERE job_id = ?"+
-			where+" ORDER BY id DESC LIMIT ?) r GROUP BY job_version", append(append([]any{id}, args...), countedRuns), func(rows *sql.Rows) (v int, err error) {
-			var n int
-			err = rows.Scan(&v, &n)
-			named[v], runs = true, runs+n
-			return v, err
-		})
+		_, err := sqldb.Collect(ctx, r.s.Pool, "retention.named",
+			"SELECT job_version, COUNT(*) FROM (SELECT job_version FROM scheduler_job_execution WHERE job_id = ?"+
+				where+" ORDER BY id DESC LIMIT ?) r GROUP BY job_version", append(append([]any{id}, args...), countedRuns),
+			func(rows *sql.Rows) (v int, err error) {
+				var n int
+				err = rows.Scan(&v, &n)
+				named[v], runs = true, runs+n
+				return v, err
+			})
 		return err
 	}
 	if err := read(""); err != nil {
@@ -204,8 +215,10 @@ func (r *Retention) namedBy(ctx context.Context, id string, before time.Time) (n
 func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	w := &r.jobs
 	return w.step(ctx, r.s.Pool, before, func(where string, args []any) (deleted int, done bool, err error) {
-		ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.deleted-jobs", "SELECT d.id FROM scheduler_job_definition d WHERE "+where+
-			" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqlvalue.TimeText(before)), sqlvalue.ScanText)
+		ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.deleted-jobs",
+			"SELECT d.id FROM scheduler_job_definition d WHERE "+where+
+				" AND d.deleted = 1 AND d.update_time < ? ORDER BY d.id", append(args, sqlvalue.TimeText(before)),
+			sqlvalue.ScanText)
 		if err != nil {
 			return 0, false, err
 		}
@@ -235,12 +248,15 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 		if err != nil || !gone {
 			return err
 		}
-		versions, err := sqldb.Collect(ctx, c, "retention.versions-of", "SELECT version FROM scheduler_job_version WHERE job_id = ? ORDER BY version LIMIT ?", []any{id, limit}, sqlvalue.ScanInt)
+		versions, err := sqldb.Collect(ctx, c, "retention.versions-of",
+			"SELECT version FROM scheduler_job_version WHERE job_id = ? ORDER BY version LIMIT ?", []any{id, limit},
+			sqlvalue.ScanInt)
 		if err != nil {
 			return err
 		}
 		if len(versions) > 0 {
-			n, err := c.Exec(ctx, "retention.purge-versions", "DELETE FROM scheduler_job_version WHERE job_id = ? AND version <= ?", id, versions[len(versions)-1])
+			n, err := c.Exec(ctx, "retention.purge-versions",
+				"DELETE FROM scheduler_job_version WHERE job_id = ? AND version <= ?", id, versions[len(versions)-1])
 			if err != nil {
 				return err
 			}
@@ -260,7 +276,8 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 // unnamed reports that a job is deleted, and neither a run nor a backfill nor a
 // place names it. how says how its row is locked.
 func unnamed(ctx context.Context, c *sqldb.Conn, id, how string) (bool, error) {
-	found, err := sqldb.Collect(ctx, c, "retention.unnamed", `SELECT d.id FROM scheduler_job_definition d WHERE d.id = ? AND d.deleted = 1`+how, []any{id}, sqlvalue.ScanText)
+	found, err := sqldb.Collect(ctx, c, "retention.unnamed",
+		`SELECT d.id FROM scheduler_job_definition d WHERE d.id = ? AND d.deleted = 1`+how, []any{id}, sqlvalue.ScanText)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}

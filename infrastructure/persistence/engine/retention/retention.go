@@ -36,7 +36,8 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 	r.cursor.mu.Lock()
 	defer r.cursor.mu.Unlock()
 	limit = min(limit, r.s.Dialect.MaxRows)
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.window", "SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+	ids, err := sqldb.Collect(ctx, r.s.Pool, "retention.window",
+		"SELECT id FROM scheduler_job_execution WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
 		[]any{r.cursor.id, identity.FloorID(before), limit}, sqlvalue.ScanText)
 	if err != nil {
 		return repository.Purged{}, err
@@ -77,7 +78,9 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	if !c.Dialect.IsSQLite() {
 		in, args := c.Dialect.In("id", ids)
-		locked, err := sqldb.Collect(ctx, c, "retention.lock", "SELECT id FROM scheduler_job_execution"+c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+c.Dialect.SkipLocked, args, sqlvalue.ScanText)
+		locked, err := sqldb.Collect(ctx, c, "retention.lock",
+			"SELECT id FROM scheduler_job_execution"+c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+c.Dialect.SkipLocked, args,
+			sqlvalue.ScanText)
 		if err != nil || len(locked) == 0 {
 			return nil, err
 		}
@@ -120,7 +123,8 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 
 // PurgeLogs implements repository.Retention.
 func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.s.PurgeByID(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before), sqlvalue.TimeText(before))
+	return r.s.PurgeByID(ctx, "logs", "scheduler_job_log", "id < ? AND create_time < ?", limit, identity.FloorID(before),
+		sqlvalue.TimeText(before))
 }
 
 // PurgeOthers implements repository.Retention.
@@ -145,7 +149,9 @@ func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int
 }
 
 // purgeKeyed deletes from the small tables whose key is not an id.
-func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, limit int, arg any) (deleted int, err error) {
+func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, limit int,
+	arg any,
+) (deleted int, err error) {
 	err = r.s.Change(ctx, repository.LaneRetention, "purge-"+name, func(ctx context.Context, c *sqldb.Conn) error {
 		query := "DELETE FROM " + table + " WHERE " + where + " LIMIT ?"
 		if c.Dialect.IsSQLite() { // SQLite is built without DELETE … LIMIT
@@ -160,5 +166,6 @@ func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, l
 
 // PurgeBackfills implements repository.Retention.
 func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit, sqlvalue.TimeText(before))
+	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit,
+		sqlvalue.TimeText(before))
 }

@@ -32,7 +32,10 @@ func Access(t *testing.T, open storetest.Opener) {
 
 func person(t *testing.T, s *persistence.Store, id string, role entity.Role) entity.User {
 	t.Helper()
-	u := entity.User{ID: id, Name: "name of " + id, PasswordHash: "h", Role: role, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
+	u := entity.User{
+		ID: id, Name: "name of " + id, PasswordHash: "h", Role: role, CreateTime: storetest.Noon,
+		UpdateTime: storetest.Noon,
+	}
 	require.NoError(t, s.AddUser(t.Context(), u))
 	return u
 }
@@ -40,7 +43,9 @@ func person(t *testing.T, s *persistence.Store, id string, role entity.Role) ent
 func lastAdmin(t *testing.T, s *persistence.Store) {
 	ann, bob := person(t, s, "u-1", entity.RoleAdmin), person(t, s, "u-2", entity.RoleAdmin)
 	person(t, s, "u-3", entity.RoleViewer)
-	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}, 100))
+	require.NoError(t, s.AddSession(t.Context(),
+		entity.Session{TokenHash: "s", UserID: bob.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon},
+		100))
 	var page []string
 	p := repository.Page{Limit: 2}
 	for {
@@ -64,7 +69,8 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, 1, map[bool]int{true: 1}[apperror.Is(errs[0], apperror.KindConflict) != apperror.Is(errs[1], apperror.KindConflict)], "%v", errs)
+	require.Equal(t, 1, map[bool]int{true: 1}[apperror.Is(errs[0], apperror.KindConflict) != apperror.Is(errs[1],
+		apperror.KindConflict)], "%v", errs)
 	last, less := ann, bob
 	if errs[0] == nil {
 		last, less = bob, ann
@@ -78,20 +84,33 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 	_, err = s.SessionByHash(t.Context(), "s", storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound), "a change of the role ends the sessions")
 
-	require.NoError(t, s.AddToken(t.Context(), entity.Token{ID: "t", UserID: "u-3", Hash: "th", ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}, 100))
+	require.NoError(t, s.AddToken(t.Context(), entity.Token{
+		ID: "t", UserID: "u-3", Hash: "th",
+		ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
+	}, 100))
 	require.NoError(t, s.DropUser(t.Context(), "u-3"))
 	_, err = s.TokenByHash(t.Context(), "th", storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound), "its tokens go with a user")
 	for _, id := range []string{"u-3", "", "caf\u00e9"} {
 		require.True(t, apperror.Is(s.DropUser(t.Context(), id), apperror.KindNotFound))
-		require.True(t, apperror.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, storetest.Noon), apperror.KindNotFound))
+		require.True(t, apperror.Is(s.SetRole(t.Context(), id, entity.RoleAdmin, entity.Rights{}, storetest.Noon),
+			apperror.KindNotFound))
 	}
 }
 
 func tokens(t *testing.T, s *persistence.Store) {
-	wide := entity.Token{ID: "t-1", UserID: "u-1", Name: "CI – ä", Hash: "h1", ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
-	narrow := entity.Token{ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"}, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
-	none := entity.Token{ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: storetest.Noon, CreateTime: storetest.Noon}
+	wide := entity.Token{
+		ID: "t-1", UserID: "u-1", Name: "CI – ä", Hash: "h1", ExpiresAt: storetest.Noon.Add(time.Hour),
+		CreateTime: storetest.Noon,
+	}
+	narrow := entity.Token{
+		ID: "t-2", UserID: "u-2", Name: "read", Hash: "h2", Scopes: []string{"job:read"},
+		ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
+	}
+	none := entity.Token{
+		ID: "t-3", UserID: "u-2", Name: "none", Hash: "h3", Scopes: []string{}, ExpiresAt: storetest.Noon,
+		CreateTime: storetest.Noon,
+	}
 	for _, v := range []entity.Token{wide, narrow, none} {
 		require.NoError(t, s.AddToken(t.Context(), v, 100))
 	}
@@ -135,7 +154,10 @@ func tokens(t *testing.T, s *persistence.Store) {
 func tokensBeyond(t *testing.T, s *persistence.Store) {
 	eve := person(t, s, "u-9", entity.RoleViewer)
 	token := func(i int) entity.Token {
-		return entity.Token{ID: fmt.Sprint("t-9-", i), UserID: eve.ID, Name: "x", Hash: fmt.Sprint("h-9-", i), ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
+		return entity.Token{
+			ID: fmt.Sprint("t-9-", i), UserID: eve.ID, Name: "x", Hash: fmt.Sprint("h-9-", i),
+			ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
+		}
 	}
 	old := token(100)
 	old.ExpiresAt = storetest.Noon
@@ -170,13 +192,18 @@ func audit(t *testing.T, s *persistence.Store) {
 		id, err := uuid.NewV7()
 		require.NoError(t, err)
 		e := entity.AuditEntry{
-			ID: id.String(), Time: storetest.Noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2), UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
-			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), ObjectName: fmt.Sprint("name – ", i%2), Status: 200, Code: "", Changes: `{"a":[1,2]}`, Calls: i + 1,
+			ID: id.String(), Time: storetest.Noon.Add(time.Duration(i) * time.Second), UserID: fmt.Sprint("u-", i%2),
+			UserName: "ann – ä", TokenID: "t", Address: "::1", RequestID: "r",
+			Action: "PUT /api/v1/jobs/:id", Object: fmt.Sprint("job-", i%3), ObjectName: fmt.Sprint("name – ", i%2), Status: 200,
+			Code: "", Changes: `{"a":[1,2]}`, Calls: i + 1,
 		}
 		require.NoError(t, s.AddAudit(t.Context(), e))
 		all = append([]entity.AuditEntry{e}, all...)
 	}
-	bare := entity.AuditEntry{ID: "ffffffff-0000-7000-8000-000000000000", Time: storetest.Noon, Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials", Calls: 1}
+	bare := entity.AuditEntry{
+		ID: "ffffffff-0000-7000-8000-000000000000", Time: storetest.Noon,
+		Action: "POST /api/v1/auth/login", Status: 401, Code: "wrong_credentials", Calls: 1,
+	}
 	require.NoError(t, s.AddAudit(t.Context(), bare))
 	got, next, err := s.ListAudit(t.Context(), repository.AuditFilter{}, repository.Page{Limit: 4})
 	require.NoError(t, err)

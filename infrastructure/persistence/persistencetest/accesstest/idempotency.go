@@ -43,7 +43,10 @@ func Idempotency(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.False(t, ok)
 	require.Equal(t, answered, existing)
-	for _, other := range []entity.IdempotentCall{{Scope: c.Scope, Key: "K", CreateTime: storetest.Noon}, {Scope: "other", Key: "k", CreateTime: storetest.Noon}} {
+	for _, other := range []entity.IdempotentCall{
+		{Scope: c.Scope, Key: "K", CreateTime: storetest.Noon},
+		{Scope: "other", Key: "k", CreateTime: storetest.Noon},
+	} {
 		_, ok, err = s.Begin(t.Context(), other, time.Hour)
 		require.NoError(t, err)
 		require.True(t, ok, "another scope or key is another call")

@@ -18,7 +18,8 @@ import (
 func Secrets(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	first := entity.Secret{
-		Name: "db.key", Description: "für Ann", KeyID: "k1", Sealed: []byte{0, 0xff, '\'', 7}, Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
+		Name: "db.key", Description: "für Ann", KeyID: "k1", Sealed: []byte{0, 0xff, '\'', 7}, Version: 1,
+		CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
 	}
 	require.NoError(t, s.AddSecret(t.Context(), first))
 	require.True(t, apperror.Is(s.AddSecret(t.Context(), first), apperror.KindConflict))
@@ -30,7 +31,8 @@ func Secrets(t *testing.T, open storetest.Opener) {
 	require.Empty(t, got)
 
 	second := first
-	second.Description, second.KeyID, second.Sealed, second.Version, second.UpdateTime = "", "k2", []byte("x"), 2, storetest.Noon.Add(time.Hour)
+	second.Description, second.KeyID, second.Sealed, second.Version, second.UpdateTime = "", "k2", []byte("x"), 2,
+		storetest.Noon.Add(time.Hour)
 	require.NoError(t, s.ReplaceSecret(t.Context(), second))
 	require.True(t, apperror.Is(s.ReplaceSecret(t.Context(), second), apperror.KindConflict), "one wins")
 	unknown := second
@@ -52,7 +54,10 @@ func Secrets(t *testing.T, open storetest.Opener) {
 	require.Equal(t, []entity.Secret{again}, got)
 
 	for i := range 4 {
-		require.NoError(t, s.AddSecret(t.Context(), entity.Secret{Name: fmt.Sprint("s", i), KeyID: "k", Sealed: []byte{1}, Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}))
+		require.NoError(t, s.AddSecret(t.Context(), entity.Secret{
+			Name: fmt.Sprint("s", i), KeyID: "k", Sealed: []byte{1},
+			Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
+		}))
 	}
 	var names []string
 	page := repository.Page{Limit: 2}
@@ -80,7 +85,10 @@ func Secrets(t *testing.T, open storetest.Opener) {
 }
 
 func secretGroups(t *testing.T, s *persistence.Store) {
-	own := entity.Secret{Name: "own", Groups: []string{"pay", "ä.b"}, KeyID: "k", Sealed: []byte("x"), Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
+	own := entity.Secret{
+		Name: "own", Groups: []string{"pay", "ä.b"}, KeyID: "k", Sealed: []byte("x"), Version: 1,
+		CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
+	}
 	require.NoError(t, s.AddSecret(t.Context(), own))
 	read := func() entity.Secret {
 		got, err := s.SecretsByName(t.Context(), []string{"own"})
@@ -114,9 +122,13 @@ func secretGroups(t *testing.T, s *persistence.Store) {
 	}
 	require.Equal(t, []string{"bound", "own", "s0", "s1", "s2", "s3"}, listed(nil))
 	require.Equal(t, []string{"bound", "own", "s0", "s1", "s2", "s3"}, listed([]string{"none", "ä.b"}))
-	require.Equal(t, []string{"own", "s0", "s1", "s2", "s3"}, listed([]string{"pa", "ay", "b"}), "a part of a name is another name")
+	require.Equal(t, []string{"own", "s0", "s1", "s2", "s3"}, listed([]string{"pa", "ay", "b"}),
+		"a part of a name is another name")
 	require.Equal(t, []string{"own", "s0", "s1", "s2", "s3"}, listed([]string{}))
-	require.Equal(t, []any{[]string(nil), []byte("x"), "k", 2}, []any{read().Groups, read().Sealed, read().KeyID, read().Version}, "the value is as it was")
+	require.Equal(t, []any{[]string(nil), []byte("x"), "k", 2}, []any{
+		read().Groups, read().Sealed, read().KeyID,
+		read().Version,
+	}, "the value is as it was")
 }
 
 func secretUses(t *testing.T, s *persistence.Store) {

@@ -16,13 +16,17 @@ import (
 // Users runs the suite over stores that open gives.
 func Users(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
-	u := entity.User{ID: storetest.JobID(1), Name: "admin", PasswordHash: "$argon2id$v=19$x", Role: entity.RoleAdmin, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
+	u := entity.User{
+		ID: storetest.JobID(1), Name: "admin", PasswordHash: "$argon2id$v=19$x", Role: entity.RoleAdmin,
+		CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
+	}
 	require.NoError(t, s.AddUser(t.Context(), u))
 	again := u
 	again.ID = storetest.JobID(2)
 	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict))
 	again.Name = "ADMIN"
-	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict), "two users do not differ by case alone")
+	require.True(t, apperror.Is(s.AddUser(t.Context(), again), apperror.KindConflict),
+		"two users do not differ by case alone")
 	got, err := s.UserByName(t.Context(), "admin")
 	require.NoError(t, err)
 	require.Equal(t, u, got)
@@ -43,7 +47,10 @@ func Users(t *testing.T, open storetest.Opener) {
 
 func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	open := func(hash string) entity.Session {
-		v := entity.Session{TokenHash: hash, UserID: u.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}
+		v := entity.Session{
+			TokenHash: hash, UserID: u.ID, ExpiresAt: storetest.Noon.Add(time.Hour),
+			CreateTime: storetest.Noon,
+		}
 		require.NoError(t, s.AddSession(t.Context(), v, 100))
 		return v
 	}
@@ -64,18 +71,28 @@ func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	changed, err := s.UserByID(t.Context(), u.ID)
 	require.NoError(t, err)
 	require.Equal(t, []any{"new hash", storetest.Noon.Add(time.Minute)}, []any{changed.PasswordHash, changed.UpdateTime})
-	require.True(t, apperror.Is(s.SetPassword(t.Context(), storetest.JobID(9), "x", false, storetest.Noon), apperror.KindNotFound))
+	require.True(t, apperror.Is(s.SetPassword(t.Context(), storetest.JobID(9), "x", false, storetest.Noon),
+		apperror.KindNotFound))
 	sessionsBeyond(t, s, u)
 }
 
 // sessionsBeyond: only the latest sessions of a user go on.
 func sessionsBeyond(t *testing.T, s *persistence.Store, u entity.User) {
 	for i := range 5 {
-		v := entity.Session{TokenHash: fmt.Sprint("of u ", i), UserID: u.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon.Add(time.Duration(i) * time.Second)}
+		v := entity.Session{
+			TokenHash: fmt.Sprint("of u ", i), UserID: u.ID, ExpiresAt: storetest.Noon.Add(time.Hour),
+			CreateTime: storetest.Noon.Add(time.Duration(i) * time.Second),
+		}
 		require.NoError(t, s.AddSession(t.Context(), v, 3))
 	}
-	require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: "of another", UserID: "another", ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon}, 3))
-	for hash, there := range map[string]bool{"of u 0": false, "of u 1": false, "of u 2": true, "of u 3": true, "of u 4": true, "of another": true} {
+	require.NoError(t, s.AddSession(t.Context(), entity.Session{
+		TokenHash: "of another", UserID: "another",
+		ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
+	}, 3))
+	for hash, there := range map[string]bool{
+		"of u 0": false, "of u 1": false, "of u 2": true, "of u 3": true,
+		"of u 4": true, "of another": true,
+	} {
 		_, err := s.SessionByHash(t.Context(), hash, storetest.Noon)
 		require.Equal(t, there, err == nil, hash)
 	}

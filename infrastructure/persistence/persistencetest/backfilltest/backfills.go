@@ -27,7 +27,9 @@ func Backfills(t *testing.T, open storetest.Opener) {
 
 func saveBackfill(t *testing.T, s *persistence.Store, b entity.Backfill) error {
 	t.Helper()
-	return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error { return tx.Backfills.Save(ctx, b) })
+	return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Backfills.Save(ctx, b)
+	})
 }
 
 func readBackfill(t *testing.T, s *persistence.Store, id string) entity.Backfill {
@@ -81,7 +83,8 @@ func backfillLists(t *testing.T, s *persistence.Store) {
 			break
 		}
 	}
-	require.Equal(t, []string{storetest.JobID(4), storetest.JobID(3), storetest.JobID(1)}, seen, "of one job, newest first")
+	require.Equal(t, []string{storetest.JobID(4), storetest.JobID(3), storetest.JobID(1)}, seen,
+		"of one job, newest first")
 	active, err := s.ActiveBackfills(t.Context(), 2)
 	require.NoError(t, err)
 	require.Equal(t, []entity.Backfill{storetest.BackfillOf(1, 1), storetest.BackfillOf(2, 2)}, active, "the oldest first")
@@ -139,7 +142,10 @@ func firesAtTimes(t *testing.T, s *persistence.Store) {
 
 func backfillRetention(t *testing.T, s *persistence.Store) {
 	var all []entity.Backfill
-	for n, status := range []entity.BackfillStatus{entity.BackfillDone, entity.BackfillCancelled, entity.BackfillActive, entity.BackfillDone, entity.BackfillDone} {
+	for n, status := range []entity.BackfillStatus{
+		entity.BackfillDone, entity.BackfillCancelled, entity.BackfillActive,
+		entity.BackfillDone, entity.BackfillDone,
+	} {
 		b := storetest.BackfillOf(n+1, 1)
 		b.Status, b.UpdateTime = status, storetest.Noon.AddDate(0, 0, -40)
 		all = append(all, b)

@@ -40,7 +40,8 @@ func claimOrder(t *testing.T, s *persistence.Store) {
 	f := ready(6, 5, storetest.Noon) // the same fair time: by id
 	storetest.Add(t, s, nil, a, b, c, d, e, f)
 	want := []string{c.ID, b.ID, d.ID, min(e.ID, f.ID), max(e.ID, f.ID), a.ID}
-	got := append(storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon)), storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon))...)
+	got := append(storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon)),
+		storetest.IDs(storetest.Claim(t, s, "n1", 4, storetest.Noon))...)
 	require.Equal(t, want, got)
 	require.Empty(t, storetest.Claim(t, s, "n1", 4, storetest.Noon))
 	require.Empty(t, storetest.Claim(t, s, "n1", 0, storetest.Noon))
@@ -89,7 +90,9 @@ func claimAtOnce(t *testing.T, s *persistence.Store) {
 
 // claimAll lets claimers claim at once until everything is taken, and returns
 // who took what.
-func claimAll(t *testing.T, s *persistence.Store, runs, claimers int, request func(node string) repository.ClaimRequest) map[string]string {
+func claimAll(t *testing.T, s *persistence.Store, runs, claimers int,
+	request func(node string) repository.ClaimRequest,
+) map[string]string {
 	t.Helper()
 	var mu sync.Mutex
 	owner := make(map[string]string)
@@ -100,10 +103,11 @@ func claimAll(t *testing.T, s *persistence.Store, runs, claimers int, request fu
 			node := fmt.Sprintf("n%d", i)
 			for {
 				var got []*entity.Execution
-				errs[i] = s.Write(t.Context(), repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) (err error) {
-					got, err = tx.Executions.Claim(ctx, request(node))
-					return err
-				})
+				errs[i] = s.Write(t.Context(), repository.LaneComplete, "claim",
+					func(ctx context.Context, tx repository.Tx) (err error) {
+						got, err = tx.Executions.Claim(ctx, request(node))
+						return err
+					})
 				if errs[i] != nil {
 					return
 				}
@@ -133,8 +137,10 @@ func claimQuestions(t *testing.T, s *persistence.Store) {
 	first, second := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon.Add(time.Second))
 	second.StartDeadline = storetest.Noon.Add(time.Minute)
 	soon, later := ready(3, 5, storetest.Noon), ready(4, 5, storetest.Noon)
-	soon.Claim, later.Claim = entity.ScheduledKey(storetest.Noon.Add(time.Second)), entity.ScheduledKey(storetest.Noon.Add(time.Hour))
-	mine, other := storetest.StartedOn(storetest.RunOf(storetest.JobID(5), storetest.Noon), "n1", 3), storetest.StartedOn(storetest.RunOf(storetest.JobID(6), storetest.Noon), "n10", 1)
+	soon.Claim, later.Claim = entity.ScheduledKey(storetest.Noon.Add(time.Second)),
+		entity.ScheduledKey(storetest.Noon.Add(time.Hour))
+	mine, other := storetest.StartedOn(storetest.RunOf(storetest.JobID(5), storetest.Noon), "n1", 3),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(6), storetest.Noon), "n10", 1)
 	mine.CancelRequested, mine.Reason, mine.Attempt = true, entity.ReasonReplaced, 4
 	done := storetest.RunOf(storetest.JobID(7), storetest.Noon)
 	done.Status, done.Claim = entity.StatusSkipped, ""

@@ -40,7 +40,10 @@ func Counts(t *testing.T, open storetest.Opener) {
 		if err := tx.Jobs.Update(ctx, &gone, true); err != nil {
 			return err
 		}
-		if _, err := tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(runs[7]), storetest.FinishOf(runs[6])}); err != nil {
+		if _, err := tx.Executions.Finish(ctx, []repository.Finish{
+			storetest.FinishOf(runs[7]),
+			storetest.FinishOf(runs[6]),
+		}); err != nil {
 			return err
 		}
 		if err := tx.Records.AddDeadLetters(ctx, letters); err != nil {
@@ -58,9 +61,15 @@ func talliedJobs(t *testing.T, s *persistence.Store) {
 		groups []string
 		want   map[entity.JobStatus]int
 	}{
-		{nil, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1, entity.JobFinished: 1}},
+		{nil, map[entity.JobStatus]int{
+			entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1,
+			entity.JobFinished: 1,
+		}},
 		{[]string{"a"}, map[entity.JobStatus]int{entity.JobEnabled: 1, entity.JobCreated: 1}},
-		{[]string{"a", "b", "none"}, map[entity.JobStatus]int{entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1, entity.JobFinished: 1}},
+		{[]string{"a", "b", "none"}, map[entity.JobStatus]int{
+			entity.JobEnabled: 2, entity.JobPaused: 1, entity.JobCreated: 1,
+			entity.JobFinished: 1,
+		}},
 		{[]string{}, map[entity.JobStatus]int{}},
 	} {
 		got, err := s.CountJobs(t.Context(), c.groups)
@@ -78,11 +87,23 @@ func talliedRuns(t *testing.T, s *persistence.Store) {
 		cut    bool
 	}{
 		{0, nil, 9, map[entity.Status]int{entity.StatusWaiting: 4, entity.StatusRunning: 2, entity.StatusSuccess: 2}, false},
-		{2 * time.Minute, nil, 9, map[entity.Status]int{entity.StatusWaiting: 2, entity.StatusRunning: 2, entity.StatusSuccess: 2}, false},
+		{2 * time.Minute, nil, 9, map[entity.Status]int{
+			entity.StatusWaiting: 2, entity.StatusRunning: 2,
+			entity.StatusSuccess: 2,
+		}, false},
 		{0, nil, 3, map[entity.Status]int{entity.StatusRunning: 1, entity.StatusSuccess: 2}, true},
-		{0, []string{"a"}, 9, map[entity.Status]int{entity.StatusWaiting: 2, entity.StatusRunning: 1, entity.StatusSuccess: 1}, false},
+		{0, []string{"a"}, 9, map[entity.Status]int{
+			entity.StatusWaiting: 2, entity.StatusRunning: 1,
+			entity.StatusSuccess: 1,
+		}, false},
 		{0, []string{"a"}, 3, map[entity.Status]int{entity.StatusRunning: 0, entity.StatusSuccess: 1}, true},
-		{0, []string{}, 9, map[entity.Status]int{entity.StatusWaiting: 0, entity.StatusRunning: 0, entity.StatusSuccess: 0}, false},
+		{
+			0,
+			[]string{},
+			9,
+			map[entity.Status]int{entity.StatusWaiting: 0, entity.StatusRunning: 0, entity.StatusSuccess: 0},
+			false,
+		},
 		{time.Hour, nil, 9, map[entity.Status]int{}, false},
 	} {
 		got, cut, err := s.CountRuns(t.Context(), storetest.Noon.Add(c.since), c.groups, c.limit)

@@ -40,7 +40,8 @@ func fullRun(at time.Time) *entity.Execution {
 	e.Params, e.Reason, e.Token, e.JobFence, e.Attempt = `{"a":"😀%_\\"}`, entity.ReasonNodeLost, 1<<40, 1<<41, 5
 	e.RetryCount, e.NodeLosses, e.StartDeadline, e.CancelRequested = 2, 1, at.Add(time.Hour), true
 	e.EndTime, e.Duration, e.Progress, e.Checkpoint = at.Add(2*time.Second), 1234*time.Millisecond, 55, "page 9 ✓"
-	e.ErrorMessage, e.Result, e.RetryOf, e.RootID = "bad 'quote' \\ 😀", "result\nline", storetest.JobID(80), storetest.JobID(81)
+	e.ErrorMessage, e.Result, e.RetryOf, e.RootID = "bad 'quote' \\ 😀", "result\nline", storetest.JobID(80),
+		storetest.JobID(81)
 	e.SkipFrom, e.SkipTo, e.SkipCount, e.SkipAtLeast = at.Add(-time.Hour), at, 3600, true
 	return e
 }
@@ -80,9 +81,11 @@ func duplicateID(t *testing.T, s *persistence.Store) {
 
 func poisonRows(t *testing.T, s *persistence.Store) {
 	for name, spoil := range map[string]func(e *entity.Execution){
-		"long node id":     func(e *entity.Execution) { e.NodeID = strings.Repeat("n", 51) },
-		"long fire key":    func(e *entity.Execution) { e.FireKey = strings.Repeat("f", 101) },
-		"long claim key":   func(e *entity.Execution) { e.Claim = entity.ClaimKey(strings.Repeat("c", entity.MaxClaimKey+1)) },
+		"long node id":  func(e *entity.Execution) { e.NodeID = strings.Repeat("n", 51) },
+		"long fire key": func(e *entity.Execution) { e.FireKey = strings.Repeat("f", 101) },
+		"long claim key": func(e *entity.Execution) {
+			e.Claim = entity.ClaimKey(strings.Repeat("c", entity.MaxClaimKey+1))
+		},
 		"foreign job id":   func(e *entity.Execution) { e.JobID = "jöb" },
 		"empty job id":     func(e *entity.Execution) { e.JobID = "" },
 		"endless result":   func(e *entity.Execution) { e.Result = strings.Repeat("r", 65536) },
@@ -109,7 +112,8 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 func manyRows(t *testing.T, s *persistence.Store) {
 	var rows []*entity.Execution
 	for i := range 2503 {
-		rows = append(rows, storetest.StartedOn(storetest.RunOf(storetest.JobID(i%7), storetest.Noon.Add(time.Duration(i)*time.Millisecond)), "n", 1))
+		rows = append(rows, storetest.StartedOn(storetest.RunOf(storetest.JobID(i%7),
+			storetest.Noon.Add(time.Duration(i)*time.Millisecond)), "n", 1))
 	}
 	storetest.Add(t, s, nil, rows...)
 	got, err := s.Executions.ByIDs(t.Context(), storetest.IDs(rows))
@@ -124,7 +128,10 @@ func manyRows(t *testing.T, s *persistence.Store) {
 		require.Empty(t, refused)
 		return err
 	})
-	n, err := s.CountRange(t.Context(), repository.ClaimRange{Lo: entity.AllClaims().Lo, Hi: entity.AllClaims().Hi, Limit: 10})
+	n, err := s.CountRange(t.Context(), repository.ClaimRange{
+		Lo: entity.AllClaims().Lo, Hi: entity.AllClaims().Hi,
+		Limit: 10,
+	})
 	require.NoError(t, err)
 	require.Zero(t, n, "final rows leave the claim index")
 }
@@ -135,14 +142,18 @@ func conditionalUpdate(t *testing.T, s *persistence.Store) {
 	after := fullRun(storetest.Noon)
 	after.ID, after.FireKey, after.ScheduledTime, after.CreateTime = e.ID, e.FireKey, e.ScheduledTime, e.CreateTime
 	// What identifies a run never changes.
-	after.Trigger, after.ShardIndex, after.ShardTotal, after.Params, after.RetryOf, after.RootID = e.Trigger, 0, 1, "", "", ""
+	after.Trigger, after.ShardIndex, after.ShardTotal, after.Params, after.RetryOf, after.RootID = e.Trigger, 0, 1, "", "",
+		""
 	after.SkipFrom, after.SkipTo, after.SkipCount, after.SkipAtLeast = time.Time{}, time.Time{}, 0, false
 	update := func(from entity.Status, token int64) error {
 		return s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 			return tx.Executions.Update(ctx, after, from, token)
 		})
 	}
-	for name, err := range map[string]error{"status": update(entity.StatusRunning, 0), "token": update(entity.StatusWaiting, 1)} {
+	for name, err := range map[string]error{
+		"status": update(entity.StatusRunning, 0),
+		"token":  update(entity.StatusWaiting, 1),
+	} {
 		var f *apperror.Error
 		require.ErrorAs(t, err, &f, name)
 		require.Equal(t, apperror.KindConflict, f.Kind, name)
@@ -156,7 +167,8 @@ func conditionalUpdate(t *testing.T, s *persistence.Store) {
 }
 
 func lockExecutions(t *testing.T, s *persistence.Store) {
-	a, b := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Second))
+	a, b := storetest.RunOf(storetest.JobID(1), storetest.Noon),
+		storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Second))
 	storetest.Add(t, s, nil, a, b)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		rows, err := tx.Executions.Lock(ctx, []string{b.ID, "missing", a.ID, b.ID, "nöt ascii"})
@@ -181,11 +193,13 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 	var waiting, running []*entity.Execution
 	for n := range 1200 { // more than one statement takes
 		e := storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Duration(n)*time.Millisecond))
-		e.Claim, e.Result, e.ErrorMessage = entity.QueuedKey(storetest.JobID(1), int64(n+1)), "of a former attempt", "likewise"
+		e.Claim, e.Result, e.ErrorMessage = entity.QueuedKey(storetest.JobID(1), int64(n+1)), "of a former attempt",
+			"likewise"
 		waiting = append(waiting, e)
 	}
 	for n := range 3 {
-		running = append(running, storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Duration(n)*time.Second)), "n1", 1))
+		running = append(running,
+			storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Duration(n)*time.Second)), "n1", 1))
 	}
 	storetest.Add(t, s, nil, append(slices.Clone(waiting), running...)...)
 	at := storetest.Noon.Add(time.Hour)
@@ -210,7 +224,9 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 	}
 	for name, do := range map[string]func(ctx context.Context, tx repository.Tx) error{
 		"closed before": func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Close(ctx, waiting[:2]) },
-		"does not run":  func(ctx context.Context, tx repository.Tx) error { return tx.Executions.AskToStop(ctx, waiting[:1]) },
+		"does not run": func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.AskToStop(ctx, waiting[:1])
+		},
 	} {
 		err := s.Write(t.Context(), repository.LaneAPI, "test", do)
 		require.True(t, apperror.Is(err, apperror.KindConflict), name)
@@ -222,8 +238,14 @@ func closeExecutions(t *testing.T, s *persistence.Store) {
 }
 
 func waitingRuns(t *testing.T, s *persistence.Store) {
-	mine := []*entity.Execution{storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(2*time.Second)), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(3*time.Second))}
-	mine[1].Claim, mine[2].Claim = entity.ScheduledKey(storetest.Noon.Add(time.Hour)), entity.QueuedKey(storetest.JobID(1), 4)
+	mine := []*entity.Execution{
+		storetest.RunOf(storetest.JobID(1), storetest.Noon),
+		storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)),
+		storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(2*time.Second)),
+		storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(3*time.Second)),
+	}
+	mine[1].Claim, mine[2].Claim = entity.ScheduledKey(storetest.Noon.Add(time.Hour)),
+		entity.QueuedKey(storetest.JobID(1), 4)
 	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Minute)), "n1", 1)
 	over := storetest.Ended(storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(2*time.Minute)), storetest.Noon)
 	storetest.Add(t, s, nil, append(mine, running, over, storetest.RunOf(storetest.JobID(2), storetest.Noon))...)

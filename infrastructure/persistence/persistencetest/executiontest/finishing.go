@@ -40,7 +40,8 @@ func finish(t *testing.T, s *persistence.Store, rows ...repository.Finish) (refu
 }
 
 func finishWrites(t *testing.T, s *persistence.Store) {
-	e, f := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 2), storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2)
+	e, f := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 2),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2)
 	storetest.Add(t, s, nil, e, f)
 	good, bad := storetest.FinishOf(e), storetest.FinishOf(f)
 	bad.Status, bad.Reason, bad.ErrorMessage, bad.Result = entity.StatusFailed, entity.ReasonExitCode, "exit 3 😀", ""
@@ -50,7 +51,8 @@ func finishWrites(t *testing.T, s *persistence.Store) {
 	require.WithinDuration(t, time.Now(), got.UpdateTime, time.Minute)
 	want := *e
 	want.Status, want.Claim, want.Progress, want.Result = entity.StatusSuccess, "", 100, "done"
-	want.StartTime, want.EndTime, want.Duration, want.UpdateTime = good.StartTime, good.EndTime, good.Duration, got.UpdateTime
+	want.StartTime, want.EndTime, want.Duration, want.UpdateTime = good.StartTime, good.EndTime, good.Duration,
+		got.UpdateTime
 	require.Equal(t, &want, got)
 	got = storetest.Get(t, s, f.ID)
 	require.Equal(t, []any{entity.StatusFailed, entity.ReasonExitCode, "exit 3 😀", "", f.StartTime},
@@ -58,19 +60,26 @@ func finishWrites(t *testing.T, s *persistence.Store) {
 }
 
 func notes(t *testing.T, s *persistence.Store) {
-	held, stale := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 2), storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2)
-	ended, other := storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "n1", 2), storetest.StartedOn(storetest.RunOf(storetest.JobID(4), storetest.Noon), "n2", 2)
+	held, stale := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 2),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2)
+	ended, other := storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "n1", 2),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(4), storetest.Noon), "n2", 2)
 	storetest.Add(t, s, nil, held, stale, ended, other)
 	require.Empty(t, finish(t, s, storetest.FinishOf(ended)))
 	before := map[string]*entity.Execution{}
 	var batch []repository.ProgressUpdate
 	for _, e := range []*entity.Execution{other, ended, stale, held} {
 		before[e.ID] = storetest.Get(t, s, e.ID)
-		batch = append(batch, repository.ProgressUpdate{ID: e.ID, NodeID: "n1", Epoch: 2, Token: e.Token, Progress: 40, Checkpoint: "row 7 – ä"})
+		batch = append(batch, repository.ProgressUpdate{
+			ID: e.ID, NodeID: "n1", Epoch: 2, Token: e.Token, Progress: 40,
+			Checkpoint: "row 7 – ä",
+		})
 	}
 	batch[2].Token++
 	note := func(batch ...repository.ProgressUpdate) {
-		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.UpdateProgress(ctx, batch) })
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			return tx.Executions.UpdateProgress(ctx, batch)
+		})
 	}
 	note(batch...)
 	got := storetest.Get(t, s, held.ID)
@@ -87,21 +96,30 @@ func notes(t *testing.T, s *persistence.Store) {
 
 func finishRefuses(t *testing.T, s *persistence.Store) {
 	held := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 2)
-	stale, stolen, reborn := storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2), storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "n2", 2), storetest.StartedOn(storetest.RunOf(storetest.JobID(4), storetest.Noon), "n1", 3)
+	stale, stolen, reborn := storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 2),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "n2", 2),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(4), storetest.Noon), "n1", 3)
 	stale.Token = 2
-	waiting, final := storetest.RunOf(storetest.JobID(5), storetest.Noon), storetest.StartedOn(storetest.RunOf(storetest.JobID(6), storetest.Noon), "n1", 2)
+	waiting, final := storetest.RunOf(storetest.JobID(5), storetest.Noon),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(6), storetest.Noon), "n1", 2)
 	storetest.Add(t, s, nil, held, stale, stolen, reborn, waiting, final)
 	require.Empty(t, finish(t, s, storetest.FinishOf(final)))
 	before := storetest.Get(t, s, final.ID)
 
 	var batch []repository.Finish
-	for _, e := range []*entity.Execution{held, stale, stolen, reborn, waiting, final, storetest.RunOf(storetest.JobID(7), storetest.Noon)} {
+	for _, e := range []*entity.Execution{
+		held, stale, stolen, reborn, waiting, final,
+		storetest.RunOf(storetest.JobID(7), storetest.Noon),
+	} {
 		f := storetest.FinishOf(e)
 		f.NodeID, f.Epoch, f.Token = "n1", 2, 1
 		f.Result = "second"
 		batch = append(batch, f)
 	}
-	want := []string{stale.ID, stolen.ID, reborn.ID, waiting.ID, final.ID, storetest.RunOf(storetest.JobID(7), storetest.Noon).ID}
+	want := []string{
+		stale.ID, stolen.ID, reborn.ID, waiting.ID, final.ID,
+		storetest.RunOf(storetest.JobID(7), storetest.Noon).ID,
+	}
 	for _, f := range batch[1:] {
 		require.Equal(t, []string{f.ID}, finish(t, s, f), "alone")
 	}
@@ -117,14 +135,16 @@ func finishRefuses(t *testing.T, s *persistence.Store) {
 }
 
 func finishAmongOthers(t *testing.T, s *persistence.Store) {
-	a, b := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 1), storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 1)
+	a, b := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 1),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), "n1", 1)
 	storetest.Add(t, s, nil, a, b)
 	require.Empty(t, finish(t, s, storetest.FinishOf(b)))
 	runs := 0
 	var refused []int
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 		runs++
-		if err := tx.Executions.Insert(ctx, []*entity.Execution{storetest.RunOf(storetest.JobID(3), storetest.Noon)}); err != nil {
+		if err := tx.Executions.Insert(ctx,
+			[]*entity.Execution{storetest.RunOf(storetest.JobID(3), storetest.Noon)}); err != nil {
 			return err
 		}
 		refused, err = tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(a), storetest.FinishOf(b)})
@@ -133,7 +153,8 @@ func finishAmongOthers(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []int{1}, refused)
 	require.LessOrEqual(t, runs, 2)
 	require.Equal(t, entity.StatusSuccess, storetest.Get(t, s, a.ID).Status)
-	require.Equal(t, entity.StatusWaiting, storetest.Get(t, s, storetest.RunOf(storetest.JobID(3), storetest.Noon).ID).Status)
+	require.Equal(t, entity.StatusWaiting,
+		storetest.Get(t, s, storetest.RunOf(storetest.JobID(3), storetest.Noon).ID).Status)
 }
 
 // finishAttempts ends several attempts of one run in one batch: the one that

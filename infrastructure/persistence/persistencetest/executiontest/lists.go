@@ -30,8 +30,10 @@ func filterExecutions(t *testing.T, s *persistence.Store) {
 	storetest.StartedOn(rows[4], "n2", 1)
 	rows[5].Trigger = entity.TriggerManual
 	for n, q := range map[int]entity.Queue{
-		0: entity.NodeQueue("n2", entity.SlotGeneral), 1: entity.NodeQueue("n2", entity.SlotCommand), 2: entity.NodeQueue("n20", entity.SlotGeneral),
-		6: entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), 7: entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode),
+		0: entity.NodeQueue("n2", entity.SlotGeneral), 1: entity.NodeQueue("n2", entity.SlotCommand),
+		2: entity.NodeQueue("n20", entity.SlotGeneral),
+		6: entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler),
+		7: entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode),
 		8: entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand),
 	} {
 		rows[n].Claim = q.Key(5, storetest.Noon)
@@ -56,7 +58,11 @@ func filterExecutions(t *testing.T, s *persistence.Store) {
 		{"trigger", repository.ExecutionFilter{Trigger: entity.TriggerManual}, []int{5}},
 		{"span", repository.ExecutionFilter{From: at(2), To: at(5)}, []int{4, 3, 2}},
 		{"open span", repository.ExecutionFilter{From: at(8)}, []int{9, 8}},
-		{"together", repository.ExecutionFilter{JobID: storetest.JobID(1), Status: entity.StatusWaiting, To: at(6)}, []int{5, 1}},
+		{
+			"together",
+			repository.ExecutionFilter{JobID: storetest.JobID(1), Status: entity.StatusWaiting, To: at(6)},
+			[]int{5, 1},
+		},
 		{"nothing", repository.ExecutionFilter{Status: entity.StatusDead}, nil},
 		{"impossible", repository.ExecutionFilter{JobID: "任务"}, nil},
 	} {
@@ -100,7 +106,8 @@ func pageExecutions(t *testing.T, s *persistence.Store) {
 
 func replays(t *testing.T, s *persistence.Store) {
 	root := storetest.RunOf(storetest.JobID(1), storetest.Noon)
-	first, second := storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Second)), storetest.RunOf(storetest.JobID(3), storetest.Noon.Add(2*time.Second))
+	first, second := storetest.RunOf(storetest.JobID(2), storetest.Noon.Add(time.Second)),
+		storetest.RunOf(storetest.JobID(3), storetest.Noon.Add(2*time.Second))
 	first.RetryOf, first.RootID = root.ID, root.ID
 	second.RetryOf, second.RootID = first.ID, root.ID
 	storetest.Add(t, s, nil, root, first, second)

@@ -39,7 +39,10 @@ func claimFrom(t testing.TB, s *persistence.Store, node string, limit int, queue
 	t.Helper()
 	var out []*entity.Execution
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		out, err = tx.Executions.Claim(ctx, repository.ClaimRequest{NodeID: node, Epoch: 1, Limit: limit, Now: storetest.Noon, Queues: queues})
+		out, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+			NodeID: node, Epoch: 1, Limit: limit, Now: storetest.Noon,
+			Queues: queues,
+		})
 		return err
 	})
 	return out
@@ -73,7 +76,8 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 		}
 		require.LessOrEqual(t, len(part), 7)
 		for _, e := range part {
-			require.Equal(t, []any{entity.StatusRunning, "n1", entity.RunningKey("n1"), int64(1)}, []any{e.Status, e.NodeID, e.Claim, e.Token})
+			require.Equal(t, []any{entity.StatusRunning, "n1", entity.RunningKey("n1"), int64(1)},
+				[]any{e.Status, e.NodeID, e.Claim, e.Token})
 			require.Equal(t, e, storetest.Get(t, s, e.ID), "what is returned is what is stored")
 		}
 		got = append(got, storetest.IDs(part)...)
@@ -82,20 +86,30 @@ func claimMerged(t *testing.T, s *persistence.Store) {
 }
 
 func claimOwnOnly(t *testing.T, s *persistence.Store) {
-	own, common := in(entity.NodeQueue("n1", entity.SlotGeneral), 1, 5, storetest.Noon), in(entity.CommonQueue, 2, 5, storetest.Noon)
+	own, common := in(entity.NodeQueue("n1", entity.SlotGeneral), 1, 5, storetest.Noon),
+		in(entity.CommonQueue, 2, 5, storetest.Noon)
 	others := []*entity.Execution{
-		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, storetest.Noon), in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, storetest.Noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral), 5, 10, storetest.Noon),
-		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, storetest.Noon), in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, storetest.Noon),
-		in(entity.LabelQueue(zoneA), 6, 10, storetest.Noon), in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, storetest.Noon),
+		in(entity.NodeQueue("n10", entity.SlotGeneral), 3, 10, storetest.Noon),
+		in(entity.NodeQueue("n", entity.SlotGeneral), 4, 10, storetest.Noon), in(entity.NodeQueue("n1-a", entity.SlotGeneral),
+			5, 10, storetest.Noon),
+		in(entity.NodeQueue("n1", entity.SlotCommand), 8, 10, storetest.Noon),
+		in(entity.ClassQueue(entity.NodeClass{Command: true}), 9, 10, storetest.Noon),
+		in(entity.LabelQueue(zoneA), 6, 10, storetest.Noon),
+		in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 7, 10, storetest.Noon),
 	}
 	storetest.Add(t, s, nil, append(others, own, common)...)
-	require.Equal(t, []string{common.ID}, storetest.IDs(storetest.Claim(t, s, "n1", 10, storetest.Noon)), "without queues it is the common one")
-	require.Equal(t, []string{own.ID}, storetest.IDs(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral))))
+	require.Equal(t, []string{common.ID}, storetest.IDs(storetest.Claim(t, s, "n1", 10, storetest.Noon)),
+		"without queues it is the common one")
+	require.Equal(t, []string{own.ID},
+		storetest.IDs(claimFrom(t, s, "n1", 10, entity.CommonQueue, entity.NodeQueue("n1", entity.SlotGeneral))))
 	for _, e := range others {
 		require.Equal(t, entity.StatusWaiting, storetest.Get(t, s, e.ID).Status)
 	}
-	require.Equal(t, []string{others[0].ID}, storetest.IDs(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10", entity.SlotGeneral))), "one queue alone")
-	require.ElementsMatch(t, []string{others[3].ID, others[4].ID}, storetest.IDs(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand), entity.ClassQueue(entity.NodeClass{Command: true}))))
+	require.Equal(t, []string{others[0].ID},
+		storetest.IDs(claimFrom(t, s, "n10", 10, entity.NodeQueue("n10", entity.SlotGeneral))), "one queue alone")
+	require.ElementsMatch(t, []string{others[3].ID, others[4].ID},
+		storetest.IDs(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand),
+			entity.ClassQueue(entity.NodeClass{Command: true}))))
 }
 
 func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
@@ -126,7 +140,8 @@ func lastKey(t *testing.T, s *persistence.Store) {
 	}
 	require.Empty(t, last(entity.QueueSpan().Hi))
 	common := in(entity.CommonQueue, 1, 1, storetest.Noon)
-	storetest.Add(t, s, nil, storetest.StartedOn(storetest.RunOf(storetest.JobID(9), storetest.Noon), "n1", 1), in(entity.CommonQueue, 2, 10, storetest.Noon), common)
+	storetest.Add(t, s, nil, storetest.StartedOn(storetest.RunOf(storetest.JobID(9), storetest.Noon), "n1", 1),
+		in(entity.CommonQueue, 2, 10, storetest.Noon), common)
 	require.Equal(t, common.Claim, last(entity.QueueSpan().Hi))
 	unplaced := in(entity.UnroutableQueue(entity.NodeClass{Labels: zoneA}, entity.WaitNode), 3, 5, storetest.Noon)
 	storetest.Add(t, s, nil, unplaced)

@@ -52,14 +52,18 @@ func groupNames(t *testing.T, s *persistence.Store, names []string) []string {
 func groupSettings(t *testing.T, s *persistence.Store) {
 	storetest.Add(t, s, []*entity.Job{grouped(1, "日本"), grouped(2, "alpha"), grouped(3, "alpha")})
 	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "beta", MaxConcurrency: 3, CreateTime: storetest.Noon}))
-	require.True(t, apperror.Is(s.AddGroup(t.Context(), entity.Group{Name: "beta", CreateTime: storetest.Noon}), apperror.KindConflict))
+	require.True(t, apperror.Is(s.AddGroup(t.Context(), entity.Group{Name: "beta", CreateTime: storetest.Noon}),
+		apperror.KindConflict))
 	require.Equal(t, []string{"alpha", "beta", "日本"}, groupNames(t, s, nil), "jobs bring their groups with them")
 	require.Equal(t, []string{"日本"}, groupNames(t, s, []string{"日本", "gamma"}))
 	require.Empty(t, groupNames(t, s, []string{}))
 
 	g, err := s.LimitGroup(t.Context(), "beta", 7, 1, storetest.Noon.Add(time.Second))
 	require.NoError(t, err)
-	require.Equal(t, entity.Group{Name: "beta", MaxConcurrency: 7, Converged: true, Version: 2, CreateTime: storetest.Noon, UpdateTime: storetest.Noon.Add(time.Second)}, g)
+	require.Equal(t, entity.Group{
+		Name: "beta", MaxConcurrency: 7, Converged: true, Version: 2, CreateTime: storetest.Noon,
+		UpdateTime: storetest.Noon.Add(time.Second),
+	}, g)
 	_, err = s.LimitGroup(t.Context(), "beta", 9, 1, storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindConflict))
 	got, err := s.Group(t.Context(), "beta")
@@ -178,15 +182,24 @@ func pauseAfterChange(t *testing.T, s *persistence.Store) {
 }
 
 func visibleGroups(t *testing.T, s *persistence.Store) {
-	mine, theirs := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(2), storetest.Noon)
+	mine, theirs := storetest.RunOf(storetest.JobID(1), storetest.Noon),
+		storetest.RunOf(storetest.JobID(2), storetest.Noon)
 	storetest.Add(t, s, []*entity.Job{grouped(1, "mine"), grouped(2, "theirs")}, mine, theirs)
 	letters := []entity.DeadLetter{
 		{ExecutionID: mine.ID, JobID: storetest.JobID(1), Reason: entity.ReasonError, CreateTime: storetest.Noon},
 		{ExecutionID: theirs.ID, JobID: storetest.JobID(2), Reason: entity.ReasonTimeout, CreateTime: storetest.Noon},
-		{ExecutionID: storetest.JobID(99), JobID: storetest.JobID(2), Reason: entity.ReasonTimeout, CreateTime: storetest.Noon.Add(time.Second), Message: "late"},
-		{ExecutionID: storetest.JobID(98), JobID: storetest.JobID(2), Reason: entity.ReasonTimeout, CreateTime: storetest.Noon, ReplayedAs: storetest.JobID(97)},
+		{
+			ExecutionID: storetest.JobID(99), JobID: storetest.JobID(2), Reason: entity.ReasonTimeout,
+			CreateTime: storetest.Noon.Add(time.Second), Message: "late",
+		},
+		{
+			ExecutionID: storetest.JobID(98), JobID: storetest.JobID(2), Reason: entity.ReasonTimeout,
+			CreateTime: storetest.Noon, ReplayedAs: storetest.JobID(97),
+		},
 	}
-	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, letters) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddDeadLetters(ctx, letters)
+	})
 	for _, c := range []struct {
 		groups  []string
 		jobs    []string
@@ -222,14 +235,21 @@ func visibleGroups(t *testing.T, s *persistence.Store) {
 	}
 	causes, err := s.DeadLetterCauses(t.Context(), repository.DeadLetterFilter{Reason: entity.ReasonTimeout}, 10)
 	require.NoError(t, err)
-	require.Equal(t, []repository.DeadLetterCause{{JobID: storetest.JobID(2), Reason: entity.ReasonTimeout, Count: 2, First: storetest.Noon, Latest: causes[0].Latest}}, causes)
-	waiting, _, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: storetest.JobID(2), Waiting: true}, repository.Page{})
+	require.Equal(t, []repository.DeadLetterCause{{
+		JobID: storetest.JobID(2), Reason: entity.ReasonTimeout, Count: 2,
+		First: storetest.Noon, Latest: causes[0].Latest,
+	}}, causes)
+	waiting, _, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{JobID: storetest.JobID(2), Waiting: true},
+		repository.Page{})
 	require.NoError(t, err)
 	require.Len(t, waiting, 2, "one was replayed")
 }
 
 func rights(t *testing.T, s *persistence.Store) {
-	bound := entity.User{ID: "u-1", Name: "ann", PasswordHash: "h", Role: entity.RoleOperator, CreateTime: storetest.Noon, UpdateTime: storetest.Noon}
+	bound := entity.User{
+		ID: "u-1", Name: "ann", PasswordHash: "h", Role: entity.RoleOperator, CreateTime: storetest.Noon,
+		UpdateTime: storetest.Noon,
+	}
 	bound.Groups, bound.Commands, bound.Secrets = map[string]entity.Role{"日本": entity.RoleViewer}, true, true
 	require.NoError(t, s.AddUser(t.Context(), bound))
 	got, err := s.UserByID(t.Context(), "u-1")

@@ -40,18 +40,21 @@ func groupPauseNotes(t *testing.T, s *persistence.Store) {
 	}
 	first := entity.Pause{Reason: "the target \"moves\" 搬家", User: "ann", Until: storetest.Noon.Add(time.Hour)}
 	g := hold(true, first, storetest.Noon)
-	require.Equal(t, []any{true, false, storetest.Noon, time.Time{}, first}, []any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
+	require.Equal(t, []any{true, false, storetest.Noon, time.Time{}, first},
+		[]any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
 	require.Empty(t, over(storetest.Noon.Add(time.Hour-time.Millisecond)))
 	require.Equal(t, []string{"a"}, over(storetest.Noon.Add(time.Hour)))
 
 	second := entity.Pause{Reason: "longer", User: "bob", Until: storetest.Noon.Add(2 * time.Hour)}
 	g = hold(true, second, storetest.Noon.Add(time.Minute))
-	require.Equal(t, []any{storetest.Noon, second}, []any{g.PausedAt, g.Pause}, "the pause goes on, and says something else")
+	require.Equal(t, []any{storetest.Noon, second}, []any{g.PausedAt, g.Pause},
+		"the pause goes on, and says something else")
 	require.Empty(t, over(storetest.Noon.Add(time.Hour)))
 
 	g = hold(false, entity.Pause{}, storetest.Noon.Add(time.Hour))
 	second.Until = time.Time{}
-	require.Equal(t, []any{false, false, storetest.Noon, storetest.Noon.Add(time.Hour), second}, []any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
+	require.Equal(t, []any{false, false, storetest.Noon, storetest.Noon.Add(time.Hour), second},
+		[]any{g.Paused, g.Converged, g.PausedAt, g.ResumedAt, g.Pause})
 	require.Empty(t, over(storetest.Noon.Add(24*time.Hour)))
 
 	g = hold(true, entity.Pause{}, storetest.Noon.Add(2*time.Hour))
@@ -59,7 +62,8 @@ func groupPauseNotes(t *testing.T, s *persistence.Store) {
 	g = hold(false, entity.Pause{}, storetest.Noon.Add(3*time.Hour))
 	require.NoError(t, s.MarkConverged(t.Context(), "a", g.Version))
 	g = hold(true, entity.Pause{}, storetest.Noon.Add(4*time.Hour))
-	require.Equal(t, []any{storetest.Noon.Add(4 * time.Hour), time.Time{}, entity.Pause{}}, []any{g.PausedAt, g.ResumedAt, g.Pause})
+	require.Equal(t, []any{storetest.Noon.Add(4 * time.Hour), time.Time{}, entity.Pause{}},
+		[]any{g.PausedAt, g.ResumedAt, g.Pause})
 }
 
 func jobPauseNotes(t *testing.T, s *persistence.Store) {
@@ -70,7 +74,10 @@ func jobPauseNotes(t *testing.T, s *persistence.Store) {
 		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, j, false) })
 		read, err := s.Jobs.Get(t.Context(), j.ID)
 		require.NoError(t, err)
-		require.Equal(t, []any{j.Status, j.PausedAt, j.PausedBy, j.Pause}, []any{read.Status, read.PausedAt, read.PausedBy, read.Pause})
+		require.Equal(t, []any{j.Status, j.PausedAt, j.PausedBy, j.Pause}, []any{
+			read.Status, read.PausedAt, read.PausedBy,
+			read.Pause,
+		})
 	}
 	over := func(at time.Time, limit int) []string {
 		ids, err := s.JobPausesOver(t.Context(), at, limit)
@@ -95,7 +102,10 @@ func jobPauseNotes(t *testing.T, s *persistence.Store) {
 }
 
 func manyStates(t *testing.T, s *persistence.Store) {
-	jobs, ids := make([]*entity.Job, 3), []string{storetest.JobID(3), storetest.JobID(9), storetest.JobID(1), "nonsense", storetest.JobID(2)}
+	jobs, ids := make([]*entity.Job, 3), []string{
+		storetest.JobID(3), storetest.JobID(9), storetest.JobID(1), "nonsense",
+		storetest.JobID(2),
+	}
 	for i := range jobs {
 		jobs[i] = storetest.PlannedJob(i+1, storetest.Noon)
 		jobs[i].Labels = map[string]string{"n": jobs[i].Name}
@@ -117,7 +127,8 @@ func manyStates(t *testing.T, s *persistence.Store) {
 				job.NextFireTime, job.DueTime = storetest.Noon.Add(time.Hour), storetest.Noon.Add(time.Hour+5*time.Second)
 				continue
 			}
-			job.Status, job.PausedBy, job.PausedAt, job.DueTime = entity.JobPaused, entity.PausedByGroup, storetest.Noon.Add(time.Duration(i)*time.Second), time.Time{}
+			job.Status, job.PausedBy, job.PausedAt, job.DueTime = entity.JobPaused, entity.PausedByGroup,
+				storetest.Noon.Add(time.Duration(i)*time.Second), time.Time{}
 			job.Pause = entity.Pause{Reason: "原因 '\\", User: "ann"}
 		}
 		return tx.Jobs.UpdateStates(ctx, locked)

@@ -27,7 +27,10 @@ func placeOf(group string, job int, fire string) entity.GroupSlot {
 }
 
 func fireOf(job int, fire string) entity.InFlightFire {
-	return entity.InFlightFire{JobID: storetest.JobID(job), FireKey: fire, Active: true, Remaining: 1, CreateTime: storetest.Noon}
+	return entity.InFlightFire{
+		JobID: storetest.JobID(job), FireKey: fire, Active: true, Remaining: 1,
+		CreateTime: storetest.Noon,
+	}
 }
 
 func take(t *testing.T, s *persistence.Store, places ...entity.GroupSlot) {
@@ -67,11 +70,15 @@ func placeLife(t *testing.T, s *persistence.Store) {
 }
 
 func emptyPlaces(t *testing.T, s *persistence.Store) {
-	over, runs := storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Minute))
+	over, runs := storetest.RunOf(storetest.JobID(1), storetest.Noon),
+		storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Minute))
 	over.Status, over.Claim, over.EndTime = entity.StatusSuccess, "", storetest.Noon
 	storetest.Add(t, s, nil, over, runs)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{fireOf(1, over.FireKey), fireOf(1, runs.FireKey), fireOf(2, "known")})
+		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{
+			fireOf(1, over.FireKey), fireOf(1, runs.FireKey),
+			fireOf(2, "known"),
+		})
 	})
 	adopted, going := placeOf("a", 1, over.FireKey), placeOf("a", 1, runs.FireKey)
 	adopted.ExecutionID, going.ExecutionID = over.ID, runs.ID
@@ -87,8 +94,13 @@ func emptyPlaces(t *testing.T, s *persistence.Store) {
 
 func waitingForGroup(t *testing.T, s *persistence.Store) {
 	queue := entity.GroupQueue("a")
-	rows := []*entity.Execution{storetest.RunOf(storetest.JobID(1), storetest.Noon), storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)), storetest.RunOf(storetest.JobID(2), storetest.Noon), storetest.RunOf(storetest.JobID(3), storetest.Noon)}
-	rows[0].Claim, rows[1].Claim, rows[2].Claim = queue.Key(5, storetest.Noon), queue.Key(9, storetest.Noon.Add(time.Hour)), queue.Key(5, storetest.Noon.Add(-time.Second))
+	rows := []*entity.Execution{
+		storetest.RunOf(storetest.JobID(1), storetest.Noon),
+		storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Second)),
+		storetest.RunOf(storetest.JobID(2), storetest.Noon), storetest.RunOf(storetest.JobID(3), storetest.Noon),
+	}
+	rows[0].Claim, rows[1].Claim, rows[2].Claim = queue.Key(5, storetest.Noon),
+		queue.Key(9, storetest.Noon.Add(time.Hour)), queue.Key(5, storetest.Noon.Add(-time.Second))
 	rows[3].Claim = entity.GroupQueue("b").Key(10, storetest.Noon)
 	storetest.Add(t, s, nil, rows...)
 	next := func(limit int) (ids []string) {
@@ -112,7 +124,9 @@ func waitingForGroup(t *testing.T, s *persistence.Store) {
 		none, more, _ := tx.Executions.LiveOf(ctx, storetest.JobID(1), 1, grouped)
 		require.Empty(t, none, "they are too many")
 		require.True(t, more)
-		one, _, _ := tx.Executions.LiveOf(ctx, storetest.JobID(1), 10, func(row *entity.Execution) bool { return row.FireKey == live[0].FireKey })
+		one, _, _ := tx.Executions.LiveOf(ctx, storetest.JobID(1), 10, func(row *entity.Execution) bool {
+			return row.FireKey == live[0].FireKey
+		})
 		require.Len(t, one, 1)
 		for _, row := range live {
 			row.Claim, row.UpdateTime = row.Claim.In(entity.CommonQueue), storetest.Noon.Add(time.Hour)

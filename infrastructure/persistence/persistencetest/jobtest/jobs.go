@@ -38,9 +38,11 @@ func fullJob(n int) *entity.Job {
 	j.Name, j.Description, j.Group = "订单 😀 %_\\ 'x' ", "line\nline", "billing"
 	j.Labels, j.Owner, j.Class, j.Data = map[string]string{"team": "ä 😀", "a.b": "c"}, "ops", "echo", `{"text":"\\ \" 😀"}`
 	j.Schedule = schedule.Spec{
-		Kind: schedule.Cron, CronExpression: "0 0/5 * * * ?", Dialect: cronexpr.Quartz, IntervalMs: 5000, At: storetest.Noon.Add(time.Hour),
-		TimeZone: "Asia/Shanghai", StartTime: storetest.Noon.Add(-time.Hour), EndTime: storetest.Noon.Add(24 * time.Hour), JitterMs: 250,
-		DstGap: "SKIP", DstOverlap: "BOTH", Anchor: storetest.Noon.Add(-time.Minute),
+		Kind: schedule.Cron, CronExpression: "0 0/5 * * * ?", Dialect: cronexpr.Quartz, IntervalMs: 5000,
+		At:       storetest.Noon.Add(time.Hour),
+		TimeZone: "Asia/Shanghai", StartTime: storetest.Noon.Add(-time.Hour), EndTime: storetest.Noon.Add(24 * time.Hour),
+		JitterMs: 250,
+		DstGap:   "SKIP", DstOverlap: "BOTH", Anchor: storetest.Noon.Add(-time.Minute),
 	}
 	j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 2, MaxFires: 3}
 	j.Priority, j.TimeoutSec, j.StartDeadlineSec = 9, 30, 40
@@ -52,7 +54,8 @@ func fullJob(n int) *entity.Job {
 	j.Routing = entity.Routing{Strategy: entity.RouteLRU, Labels: map[string]string{"zone": "b"}}
 	j.OnNodeLoss = entity.NodeLossFail
 	j.PausedBy = entity.PausedByGroup
-	j.LastFireTime, j.PausedAt, j.FenceSeq, j.Version = storetest.Noon.Add(-2*time.Second), storetest.Noon.Add(-time.Second), 1<<33, 12
+	j.LastFireTime, j.PausedAt, j.FenceSeq, j.Version = storetest.Noon.Add(-2*time.Second),
+		storetest.Noon.Add(-time.Second), 1<<33, 12
 	return j
 }
 
@@ -89,7 +92,10 @@ func uniqueNames(t *testing.T, s *persistence.Store) {
 		})
 	}
 	first := named(1, "g", "Report")
-	for _, j := range []*entity.Job{first, named(2, "g", "report"), named(3, "g", "Report "), named(4, "h", "Report"), named(5, "g", "Repört")} {
+	for _, j := range []*entity.Job{
+		first, named(2, "g", "report"), named(3, "g", "Report "), named(4, "h", "Report"),
+		named(5, "g", "Repört"),
+	} {
 		require.NoError(t, insert(j), "%q in %q is another name", j.Name, j.Group)
 	}
 	require.Equal(t, "name_taken", conflictCode(t, insert(named(6, "g", "Report"))))
@@ -178,18 +184,33 @@ func advanceJobs(t *testing.T, s *persistence.Store) {
 	storetest.Add(t, s, jobs)
 	next := storetest.Noon.Add(time.Minute)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		heads, err := tx.Jobs.Lock(ctx, []string{storetest.JobID(3), storetest.JobID(1), storetest.JobID(1), storetest.JobID(7), storetest.JobID(2)})
+		heads, err := tx.Jobs.Lock(ctx, []string{
+			storetest.JobID(3), storetest.JobID(1), storetest.JobID(1),
+			storetest.JobID(7), storetest.JobID(2),
+		})
 		if err != nil {
 			return err
 		}
 		require.Equal(t, []repository.JobHead{
-			{ID: storetest.JobID(1), NextFireTime: jobs[1].NextFireTime, DueTime: jobs[1].DueTime, Version: 1, Status: entity.JobEnabled},
-			{ID: storetest.JobID(2), NextFireTime: jobs[2].NextFireTime, DueTime: jobs[2].DueTime, Version: 1, Status: entity.JobEnabled},
-			{ID: storetest.JobID(3), NextFireTime: jobs[3].NextFireTime, DueTime: jobs[3].DueTime, Version: 1, Status: entity.JobEnabled},
+			{
+				ID: storetest.JobID(1), NextFireTime: jobs[1].NextFireTime, DueTime: jobs[1].DueTime, Version: 1,
+				Status: entity.JobEnabled,
+			},
+			{
+				ID: storetest.JobID(2), NextFireTime: jobs[2].NextFireTime, DueTime: jobs[2].DueTime, Version: 1,
+				Status: entity.JobEnabled,
+			},
+			{
+				ID: storetest.JobID(3), NextFireTime: jobs[3].NextFireTime, DueTime: jobs[3].DueTime, Version: 1,
+				Status: entity.JobEnabled,
+			},
 		}, heads)
 		return tx.Jobs.Advance(ctx, []repository.JobAdvance{
 			{ID: storetest.JobID(3), Status: entity.JobFinished, LastFireTime: storetest.Noon, FenceSeq: 4},
-			{ID: storetest.JobID(1), NextFireTime: next, DueTime: next.Add(time.Second), LastFireTime: storetest.Noon, Status: entity.JobEnabled, FenceSeq: 9},
+			{
+				ID: storetest.JobID(1), NextFireTime: next, DueTime: next.Add(time.Second), LastFireTime: storetest.Noon,
+				Status: entity.JobEnabled, FenceSeq: 9,
+			},
 			{ID: storetest.JobID(2), NextFireTime: next, DueTime: next, Status: entity.JobPaused},
 		})
 	})
@@ -206,7 +227,8 @@ func advanceJobs(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Zero(t, paused.DueTime, "only an enabled job has a due time")
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Jobs.Advance(ctx, []repository.JobAdvance{{ID: storetest.JobID(1), NextFireTime: next, DueTime: next, Status: entity.JobEnabled}})
+		return tx.Jobs.Advance(ctx,
+			[]repository.JobAdvance{{ID: storetest.JobID(1), NextFireTime: next, DueTime: next, Status: entity.JobEnabled}})
 	})
 	got, err = s.Jobs.Get(t.Context(), storetest.JobID(1))
 	require.NoError(t, err)
@@ -240,7 +262,8 @@ func moveJobs(t *testing.T, s *persistence.Store) {
 	var moved map[string]bool
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
 		moved, _, err = tx.Jobs.Move(ctx, []repository.JobMove{
-			move(7, onward), move(1, onward), move(2, onward), move(3, onward), move(4, onward), move(5, onward), move(99, onward),
+			move(7, onward), move(1, onward), move(2, onward), move(3, onward), move(4, onward), move(5, onward),
+			move(99, onward),
 			move(6, repository.JobAdvance{Status: entity.JobFinished}),
 		})
 		return err
@@ -264,7 +287,11 @@ func moveJobs(t *testing.T, s *persistence.Store) {
 		require.Equal(t, &want, got, "job %d", n+1)
 	}
 	err := s.Write(t.Context(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
-		_, _, err := tx.Jobs.Move(ctx, []repository.JobMove{move(1, repository.JobAdvance{NextFireTime: storetest.Noon.AddDate(9000, 0, 0), Status: entity.JobEnabled})})
+		_, _, err := tx.Jobs.Move(ctx,
+			[]repository.JobMove{move(1, repository.JobAdvance{
+				NextFireTime: storetest.Noon.AddDate(9000, 0, 0),
+				Status:       entity.JobEnabled,
+			})})
 		return err
 	})
 	var poison *repository.PoisonError
@@ -328,7 +355,10 @@ func pageJobs(t *testing.T, s *persistence.Store) {
 		page.Cursor = next
 	}
 	require.Empty(t, page.Cursor, "the last page has no next")
-	require.Equal(t, []string{storetest.JobID(6), storetest.JobID(5), storetest.JobID(4), storetest.JobID(3), storetest.JobID(2), storetest.JobID(1), storetest.JobID(0)}, seen)
+	require.Equal(t, []string{
+		storetest.JobID(6), storetest.JobID(5), storetest.JobID(4), storetest.JobID(3),
+		storetest.JobID(2), storetest.JobID(1), storetest.JobID(0),
+	}, seen)
 	for _, cursor := range []string{"%%%", "5pel", strings.Repeat("QUFB", 50)} {
 		_, _, err := s.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Cursor: cursor})
 		require.True(t, apperror.Is(err, apperror.KindInvalid), cursor)

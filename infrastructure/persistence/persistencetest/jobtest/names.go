@@ -60,7 +60,11 @@ func jobsByName(t *testing.T, s *persistence.Store) {
 	_, _, err := s.Jobs.JobsByName(t.Context(), "", repository.Page{Cursor: "%"})
 	require.ErrorContains(t, err, "cursor")
 
-	asked := append(sorted[:len(sorted):len(sorted)], []repository.JobName{{Group: "a", Name: "gone"}, {Group: "A", Name: "a"}, {Group: "b", Name: "X"}}...)
+	asked := append(sorted[:len(sorted):len(sorted)], []repository.JobName{
+		{Group: "a", Name: "gone"},
+		{Group: "A", Name: "a"},
+		{Group: "b", Name: "X"},
+	}...)
 	named, err := s.Jobs.JobsNamed(t.Context(), asked)
 	require.NoError(t, err)
 	require.Len(t, named, len(sorted))

@@ -13,7 +13,8 @@ import (
 // ownersWhereNamed: who runs a job learns its owner only where the definition
 // names it.
 func ownersWhereNamed(t *testing.T, s *persistence.Store) {
-	plain, named, nobodys := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon), storetest.PlannedJob(3, storetest.Noon)
+	plain, named, nobodys := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon),
+		storetest.PlannedJob(3, storetest.Noon)
 	for _, j := range []*entity.Job{plain, named} {
 		j.Owner = "ann 😀"
 	}

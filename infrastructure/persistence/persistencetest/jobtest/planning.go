@@ -83,7 +83,10 @@ func dueWithoutHeld(t *testing.T, s *persistence.Store) {
 	}
 	storetest.Add(t, s, jobs)
 	due := func(groups ...entity.Group) (got []int) {
-		keys, err := s.DueKeys(t.Context(), repository.DueQuery{Until: storetest.Noon.Add(time.Minute), Without: groups, AfterDue: storetest.Noon.Add(-time.Hour), Limit: 100})
+		keys, err := s.DueKeys(t.Context(), repository.DueQuery{
+			Until: storetest.Noon.Add(time.Minute), Without: groups,
+			AfterDue: storetest.Noon.Add(-time.Hour), Limit: 100,
+		})
 		require.NoError(t, err)
 		for _, k := range keys {
 			got = append(got, slices.IndexFunc(jobs, func(j *entity.Job) bool { return j.ID == k.ID }))
@@ -93,8 +96,10 @@ func dueWithoutHeld(t *testing.T, s *persistence.Store) {
 	resumed := storetest.Noon.Add(2 * time.Second)
 	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due())
 	require.Equal(t, []int{0, 2, 3, 5}, due(entity.Group{Name: "日本", Paused: true}))
-	require.Equal(t, []int{3, 4}, due(entity.Group{Name: "a", ResumedAt: resumed}, entity.Group{Name: "日本", ResumedAt: resumed}, entity.Group{Name: "c", Paused: true}))
-	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due(entity.Group{Name: "a", Converged: true, ResumedAt: resumed}, entity.Group{Name: "c"}), "these hold nothing")
+	require.Equal(t, []int{3, 4}, due(entity.Group{Name: "a", ResumedAt: resumed},
+		entity.Group{Name: "日本", ResumedAt: resumed}, entity.Group{Name: "c", Paused: true}))
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, due(entity.Group{Name: "a", Converged: true, ResumedAt: resumed},
+		entity.Group{Name: "c"}), "these hold nothing")
 	require.Equal(t, []int{3, 4, 5}, due(entity.Group{Name: entity.AllJobs, ResumedAt: resumed}))
 	require.Empty(t, due(entity.Group{Name: entity.AllJobs, Paused: true}))
 }
@@ -111,7 +116,11 @@ func unarmed(t *testing.T, s *persistence.Store) {
 	jobs[3].Schedule.Kind = schedule.FixedRate
 	storetest.Add(t, s, jobs)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.InFlightFires.Insert(ctx, []entity.InFlightFire{{JobID: storetest.JobID(4), FireKey: "f", Active: true, Remaining: 1, CreateTime: storetest.Noon}})
+		return tx.InFlightFires.Insert(ctx,
+			[]entity.InFlightFire{{
+				JobID: storetest.JobID(4), FireKey: "f", Active: true, Remaining: 1,
+				CreateTime: storetest.Noon,
+			}})
 	})
 	got, err := s.Unarmed(t.Context(), "", 10)
 	require.NoError(t, err)
@@ -132,10 +141,12 @@ func enabledSchedules(t *testing.T, s *persistence.Store) {
 		jobs = append(jobs, j)
 	}
 	jobs[0].Schedule = schedule.Spec{
-		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai", StartTime: storetest.Noon, EndTime: storetest.Noon.AddDate(1, 0, 0),
+		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai",
+		StartTime: storetest.Noon, EndTime: storetest.Noon.AddDate(1, 0, 0),
 		JitterMs: 500, DstGap: cronexpr.Skip, DstOverlap: cronexpr.Both,
 	}
-	jobs[1].Schedule, jobs[1].NextFireTime, jobs[1].DueTime = schedule.Spec{Kind: schedule.Once, At: storetest.Noon}, time.Time{}, time.Time{}
+	jobs[1].Schedule, jobs[1].NextFireTime, jobs[1].DueTime = schedule.Spec{Kind: schedule.Once, At: storetest.Noon},
+		time.Time{}, time.Time{}
 	jobs[4].Status = entity.JobPaused
 	jobs[5].Status = entity.JobCreated
 	storetest.Add(t, s, jobs)

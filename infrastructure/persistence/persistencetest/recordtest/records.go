@@ -33,7 +33,8 @@ func attempts(t *testing.T, s *persistence.Store) {
 	attempt := func(n int) entity.Attempt {
 		return entity.Attempt{
 			ExecutionID: run, Attempt: n, Status: entity.StatusFailed, Reason: entity.ReasonTimeout, NodeID: "n1",
-			StartTime: storetest.Noon, EndTime: storetest.Noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half", Progress: 40, ExitCode: new(int),
+			StartTime: storetest.Noon, EndTime: storetest.Noon.Add(time.Second), ErrorMessage: "no 😀", Result: "half",
+			Progress: 40, ExitCode: new(int),
 		}
 	}
 	all := []entity.Attempt{attempt(2), attempt(1), {ExecutionID: run, Attempt: 3, Status: entity.StatusFailed}}
@@ -48,7 +49,8 @@ func attempts(t *testing.T, s *persistence.Store) {
 func deadLetters(t *testing.T, s *persistence.Store) {
 	letter := func(n int) entity.DeadLetter {
 		return entity.DeadLetter{
-			ExecutionID: storetest.RunOf(storetest.JobID(n), storetest.Noon.Add(time.Duration(n)*time.Second)).ID, JobID: storetest.JobID(n % 2), Reason: entity.ReasonError,
+			ExecutionID: storetest.RunOf(storetest.JobID(n), storetest.Noon.Add(time.Duration(n)*time.Second)).ID,
+			JobID:       storetest.JobID(n % 2), Reason: entity.ReasonError,
 			Message: "gone 😀", CreateTime: storetest.Noon,
 		}
 	}
@@ -57,7 +59,9 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 		all = append(all, letter(n))
 	}
 	for range 2 {
-		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddDeadLetters(ctx, all) })
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			return tx.Records.AddDeadLetters(ctx, all)
+		})
 	}
 	got, next, err := s.DeadLetters(t.Context(), repository.DeadLetterFilter{}, repository.Page{Limit: 3})
 	require.NoError(t, err)
@@ -95,7 +99,8 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 func outbox(t *testing.T, s *persistence.Store) {
 	event := func(n int) entity.Event {
 		return entity.Event{
-			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: storetest.JobID(1), Type: "execution.failed",
+			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: storetest.JobID(1),
+			Type:    "execution.failed",
 			Payload: `{"text":"😀"}`, CreateTime: storetest.Noon.Add(-time.Duration(n) * time.Second),
 		}
 	}
@@ -126,7 +131,8 @@ func logs(t *testing.T, s *persistence.Store) {
 	run := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
 	chunk := func(from, to int64) entity.LogChunk {
 		return entity.LogChunk{
-			ID: uuid.Must(uuid.NewV7()).String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
+			ID: uuid.Must(uuid.NewV7()).String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 2,
+			Type: entity.LogStdout, SeqFrom: from, SeqTo: to,
 			Content: "line 😀\nline \\ '", CreateTime: storetest.Noon,
 		}
 	}
@@ -171,7 +177,9 @@ func largeLogs(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Len(t, got, 20)
 	rows[0].Content += "x"
-	err = s.Write(t.Context(), repository.LaneLogs, "test", func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, rows[:1]) })
+	err = s.Write(t.Context(), repository.LaneLogs, "test", func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddLogs(ctx, rows[:1])
+	})
 	var poison *repository.PoisonError
 	require.ErrorAs(t, err, &poison)
 }

@@ -47,8 +47,19 @@ func RunTokens(t *testing.T, open storetest.Opener) {
 	require.Equal(t, []int{0, 2}, refused, "only who holds the attempt gets one")
 	first, ok := of(mine.ID, tokens[1])
 	require.True(t, ok)
-	require.Equal(t, entity.RunToken{ExecutionID: mine.ID, Attempt: 1, Hash: entity.RunTokenHash(tokens[1]), Secrets: []string{"db.key", "B-2"}, KeyID: "4f00aa10", Sealed: []byte{0, 0xff, 1}, CreateTime: storetest.Noon}, first)
-	for _, wrong := range [][2]string{{mine.ID, tokens[0]}, {others.ID, tokens[1]}, {others.ID, tokens[2]}, {mine.ID, ""}, {"", tokens[1]}, {"x' OR 1 = 1", tokens[1]}, {"é", tokens[1]}} {
+	require.Equal(t, entity.RunToken{
+		ExecutionID: mine.ID, Attempt: 1, Hash: entity.RunTokenHash(tokens[1]),
+		Secrets: []string{"db.key", "B-2"}, KeyID: "4f00aa10", Sealed: []byte{0, 0xff, 1}, CreateTime: storetest.Noon,
+	}, first)
+	for _, wrong := range [][2]string{
+		{mine.ID, tokens[0]},
+		{others.ID, tokens[1]},
+		{others.ID, tokens[2]},
+		{mine.ID, ""},
+		{"", tokens[1]},
+		{"x' OR 1 = 1", tokens[1]},
+		{"é", tokens[1]},
+	} {
 		_, ok := of(wrong[0], wrong[1])
 		require.False(t, ok, "%q", wrong)
 	}

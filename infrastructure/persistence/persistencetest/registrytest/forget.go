@@ -26,7 +26,8 @@ func Forgetting(t *testing.T, open storetest.Opener) {
 	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), "n1", 1)
 	waiting := storetest.RunOf(storetest.JobID(2), storetest.Noon)
 	waiting.Claim = entity.NodeQueue("n2", entity.SlotCommand).Key(5, storetest.Noon)
-	storetest.Add(t, s, []*entity.Job{storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon)}, running, waiting)
+	storetest.Add(t, s, []*entity.Job{storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon)},
+		running, waiting)
 	forget := func(before time.Time, want int, left ...string) {
 		t.Helper()
 		gone, err := s.ForgetNodes(t.Context(), before)

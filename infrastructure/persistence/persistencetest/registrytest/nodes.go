@@ -20,8 +20,12 @@ func Nodes(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	n := entity.Node{
 		ID: "host-1:8080", IP: "::1", Port: 8080, Roles: []string{"api", "executor"}, Labels: map[string]string{"zone": "ä"},
-		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: storetest.Noon, CreateTime: storetest.Noon, UpdateTime: storetest.Noon,
-		Life: entity.NodeLife{Lease: 3 * time.Second, Boot: "boot-1", Server: "uuid@1", LockSession: 7, Sessions: []int64{7, 9}},
+		Version: "1.2.3", Slots: 8, Weight: 2, LastHeartbeat: storetest.Noon, CreateTime: storetest.Noon,
+		UpdateTime: storetest.Noon,
+		Life: entity.NodeLife{
+			Lease: 3 * time.Second, Boot: "boot-1", Server: "uuid@1", LockSession: 7,
+			Sessions: []int64{7, 9},
+		},
 	}
 	var wg sync.WaitGroup
 	var sum atomic.Int64
@@ -52,7 +56,8 @@ func Nodes(t *testing.T, open storetest.Opener) {
 	require.Equal(t, []entity.Node{later}, nodes, "the time of creation stays")
 
 	beat := later
-	beat.Roles, beat.Running, beat.Slots, beat.CPU, beat.Memory, beat.ClockOffset = []string{"api"}, 3, 9, 0.5, 1<<33, -1500*time.Millisecond
+	beat.Roles, beat.Running, beat.Slots, beat.CPU, beat.Memory, beat.ClockOffset = []string{"api"}, 3, 9, 0.5, 1<<33,
+		-1500*time.Millisecond
 	ok, err := s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
 	require.True(t, ok)
@@ -181,7 +186,8 @@ func Abilities(t *testing.T, open storetest.Opener) {
 	all, err := s.All(t.Context())
 	require.NoError(t, err)
 	for i := range min(len(all), len(want)) { // the store's
-		want[i].LastHeartbeat, want[i].CreateTime, want[i].UpdateTime = all[i].LastHeartbeat, all[i].CreateTime, all[i].UpdateTime
+		want[i].LastHeartbeat, want[i].CreateTime, want[i].UpdateTime = all[i].LastHeartbeat, all[i].CreateTime,
+			all[i].UpdateTime
 	}
 	require.Equal(t, want, all)
 	for range 2 { // read from the store, then remembered

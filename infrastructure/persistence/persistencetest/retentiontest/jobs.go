@@ -70,7 +70,8 @@ func walk(t *testing.T, limit int, step func() (repository.Purged, error)) (dele
 }
 
 func purgeVersions(t *testing.T, s *persistence.Store) {
-	edited, named, few := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon), storetest.PlannedJob(3, storetest.Noon)
+	edited, named, few := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon),
+		storetest.PlannedJob(3, storetest.Noon)
 	storetest.Add(t, s, []*entity.Job{edited, named, few})
 	editTo(t, s, edited, 50)
 	editTo(t, s, named, 30)
@@ -112,7 +113,9 @@ func purgeVersionsOfBusy(t *testing.T, s *persistence.Store) {
 		storetest.Add(t, s, nil, runs...)
 	}
 	before := job.UpdateTime.Add(-29 * time.Minute) // when version 11 came
-	require.Equal(t, 8, walk(t, 200, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), before, 5, 200) }))
+	require.Equal(t, 8, walk(t, 200, func() (repository.Purged, error) {
+		return s.PurgeVersions(t.Context(), before, 5, 200)
+	}))
 	kept := versionsOf(t, s, job.ID)
 	require.Equal(t, []int{4, 10, 11}, kept[:3], "the one that an old run names, and those that were the job's since")
 	require.Len(t, kept, 32)
@@ -133,9 +136,13 @@ func purgeBehindManyJobs(t *testing.T, s *persistence.Store) {
 		removed.NextFireTime, removed.DueTime = time.Time{}, time.Time{}
 		return tx.Jobs.Update(ctx, removed, true)
 	})
-	require.Equal(t, 2, walk(t, 7, func() (repository.Purged, error) { return s.PurgeVersions(t.Context(), storetest.Noon, 5, 7) }))
+	require.Equal(t, 2, walk(t, 7, func() (repository.Purged, error) {
+		return s.PurgeVersions(t.Context(), storetest.Noon, 5, 7)
+	}))
 	require.Equal(t, []int{3, 4, 5, 6, 7}, versionsOf(t, s, edited.ID))
-	require.Equal(t, 3, walk(t, 7, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), storetest.Noon, 7) }))
+	require.Equal(t, 3, walk(t, 7, func() (repository.Purged, error) {
+		return s.PurgeJobs(t.Context(), storetest.Noon, 7)
+	}))
 }
 
 func purgeJobs(t *testing.T, s *persistence.Store) {
@@ -147,7 +154,11 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 	}
 	gone, young, alive, withRun, withBackfill, many := jobs[0], jobs[1], jobs[2], jobs[3], jobs[4], jobs[5]
 	storetest.Add(t, s, jobs, storetest.Ended(storetest.RunOf(withRun.ID, old), old))
-	storetest.AddBackfills(t, s, func() entity.Backfill { b := storetest.BackfillOf(1, 1); b.JobID = withBackfill.ID; return b }())
+	storetest.AddBackfills(t, s, func() entity.Backfill {
+		b := storetest.BackfillOf(1, 1)
+		b.JobID = withBackfill.ID
+		return b
+	}())
 	editTo(t, s, many, 30)
 	remove := func(job *entity.Job, at time.Time) {
 		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
@@ -181,7 +192,9 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 	_, err = s.Jobs.Get(t.Context(), gone.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 
-	require.Equal(t, 1, walk(t, 10, func() (repository.Purged, error) { return s.PurgeExecutions(t.Context(), before, 10) }))
+	require.Equal(t, 1, walk(t, 10, func() (repository.Purged, error) {
+		return s.PurgeExecutions(t.Context(), before, 10)
+	}))
 	require.Zero(t, purge(before.Add(time.Minute)), "it rests for an hour")
 	require.Equal(t, 3, purge(before.Add(time.Hour)), "the job whose last run is gone")
 }

@@ -30,18 +30,22 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 		n++
 		return storetest.RunOf(storetest.JobID(n), old.Add(time.Duration(n)*time.Second))
 	}
-	plain, waiting, running, letter, replayed := storetest.Ended(next(), old), next(), storetest.StartedOn(next(), "n1", 1), storetest.Ended(next(), old), storetest.Ended(next(), old)
+	plain, waiting, running, letter, replayed := storetest.Ended(next(), old), next(),
+		storetest.StartedOn(next(), "n1", 1), storetest.Ended(next(), old), storetest.Ended(next(), old)
 	root, middle := storetest.Ended(next(), old), storetest.Ended(next(), old)
 	middle.RetryOf, middle.RootID = root.ID, root.ID
 	live := storetest.RunOf(storetest.JobID(50), storetest.Noon)
 	live.RetryOf, live.RootID = middle.ID, root.ID
-	doneRoot, doneReplay := storetest.Ended(next(), old), storetest.Ended(storetest.RunOf(storetest.JobID(51), storetest.Noon), storetest.Noon)
+	doneRoot, doneReplay := storetest.Ended(next(), old),
+		storetest.Ended(storetest.RunOf(storetest.JobID(51), storetest.Noon), storetest.Noon)
 	doneReplay.RetryOf, doneReplay.RootID = doneRoot.ID, doneRoot.ID
 	lateEnd := storetest.Ended(next(), storetest.Noon) // an old fire that ended lately
 	young := storetest.Ended(storetest.RunOf(storetest.JobID(52), storetest.Noon), storetest.Noon)
-	storetest.Add(t, s, nil, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd, young)
+	storetest.Add(t, s, nil, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd,
+		young)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		require.NoError(t, tx.Records.AddAttempts(ctx, []entity.Attempt{{ExecutionID: plain.ID, Attempt: 1, Status: entity.StatusFailed}}))
+		require.NoError(t, tx.Records.AddAttempts(ctx,
+			[]entity.Attempt{{ExecutionID: plain.ID, Attempt: 1, Status: entity.StatusFailed}}))
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{
 			{ExecutionID: letter.ID, JobID: letter.JobID, CreateTime: old},
 			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: storetest.JobID(90)},
@@ -51,7 +55,10 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Equal(t, 3, purged.Deleted)
 	require.False(t, purged.More)
-	for name, e := range map[string]*entity.Execution{"plain": plain, "replayed letter": replayed, "root of an ended replay": doneRoot} {
+	for name, e := range map[string]*entity.Execution{
+		"plain": plain, "replayed letter": replayed,
+		"root of an ended replay": doneRoot,
+	} {
 		_, err := s.Executions.Get(t.Context(), e.ID)
 		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
@@ -92,7 +99,8 @@ func purgeInSteps(t *testing.T, s *persistence.Store) {
 	}
 	require.Equal(t, 300, round())
 	require.Zero(t, round())
-	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { // what becomes final is found on the next round
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		// what becomes final is found on the next round
 		e := storetest.Ended(rows[3], old)
 		return tx.Executions.Update(ctx, e, entity.StatusWaiting, 0)
 	})
@@ -112,7 +120,10 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 				id[i] = byte(created.UnixMilli() >> (8 * (5 - i)))
 			}
 		}
-		chunks = append(chunks, entity.LogChunk{ID: id.String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 1, Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1, Content: "x", CreateTime: created})
+		chunks = append(chunks, entity.LogChunk{
+			ID: id.String(), JobID: storetest.JobID(1), ExecutionID: run, Attempt: 1,
+			Type: entity.LogStdout, SeqFrom: n + 1, SeqTo: n + 1, Content: "x", CreateTime: created,
+		})
 	}
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddLogs(ctx, chunks) })
 	for _, want := range []int{3, 2, 0} {
@@ -125,8 +136,13 @@ func purgeRest(t *testing.T, s *persistence.Store) {
 	require.Equal(t, chunks[5:], left)
 
 	for i, hash := range []string{"a", "b", "c"} {
-		require.NoError(t, s.AddSession(t.Context(), entity.Session{TokenHash: hash, UserID: storetest.JobID(1), ExpiresAt: storetest.Noon.Add(time.Duration(i) * time.Hour), CreateTime: storetest.Noon}, 100))
-		_, ok, err := s.Begin(t.Context(), entity.IdempotentCall{Scope: "s", Key: hash, CreateTime: storetest.Noon.Add(time.Duration(i) * time.Hour)}, time.Hour)
+		require.NoError(t, s.AddSession(t.Context(), entity.Session{
+			TokenHash: hash, UserID: storetest.JobID(1),
+			ExpiresAt: storetest.Noon.Add(time.Duration(i) * time.Hour), CreateTime: storetest.Noon,
+		}, 100))
+		_, ok, err := s.Begin(t.Context(),
+			entity.IdempotentCall{Scope: "s", Key: hash, CreateTime: storetest.Noon.Add(time.Duration(i) * time.Hour)},
+			time.Hour)
 		require.NoError(t, err)
 		require.True(t, ok)
 	}

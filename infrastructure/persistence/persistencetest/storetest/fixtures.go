@@ -29,7 +29,10 @@ func PlannedJob(n int, due time.Time) *entity.Job {
 		ID: id, Name: fmt.Sprintf("job %d", n), Group: "default", Type: entity.JobCustom, Class: "noop", Data: "{}",
 		Schedule: schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 1000, Anchor: Noon},
 		Misfire:  entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 60, WindowSec: 86400, MaxFires: 1000},
-		Priority: 5, Retry: entity.RetryPolicy{Backoff: entity.BackoffFixed, IntervalMs: 1000, MaxIntervalMs: 60000, Jitter: 0.1},
+		Priority: 5, Retry: entity.RetryPolicy{
+			Backoff: entity.BackoffFixed, IntervalMs: 1000, MaxIntervalMs: 60000,
+			Jitter: 0.1,
+		},
 		Overlap: entity.OverlapParallel, MaxQueued: 100, ShardCount: 1, Routing: entity.Routing{Strategy: entity.RouteAny},
 		OnNodeLoss: entity.NodeLossRetry, Status: entity.JobEnabled, NextFireTime: due, DueTime: due,
 		Partition: entity.PartitionOf(id), Version: 1, CreateTime: Noon, UpdateTime: Noon,
@@ -57,7 +60,8 @@ func StartedOn(e *entity.Execution, node string, epoch int64) *entity.Execution 
 func FinishOf(e *entity.Execution) repository.Finish {
 	return repository.Finish{
 		ID: e.ID, NodeID: e.NodeID, Epoch: e.Epoch, Token: e.Token, Status: entity.StatusSuccess,
-		StartTime: e.CreateTime.Add(time.Millisecond), EndTime: e.CreateTime.Add(5 * time.Millisecond), Duration: 4 * time.Millisecond,
+		StartTime: e.CreateTime.Add(time.Millisecond), EndTime: e.CreateTime.Add(5 * time.Millisecond),
+		Duration: 4 * time.Millisecond,
 		Progress: 100, Result: "done",
 	}
 }
@@ -131,7 +135,8 @@ func AddBackfills(t *testing.T, s *persistence.Store, all ...entity.Backfill) {
 // BackfillOf is the n-th backfill, of a job.
 func BackfillOf(n, job int) entity.Backfill {
 	return entity.Backfill{
-		ID: JobID(n), JobID: JobID(job), From: Noon.AddDate(0, 0, -1), To: Noon, Cursor: Noon.AddDate(0, 0, -1), MaxParallel: 3,
+		ID: JobID(n), JobID: JobID(job), From: Noon.AddDate(0, 0, -1), To: Noon,
+		Cursor: Noon.AddDate(0, 0, -1), MaxParallel: 3,
 		Schedule: schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 * * * ?", TimeZone: "Asia/Shanghai", Anchor: Noon},
 		Status:   entity.BackfillActive, Total: 24, AlreadyRun: 2, User: "安", Version: 1, CreateTime: Noon, UpdateTime: Noon,
 	}

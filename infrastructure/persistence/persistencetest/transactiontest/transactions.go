@@ -51,7 +51,8 @@ func panicking(t *testing.T, s *persistence.Store) {
 			panic("boom")
 		})
 	})
-	storetest.Add(t, s, nil, storetest.RunOf(storetest.JobID(1), storetest.Noon)) // the store works on, and the row was undone
+	storetest.Add(t, s, nil,
+		storetest.RunOf(storetest.JobID(1), storetest.Noon)) // the store works on, and the row was undone
 }
 
 func isolation(t *testing.T, s *persistence.Store) {
@@ -81,7 +82,9 @@ func endedContext(t *testing.T, s *persistence.Store) {
 		return err
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, s.Write(ctx, repository.LaneAPI, "test", func(context.Context, repository.Tx) error { return nil }), context.Canceled)
+	require.ErrorIs(t, s.Write(ctx, repository.LaneAPI, "test", func(context.Context, repository.Tx) error {
+		return nil
+	}), context.Canceled)
 	_, err = s.Executions.Get(t.Context(), e.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
@@ -142,7 +145,10 @@ func fire(ctx context.Context, s *persistence.Store, jobs []string, at time.Time
 			}
 			next := at.Add(time.Second)
 			rows = append(rows, storetest.StartedOn(storetest.RunOf(h.ID, at), node, 1))
-			moves = append(moves, repository.JobAdvance{ID: h.ID, NextFireTime: next, DueTime: next, LastFireTime: at, Status: h.Status})
+			moves = append(moves, repository.JobAdvance{
+				ID: h.ID, NextFireTime: next, DueTime: next, LastFireTime: at,
+				Status: h.Status,
+			})
 		}
 		if err := tx.Executions.Insert(ctx, rows); err != nil {
 			return err

@@ -10,7 +10,9 @@ import (
 )
 
 // Insert adds rows in statements of bounded size. suffix ends each statement.
-func Insert[T any](ctx context.Context, c *sqldb.Conn, name, into string, width int, suffix string, rows []T, values func(args []any, row T) []any) error {
+func Insert[T any](ctx context.Context, c *sqldb.Conn, name, into string, width int, suffix string, rows []T,
+	values func(args []any, row T) []any,
+) error {
 	per := c.Dialect.MaxRows
 	if c.Dialect.IsSQLite() {
 		per = 1 // one prepared text for any number of rows

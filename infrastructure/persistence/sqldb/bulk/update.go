@@ -93,7 +93,8 @@ func (t *Update) Derived(d *dialect.Dialect) (string, []any) {
 // ValuesList renders a list of values as the table v, where the store can; first
 // is the first of its rows, and may say of which types they are.
 func ValuesList(names []string, first string, rows int) string {
-	return "(WITH x(" + strings.Join(names, ",") + ") AS (VALUES (" + first + strings.Repeat("),("+dialect.Marks(len(names)), rows-1) + ")) SELECT * FROM x) v"
+	return "(WITH x(" + strings.Join(names,
+		",") + ") AS (VALUES (" + first + strings.Repeat("),("+dialect.Marks(len(names)), rows-1) + ")) SELECT * FROM x) v"
 }
 
 // Statement renders "UPDATE v JOIN table SET … WHERE …". The order of the join is
@@ -101,6 +102,7 @@ func ValuesList(names []string, first string, rows int) string {
 // that others hold.
 func (t *Update) Statement(d *dialect.Dialect, table, set, where string) (string, []any) {
 	derived, args := t.Derived(d)
-	return "UPDATE " + derived + " STRAIGHT_JOIN " + table + " t FORCE INDEX (PRIMARY) ON v.c0 = t.id SET " + set + " WHERE " + where,
+	return "UPDATE " + derived + " STRAIGHT_JOIN " + table + " t FORCE INDEX (PRIMARY) ON v.c0 = t.id SET " + set +
+			" WHERE " + where,
 		append(args, t.constants...)
 }

@@ -17,7 +17,9 @@ func TestValueTableBindsWhatIsSharedOnce(t *testing.T) {
 	} {
 		d := dialect.NewMySQL(lists)
 		v := bulk.NewUpdate(3, func(i int) any { return ids[i] })
-		set := "t.status = " + v.Expr(bulk.AsIs, func(int) any { return "SUCCESS" }) + ", t.end_time = " + v.Expr(bulk.AsTime, func(i int) any { return ends[i] })
+		set := "t.status = " + v.Expr(bulk.AsIs, func(int) any {
+			return "SUCCESS"
+		}) + ", t.end_time = " + v.Expr(bulk.AsTime, func(i int) any { return ends[i] })
 		query, args := v.Statement(d, "runs", set, "t.token = "+v.Expr(bulk.AsIs, func(int) any { return 7 }))
 		require.Equal(t, "UPDATE "+derived+" STRAIGHT_JOIN runs t FORCE INDEX (PRIMARY)"+
 			" ON v.c0 = t.id SET t.status = ?, t.end_time = v.c1 WHERE t.token = ?", query)

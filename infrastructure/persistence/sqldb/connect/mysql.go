@@ -112,5 +112,8 @@ func MySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config
 	if err != nil {
 		return nil, err
 	}
-	return openPool(cfg, poolSettings{conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence, over: sql.OpenDB})
+	return openPool(cfg, poolSettings{
+		conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence,
+		over: sql.OpenDB,
+	})
 }

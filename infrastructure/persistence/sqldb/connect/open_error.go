@@ -75,10 +75,15 @@ func connectError(cfg *mysql.Config, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	switch {
-	case errors.Is(err, mysql.ErrCleartextPassword), errors.Is(err, mysql.ErrNativePassword), errors.Is(err, mysql.ErrOldPassword), errors.Is(err, mysql.ErrUnknownPlugin):
-		e.Final, e.Remedy = true, fmt.Sprintf("the store at %s wants to be signed in to in a way that is not allowed (%v); %s", cfg.Addr, err, checkDSN)
+	case errors.Is(err, mysql.ErrCleartextPassword), errors.Is(err, mysql.ErrNativePassword),
+		errors.Is(err, mysql.ErrOldPassword), errors.Is(err, mysql.ErrUnknownPlugin):
+		e.Final, e.Remedy = true,
+			fmt.Sprintf("the store at %s wants to be signed in to in a way that is not allowed (%v); %s", cfg.Addr, err,
+				checkDSN)
 	case errors.Is(err, mysql.ErrNoTLS), errors.As(err, &record), errors.As(err, &certificate), errors.As(err, &authority):
-		e.Final, e.Remedy = true, fmt.Sprintf("the store at %s was reached without agreement on TLS; check tls=… in store.dsn (PS_STORE_DSN)", cfg.Addr)
+		e.Final, e.Remedy = true,
+			fmt.Sprintf("the store at %s was reached without agreement on TLS; check tls=… in store.dsn (PS_STORE_DSN)",
+				cfg.Addr)
 	default:
 		e.Remedy = fmt.Sprintf("the store at %s does not answer: %s; %s", cfg.Addr, reasonOf(err), checkDSN)
 		e.err = apperror.Unavailable(err)
@@ -92,11 +97,13 @@ func refusedBy(cfg *mysql.Config, server *mysql.MySQLError) *OpenError {
 	case 1045, 1698:
 		return Misconfigured("the store at %s refuses the user %q or the password; %s", cfg.Addr, cfg.User, checkDSN)
 	case 1044:
-		return Misconfigured("the store at %s does not let the user %q use the database %q; grant it, or %s", cfg.Addr, cfg.User, cfg.DBName, checkDSN)
+		return Misconfigured("the store at %s does not let the user %q use the database %q; grant it, or %s", cfg.Addr,
+			cfg.User, cfg.DBName, checkDSN)
 	case 1049:
 		return Misconfigured("the store at %s has no database %q; create it, or %s", cfg.Addr, cfg.DBName, checkDSN)
 	case 1129, 1130:
-		return Misconfigured("the store at %s does not let this machine in; mend the server's hosts, or %s", cfg.Addr, checkDSN)
+		return Misconfigured("the store at %s does not let this machine in; mend the server's hosts, or %s", cfg.Addr,
+			checkDSN)
 	}
 	return nil
 }
@@ -114,7 +121,8 @@ func reasonOf(err error) string {
 		return "connection refused"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
-	case errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul), errors.Is(err, mysql.ErrPktTooLarge):
+	case errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul),
+		errors.Is(err, mysql.ErrPktTooLarge):
 		return "what answers is no MySQL or MariaDB"
 	}
 	var network *net.OpError

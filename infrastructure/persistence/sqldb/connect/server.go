@@ -85,7 +85,10 @@ func (s *Server) OpenDedicated(dial, silence time.Duration) (*sql.DB, error) {
 	settings.Timeout = dial                      // the network alone; signing in comes on top
 	settings.Params["wait_timeout"] = "31536000" // its node may be suspended for long
 	// Two, so that a new one need not wait for the end of one that hangs.
-	db, err := openPool(settings, poolSettings{conns: 2, lockWaitSec: engineLockWaitSec, silence: silence, sessions: s.sessions, over: sql.OpenDB})
+	db, err := openPool(settings, poolSettings{
+		conns: 2, lockWaitSec: engineLockWaitSec, silence: silence,
+		sessions: s.sessions, over: sql.OpenDB,
+	})
 	if err != nil {
 		return nil, err
 	}

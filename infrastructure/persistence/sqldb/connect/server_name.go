@@ -24,7 +24,8 @@ func (s *ServerName) Known() bool { return s.name != "" }
 
 // Ask learns the name of the server at the other end.
 func (s *ServerName) Ask(ctx context.Context, c sqlvalue.Querier) error {
-	vars, err := pairs(ctx, c, "SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")
+	vars, err := pairs(ctx, c,
+		"SHOW VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', 'datadir')")
 	if err != nil {
 		return fmt.Errorf("ask which server this is: %w", err)
 	}

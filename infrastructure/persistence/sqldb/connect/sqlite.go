@@ -61,7 +61,9 @@ func SQLite(ctx context.Context, path string, conns int, pragmas ...string) (*sq
 
 // sqliteOver is SQLite with connections that over makes of the
 // driver's.
-func sqliteOver(ctx context.Context, over func(driver.Connector) *sql.DB, path string, conns int, pragmas ...string) (*sql.DB, error) {
+func sqliteOver(ctx context.Context, over func(driver.Connector) *sql.DB, path string, conns int,
+	pragmas ...string,
+) (*sql.DB, error) {
 	if path == "" {
 		return nil, errNoPath
 	}
@@ -95,9 +97,11 @@ func fileError(path string, err error) error {
 	if errors.As(err, &e) {
 		switch e.Code() & 0xff {
 		case lite.SQLITE_NOTADB, lite.SQLITE_CORRUPT:
-			return fmt.Errorf("%s is not a usable SQLite database: it is damaged or another kind of file; move it away or restore a backup: %w", path, err)
+			return fmt.Errorf("%s is not a usable SQLite database: it is damaged or another kind of file; move it away or "+
+				"restore a backup: %w", path, err)
 		case lite.SQLITE_CANTOPEN, lite.SQLITE_PERM, lite.SQLITE_READONLY, lite.SQLITE_IOERR:
-			return fmt.Errorf("%s cannot be opened for writing; check that its directory exists and belongs to this user: %w", path, err)
+			return fmt.Errorf("%s cannot be opened for writing; check that its directory exists and belongs to this user: %w",
+				path, err)
 		case lite.SQLITE_BUSY:
 			return fmt.Errorf("%s is locked by another process: %w", path, err)
 		}

@@ -85,7 +85,8 @@ func sqliteKind(err error) Kind {
 		return Retry
 	case lite.SQLITE_CONSTRAINT, lite.SQLITE_TOOBIG, lite.SQLITE_MISMATCH, lite.SQLITE_RANGE:
 		return Poison
-	case lite.SQLITE_FULL, lite.SQLITE_IOERR, lite.SQLITE_CANTOPEN, lite.SQLITE_READONLY, lite.SQLITE_PROTOCOL, lite.SQLITE_NOMEM:
+	case lite.SQLITE_FULL, lite.SQLITE_IOERR, lite.SQLITE_CANTOPEN, lite.SQLITE_READONLY, lite.SQLITE_PROTOCOL,
+		lite.SQLITE_NOMEM:
 		return Away
 	default:
 		return Other
@@ -137,7 +138,8 @@ func connectionKind(err error) Kind {
 		return Away
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul), errors.Is(err, mysql.ErrMalformPkt),
-		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
+		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, syscall.ECONNRESET):
 		return Broken
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Other

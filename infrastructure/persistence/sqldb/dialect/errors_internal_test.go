@@ -50,7 +50,10 @@ func TestOnlyAnAnswerMakesACommitCertain(t *testing.T) {
 	for _, err := range []error{&mysql.MySQLError{Number: 1213}, &mysql.MySQLError{Number: 1205}, context.Canceled} {
 		require.True(t, mysqlRefused(err), err)
 	}
-	for _, err := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, &mysql.MySQLError{Number: 1927}, &mysql.MySQLError{Number: 1317}, errors.New("who knows")} {
+	for _, err := range []error{
+		mysql.ErrInvalidConn, driver.ErrBadConn, &mysql.MySQLError{Number: 1927},
+		&mysql.MySQLError{Number: 1317}, errors.New("who knows"),
+	} {
 		require.False(t, mysqlRefused(err), err)
 	}
 }

@@ -11,12 +11,18 @@ import (
 
 // FuzzCursor: a cursor from outside is refused as wrong, or it is one that a page gave.
 func FuzzCursor(f *testing.F) {
-	for _, cursor := range []string{"", "YQ", "YQ==", "////", "_-", "0L_QtdGA", "MDFhMWY4ZDMtZWEwMA", "AA", "YSdiIC0t", "a b"} {
+	for _, cursor := range []string{
+		"", "YQ", "YQ==", "////", "_-", "0L_QtdGA", "MDFhMWY4ZDMtZWEwMA", "AA", "YSdiIC0t",
+		"a b",
+	} {
 		f.Add(cursor)
 	}
 	same := func(s string) string { return s }
 	f.Fuzz(func(t *testing.T, cursor string) {
-		for name, read := range map[string]func(string) (string, error){"id": listing.ReadCursor, "name": listing.ReadNameCursor} {
+		for name, read := range map[string]func(string) (string, error){
+			"id":   listing.ReadCursor,
+			"name": listing.ReadNameCursor,
+		} {
 			id, err := read(cursor)
 			if err != nil {
 				require.True(t, apperror.Is(err, apperror.KindInvalid), "%s: %v", name, err)

@@ -62,7 +62,8 @@ func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, 
 // is smaller.
 func (w WindowScan[T]) edge(ctx context.Context, lo, hi string, n int) (string, error) {
 	where, args := JoinConditions(IDBounds(w.Key, lo, hi), Condition{w.Where, w.Args})
-	ids, err := sqldb.Collect(ctx, w.Conn, w.Statement, "SELECT "+w.Key+" FROM "+w.Table+where+" ORDER BY "+w.Key+" DESC LIMIT 1 OFFSET ?",
+	ids, err := sqldb.Collect(ctx, w.Conn, w.Statement,
+		"SELECT "+w.Key+" FROM "+w.Table+where+" ORDER BY "+w.Key+" DESC LIMIT 1 OFFSET ?",
 		append(args, n), sqlvalue.ScanText)
 	if err != nil || len(ids) == 0 {
 		return "", err

@@ -14,7 +14,9 @@ type Querier interface {
 }
 
 // ReadAll runs a query and reads every row, with the driver's errors as they are.
-func ReadAll[T any](ctx context.Context, c Querier, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
+func ReadAll[T any](ctx context.Context, c Querier, query string, args []any,
+	scan func(*sql.Rows) (T, error),
+) ([]T, error) {
 	rows, err := c.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 
 func TestTimesRoundTripAndSortAsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ms := rapid.Int64Range(time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli())
+		ms := rapid.Int64Range(time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli(),
+			time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli())
 		a, b := time.UnixMilli(ms.Draw(t, "a")), time.UnixMilli(ms.Draw(t, "b"))
 		require.Equal(t, a.UTC().Format(layout), TimeText(a))
 		var s DBTime
