@@ -17,6 +17,7 @@ import (
 // The size of a random history.
 const (
 	historyClients = 8
+	historyNames   = 3
 	historySteps   = 60
 	checkTimeout   = 20 * time.Second
 )
@@ -90,24 +91,28 @@ func check(t *testing.T, one, two repository.Locker, step func(state, input, out
 	seed := randtest.Seed(t)
 	start := time.Now()
 	histories := make([][]porcupine.Operation, historyClients)
-	var wg sync.WaitGroup
-	for n := range historyClients {
+	clients := make([]*client, historyClients)
+	var history []porcupine.Operation
+	for n := range clients {
 		l := one
 		if n%2 == 1 {
 			l = two
 		}
-		c := &client{t: t, id: n, locker: l, start: start, random: rand.New(rand.NewPCG(seed, uint64(n)))}
+		clients[n] = &client{t: t, id: n, locker: l, start: start, random: rand.New(rand.NewPCG(seed, uint64(n)))}
+		history = append(history, clients[n].once()...)
+	}
+	var wg sync.WaitGroup
+	for n, c := range clients {
 		wg.Go(func() { histories[n] = c.run() })
 	}
 	wg.Wait()
-	var history []porcupine.Operation
 	granted := 0
 	for _, h := range histories {
 		history = append(history, h...)
-		for _, o := range h {
-			if o.Input.(action).op == "lock" && o.Output.(result).ok {
-				granted++
-			}
+	}
+	for _, o := range history {
+		if o.Input.(action).op == "lock" && o.Output.(result).ok {
+			granted++
 		}
 	}
 	require.Greater(t, granted, historyClients, "the locks change hands")
@@ -126,27 +131,51 @@ type client struct {
 	leases []repository.Lease
 }
 
+// once takes and releases each lock while nobody else asks. So the locks change hands, however
+// the calls of run meet.
+func (c *client) once() (history []porcupine.Operation) {
+	for n := range historyNames {
+		history = c.do(history, action{op: "lock", name: nameOf(n)}, repository.Lease{})
+		if len(c.leases) == 0 {
+			continue
+		}
+		lease := c.leases[0]
+		c.leases = nil
+		history = c.do(history, action{op: "unlock", name: lease.Name, token: lease.Token}, lease)
+	}
+	return history
+}
+
 func (c *client) run() (history []porcupine.Operation) {
 	for range historySteps {
-		in := action{op: "lock", name: fmt.Sprint("history-", c.random.IntN(3))}
+		in := action{op: "lock", name: nameOf(c.random.IntN(historyNames))}
 		var lease repository.Lease
 		if len(c.leases) > 0 && c.random.IntN(3) > 0 {
 			lease = c.leases[max(0, len(c.leases)-1-c.random.IntN(3))]
 			in = action{op: []string{"renew", "unlock", "unlock"}[c.random.IntN(3)], name: lease.Name, token: lease.Token}
 		}
-		called := time.Since(c.start)
-		out, err := c.call(in, lease)
-		returned := time.Since(c.start)
-		if err != nil {
-			c.t.Errorf("%s %s: %v", in.op, in.name, err)
+		history = c.do(history, in, lease)
+		if c.t.Failed() {
 			return history
 		}
-		history = append(history, porcupine.Operation{
-			ClientId: c.id, Input: in, Output: out, Call: int64(called),
-			Return: int64(returned),
-		})
 	}
 	return history
+}
+
+func nameOf(n int) string { return fmt.Sprint("history-", n) }
+
+// do makes one call and adds it to the history.
+func (c *client) do(history []porcupine.Operation, in action, lease repository.Lease) []porcupine.Operation {
+	called := time.Since(c.start)
+	out, err := c.call(in, lease)
+	returned := time.Since(c.start)
+	if err != nil {
+		c.t.Errorf("%s %s: %v", in.op, in.name, err)
+		return history
+	}
+	return append(history, porcupine.Operation{
+		ClientId: c.id, Input: in, Output: out, Call: int64(called), Return: int64(returned),
+	})
 }
 
 func (c *client) call(in action, lease repository.Lease) (out result, err error) {
