@@ -20,10 +20,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 )
 
-// clusterDuties are those of one node, nodeDuties those of every node that ask the store.
+// clusterTasks are those of one node, nodeTasks those of every node that ask the store.
 var (
-	clusterDuties = []string{"backfills", "deadlines", "groups", "limits", "places", "relay", "retention"}
-	nodeDuties    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
+	clusterTasks = []string{"backfills", "deadlines", "groups", "limits", "places", "relay", "retention"}
+	nodeTasks    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
 )
 
 // mailbox notes the events that a node relays.
@@ -47,12 +47,12 @@ func (m *mailbox) seen() []string {
 	return slices.Clone(m.ids)
 }
 
-// dutiesOf are those of the cluster's duties that the node is answerable for.
-func dutiesOf(n *node) (names []string) {
+// tasksOf are those of the cluster's tasks that the node is answerable for.
+func tasksOf(n *node) (names []string) {
 	n.t.Helper()
 	rec := httptest.NewRecorder()
 	n.Metrics.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	for _, name := range clusterDuties {
+	for _, name := range clusterTasks {
 		if strings.Contains(rec.Body.String(), fmt.Sprintf("ps_loop_age_seconds{loop=%q}", name)) {
 			names = append(names, name)
 		}
@@ -68,7 +68,7 @@ func (n *node) shown() string {
 	return o.Leader
 }
 
-func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
+func TestOneNodeDoesTheTasksOfTheLeader(t *testing.T) {
 	for name, change := range map[string]func(cfg *config.Config){
 		"with Redis":              func(*config.Config) {},
 		"the store alone decides": func(cfg *config.Config) { cfg.Redis = redistest.Gone(t) },
@@ -79,7 +79,7 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			change(&cfgs[1])
 			fails := func(context.Context, entity.Run) entity.Outcome { return entity.Failed(entity.ReasonError, "no") }
 			first := startNode(t, cfgs[0], &script{reply: fails})
-			first.await("the first leads", func() bool { return slices.Equal(clusterDuties, dutiesOf(first)) })
+			first.await("the first leads", func() bool { return slices.Equal(clusterTasks, tasksOf(first)) })
 			second := startNode(t, cfgs[1], &script{reply: fails})
 			defer second.stop()
 			var one, two mailbox
@@ -88,13 +88,13 @@ func TestOneNodeDoesTheDutiesOfTheCluster(t *testing.T) {
 			job := first.create(newJob("fails", every(100*time.Millisecond)))
 			first.await("failures are told", func() bool { return len(one.seen()) > 20 })
 			require.Empty(t, two.seen(), "by one node")
-			require.Empty(t, dutiesOf(second), "and nobody misses them on the other")
+			require.Empty(t, tasksOf(second), "and nobody misses them on the other")
 			require.Equal(t, []string{"node-a", "node-a"}, []string{first.shown(), second.shown()})
 			require.NoError(t, monitor.NotReady(second.Degraded(t.Context())))
 
 			first.stop()
 			second.await("the other goes on", func() bool { return len(two.seen()) > 10 })
-			require.Equal(t, clusterDuties, dutiesOf(second))
+			require.Equal(t, clusterTasks, tasksOf(second))
 			require.Equal(t, "node-b", second.shown())
 			_, err := second.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 			require.NoError(t, err)
@@ -114,16 +114,16 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	way := lay(t, &cfgs[0])
 	first := startNode(t, cfgs[0], &script{})
 	defer first.stop()
-	first.await("the first leads", func() bool { return len(dutiesOf(first)) > 0 })
+	first.await("the first leads", func() bool { return len(tasksOf(first)) > 0 })
 	second := startNode(t, cfgs[1], &script{})
 	defer second.stop()
 	way.set(true)
 	cut := second.clock.Monotonic()
 	second.await("the second leads", func() bool {
-		if len(dutiesOf(second)) == 0 {
+		if len(tasksOf(second)) == 0 {
 			return false
 		}
-		require.Empty(t, dutiesOf(first), "one at a time")
+		require.Empty(t, tasksOf(first), "one at a time")
 		return true
 	})
 	lease := time.Duration(cfgs[0].Engine.LeaseMs) * time.Millisecond
@@ -131,16 +131,16 @@ func TestALeaderThatIsCutOffIsReplaced(t *testing.T) {
 	require.Equal(t, "node-b", second.shown())
 	way.set(false)
 	first.await("the first is back", func() bool { return monitor.NotReady(first.Degraded(t.Context())) == nil })
-	require.Empty(t, dutiesOf(first))
+	require.Empty(t, tasksOf(first))
 	require.Equal(t, "node-b", first.shown())
 }
 
 // The gate of the lead in Redis is shut for a day, as after a jump of Redis' clock
 // or by whoever can write there: the store decides all the same.
-func TestAGateThatStaysShutStopsNoDuty(t *testing.T) {
+func TestAGateThatStaysShutStopsNoTask(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles)
 	first := startNode(t, cfgs[0], &script{})
-	first.await("the first leads", func() bool { return len(dutiesOf(first)) > 0 })
+	first.await("the first leads", func() bool { return len(tasksOf(first)) > 0 })
 	second := startNode(t, cfgs[1], &script{})
 	defer second.stop()
 	client := redistest.Open(t, redistest.Config())
@@ -153,12 +153,12 @@ func TestAGateThatStaysShutStopsNoDuty(t *testing.T) {
 	defer client.Del(context.Background(), key)
 	first.stop() // it gives the lead back; the gate stays shut
 	began := time.Now()
-	second.await("the second leads", func() bool { return len(dutiesOf(second)) > 0 })
+	second.await("the second leads", func() bool { return len(tasksOf(second)) > 0 })
 	lease := time.Duration(cfgs[0].Engine.LeaseMs) * time.Millisecond
 	require.Less(t, time.Since(began), 4*lease, "seconds, not a day")
 }
 
-// An outage of the store leaves nobody in the lead, is told once by each duty,
+// An outage of the store leaves nobody in the lead, is told once by each task,
 // and ends by itself.
 func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	cfgs := peers(t, allRoles, allRoles)
@@ -172,7 +172,7 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	defer nodes[1].stop()
 	leaders := func() (count int) {
 		for _, n := range nodes {
-			if len(dutiesOf(n)) > 0 {
+			if len(tasksOf(n)) > 0 {
 				count++
 			}
 		}
@@ -187,7 +187,7 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	}
 	nodes[0].await("nobody leads", func() bool { return leaders() == 0 })
 	cut := nodes[0].clock.Monotonic()
-	nodes[0].await("each duty could fail more than once", func() bool {
+	nodes[0].await("each task could fail more than once", func() bool {
 		return nodes[0].clock.Monotonic()-cut > 6*time.Second
 	})
 	for _, w := range ways {
@@ -195,12 +195,12 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	}
 	nodes[0].await("one leads again", func() bool { return leaders() == 1 })
 	for _, n := range nodes {
-		for _, duty := range nodeDuties {
-			n.await(duty+" works again", func() bool { return len(n.log.With("a task works again", "task="+duty)) > 0 })
+		for _, task := range nodeTasks {
+			n.await(task+" works again", func() bool { return len(n.log.With("a task works again", "task="+task)) > 0 })
 		}
-		for _, duty := range slices.Concat(nodeDuties, clusterDuties) {
-			require.LessOrEqual(t, len(n.log.With("a task fails", "task="+duty)), 1, duty)
-			require.LessOrEqual(t, len(n.log.With("a task works again", "task="+duty)), 1, duty)
+		for _, task := range slices.Concat(nodeTasks, clusterTasks) {
+			require.LessOrEqual(t, len(n.log.With("a task fails", "task="+task)), 1, task)
+			require.LessOrEqual(t, len(n.log.With("a task works again", "task="+task)), 1, task)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 // Who does not plan does not stand; who is alone leads.
 func TestWhoStandsForElection(t *testing.T) {
 	alone := startNode(t, newConfig(t), &script{})
-	require.Equal(t, clusterDuties, dutiesOf(alone))
+	require.Equal(t, clusterTasks, tasksOf(alone))
 	require.Equal(t, "node-1", alone.shown())
 	alone.stop()
 	cfgs := peers(t, "api,executor", "scheduler")
@@ -218,7 +218,7 @@ func TestWhoStandsForElection(t *testing.T) {
 	planner.await("it leads", func() bool { return worker.shown() == "node-b" })
 	planner.stop()
 	require.Empty(t, worker.shown(), "given back at once")
-	require.Empty(t, dutiesOf(worker))
+	require.Empty(t, tasksOf(worker))
 	worker.await("that nobody leads is told", func() bool {
 		return slices.ContainsFunc(worker.Degraded(t.Context()), func(t monitor.Trouble) bool {
 			return t.Part == "leader" && !t.Blocks

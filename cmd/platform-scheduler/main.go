@@ -25,7 +25,7 @@ func main() {
 		}
 		os.Exit(0)
 	}
-	// The first process of a container has duties that a server cannot do.
+	// The first process of a container has tasks that a server cannot do.
 	if len(os.Args) > 1 && os.Args[1] == "server" && initproc.Needed(os.Getpid(), os.Environ()) {
 		code, err := initproc.Run(os.Args[1:], os.Environ())
 		if err != nil {

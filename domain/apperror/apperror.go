@@ -74,7 +74,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.cause }
 
 // Invalid reports wrong fields, all at once. It returns nil for no fields, so
-// that a validation can end in `return fault.Invalid(fields)`.
+// that a validation can end in `return apperror.Invalid(fields)`.
 func Invalid(fields []Field) error {
 	if len(fields) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
 
-func TestDutiesTickOneCallAtATimeUntilStop(t *testing.T) {
+func TestTasksTickOneCallAtATimeUntilStop(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	tick, err := ticker.New()
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestDutiesTickOneCallAtATimeUntilStop(t *testing.T) {
 		select {
 		case <-calls:
 		case <-time.After(10 * time.Second):
-			t.Fatal("the duty does not tick")
+			t.Fatal("the task does not tick")
 		}
 	}
 	require.NoError(t, tick.Stop())

@@ -60,7 +60,7 @@ type Overview struct {
 		Down     int `json:"down"`
 		Draining int `json:"draining"`
 	} `json:"nodes"`
-	// Leader is the node that does the duties of the cluster; null while there is
+	// Leader is the node that does the tasks of the leader; null while there is
 	// none.
 	Leader *string `json:"leader" extensions:"x-nullable"`
 	// Degraded says for people what does not work as it should; DegradedParts is
@@ -72,7 +72,7 @@ type Overview struct {
 
 // Degraded is a part that does not work as it should.
 type Degraded struct {
-	// Part is stable: store, duty, redis, membership, drain, clock, versions, node
+	// Part is stable: store, task, redis, membership, drain, clock, versions, node
 	// or stop.
 	Part string `json:"part"`
 	// Reason is for people.

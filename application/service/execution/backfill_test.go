@@ -33,7 +33,7 @@ func (d *desk) span(from, to, parallel int) execution.Backfill {
 	}
 }
 
-// look is one turn of the duty.
+// look is one turn of the task.
 func (d *desk) look() { d.T.Helper(); require.NoError(d.T, d.Filler.RunOnce(d.T.Context())) }
 
 func (d *desk) backfill(id string) entity.Backfill {

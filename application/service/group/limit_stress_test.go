@@ -115,7 +115,7 @@ func (r *rig) play(ctx context.Context, run entity.Run, _ entity.Reporter) entit
 	return entity.Succeeded("")
 }
 
-// act does one thing at random on a node, as a user or a duty would.
+// act does one thing at random on a node, as a user or a task would.
 func (r *rig) act(d *desk) error {
 	ctx := r.t.Context()
 	job := r.jobs[r.random.IntN(len(r.jobs))]

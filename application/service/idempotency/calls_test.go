@@ -85,7 +85,7 @@ func TestHowACallEndedOutlastsAnOutage(t *testing.T) {
 
 	old, ok := begin(here, call("done"))
 	require.Equal(t, []any{false, 202, done.Body}, []any{ok, old.Status, old.Body},
-		"a repetition does not wait for the duty")
+		"a repetition does not wait for the task")
 	old, ok = begin(elsewhere, call("failed"))
 	require.Equal(t, []any{false, 0}, []any{ok, old.Status})
 	require.NoError(t, here.RunOnce(t.Context()))

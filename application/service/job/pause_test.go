@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// endPauses is the duty that ends pauses.
+// endPauses is the task that ends pauses.
 func (d *desk) endPauses() {
 	d.T.Helper()
 	require.NoError(d.T, errors.Join(d.Groups.ResumeDue(d.T.Context()), d.Jobs.ResumeDue(d.T.Context())))
@@ -57,7 +57,7 @@ func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
 	})
 }
 
-// The pause ends at the moment that it names, however late the duty is: what was
+// The pause ends at the moment that it names, however late the task is: what was
 // planned since then follows the misfire policy.
 func TestAPauseEndsAtItsMoment(t *testing.T) {
 	d := newDesk(t)
@@ -196,9 +196,9 @@ func TestAnEndedPauseLeavesTheJobToItsGroup(t *testing.T) {
 	require.Equal(t, []int{1, 3}, []int{d.Rows(job.ID)[0].SkipCount, d.Rows(job.ID)[1].SkipCount})
 }
 
-// One that cannot be planned at the end of its pause stays paused, and the duty
+// One that cannot be planned at the end of its pause stays paused, and the task
 // does not try for ever.
-func TestABrokenJobDoesNotKeepTheDutyBusy(t *testing.T) {
+func TestABrokenJobDoesNotKeepTheTaskBusy(t *testing.T) {
 	d := newDesk(t)
 	bad, good := d.TenSeconds("bad", "g"), d.TenSeconds("good", "g")
 	for _, job := range []*entity.Job{bad, good} {

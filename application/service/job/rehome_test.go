@@ -71,9 +71,9 @@ func TestManyRunsMoveToTheirNewGroupInSteps(t *testing.T) {
 	})
 }
 
-// What was moved when the store went away waits for its group; the duty that
+// What was moved when the store went away waits for its group; the task that
 // makes jobs follow their groups does the rest.
-func TestRunsThatWereHalfMovedAreMovedByTheDuty(t *testing.T) {
+func TestRunsThatWereHalfMovedAreMovedByTheTask(t *testing.T) {
 	eachStore(t, func(d *desk) {
 		t := d.T
 		d.Grouped(0)

@@ -14,17 +14,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 )
 
-// pings is a store that answers or not; stalls a duty of some age.
+// pings is a store that answers or not; stalls a task of some age.
 type pings struct{ err error }
 
 func (p pings) Ping(context.Context) error { return p.err }
 
-type duties []periodic.Status
+type tasks []periodic.Status
 
-func (d duties) Statuses() []periodic.Status { return d }
+func (d tasks) Statuses() []periodic.Status { return d }
 
-func TestANodeIsReadyWhileItsStoreAnswersAndItsDutiesTick(t *testing.T) {
-	healthy := duties{{Name: "scan", Age: time.Second, Limit: 15 * time.Second}}
+func TestANodeIsReadyWhileItsStoreAnswersAndItsTasksTick(t *testing.T) {
+	healthy := tasks{{Name: "scan", Age: time.Second, Limit: 15 * time.Second}}
 	c := clocktest.NewManual(noon(0))
 	require.Empty(t, monitor.NewMonitorService(pings{}, healthy, c).Degraded(t.Context()))
 	err := monitor.NotReady(monitor.NewMonitorService(pings{errors.New("secret dsn")}, append(healthy,
@@ -39,7 +39,7 @@ func TestTroublesAreDatedFromWhenTheyWereNoticed(t *testing.T) {
 	c := clocktest.NewManual(noon(0))
 	reason := ""
 	part := monitor.Part{Name: "redis", Check: func() (string, bool) { return reason, false }}
-	m := monitor.NewMonitorService(pings{}, duties{{Name: "scan", Age: time.Minute, Limit: time.Second}}, c, part)
+	m := monitor.NewMonitorService(pings{}, tasks{{Name: "scan", Age: time.Minute, Limit: time.Second}}, c, part)
 	reason = "away"
 	require.NoError(t, m.Watch(t.Context()))
 	c.Advance(10 * time.Second)
@@ -68,6 +68,6 @@ func (hanging) Ping(ctx context.Context) error {
 }
 
 func TestAProbeDoesNotWaitForTheStoreForLong(t *testing.T) {
-	found := monitor.NewMonitorService(hanging{}, duties{}, clocktest.NewManual(noon(0))).Degraded(context.Background())
+	found := monitor.NewMonitorService(hanging{}, tasks{}, clocktest.NewManual(noon(0))).Degraded(context.Background())
 	require.ErrorContains(t, monitor.NotReady(found), "the store does not answer")
 }

@@ -66,7 +66,7 @@ type OverviewDeps struct {
 	Nodes  interface {
 		All(ctx context.Context) ([]entity.Node, error)
 	}
-	// Leader is the node that does the duties of the cluster; empty for none.
+	// Leader is the node that does the tasks of the leader; empty for none.
 	Leader  func(ctx context.Context) (string, error)
 	Monitor *MonitorService
 	// Lateness measures this node.

@@ -37,7 +37,7 @@ func (h *handTicker) Every(name string, _ time.Duration, may func(ctx context.Co
 
 func newTicker() *handTicker { return &handTicker{runs: map[string]func(ctx context.Context){}} }
 
-func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
+func TestATaskThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 	var log bytes.Buffer
 	clock, ticker := clocktest.NewManual(noon), newTicker()
 	d := periodic.NewTasks(clock, ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
@@ -66,7 +66,7 @@ func TestADutyThatFailsIsToldOnceAndAgainWhenItWorks(t *testing.T) {
 	require.Contains(t, tick(func() error { return nil }), "works again")
 }
 
-func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
+func TestATaskThatTheStopCutOffDoesNotComplain(t *testing.T) {
 	var log bytes.Buffer
 	ticker := newTicker()
 	d := periodic.NewTasks(clocktest.NewManual(noon), ticker, nil, slog.New(slog.NewTextHandler(&log, nil)))
@@ -78,7 +78,7 @@ func TestADutyThatTheStopCutOffDoesNotComplain(t *testing.T) {
 }
 
 // A loop counts as stalled after five intervals, and not before 15 s.
-func TestDutiesTellTheirAgesAndLimits(t *testing.T) {
+func TestTasksTellTheirAgesAndLimits(t *testing.T) {
 	clock, ticker := clocktest.NewManual(noon), newTicker()
 	d := periodic.NewTasks(clock, ticker, nil, slog.New(slog.DiscardHandler))
 	nothing := func(context.Context) error { return nil }
@@ -112,8 +112,8 @@ func (l *lead) IsLeader(context.Context) error {
 
 func (l *lead) Since() (time.Duration, bool) { return l.since, l.leads }
 
-// A duty of the cluster is done by who leads, and nobody else is stalled.
-func TestTheLeaderDoesTheDutiesOfTheCluster(t *testing.T) {
+// A task of the cluster is done by who leads, and nobody else is stalled.
+func TestTheLeaderDoesTheTasksOfTheLeader(t *testing.T) {
 	clock, ticker, l := clocktest.NewManual(noon), newTicker(), &lead{}
 	d := periodic.NewTasks(clock, ticker, l, slog.New(slog.DiscardHandler))
 	done, fail := 0, error(nil)

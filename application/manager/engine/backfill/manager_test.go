@@ -68,7 +68,7 @@ func (b *bench) ask(id string, seconds, parallel int) entity.Backfill {
 	return f
 }
 
-// turns lets the duty run at its interval for a while.
+// turns lets the task run at its interval for a while.
 func (b *bench) turns(n int) {
 	b.t.Helper()
 	for range n {

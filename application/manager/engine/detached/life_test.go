@@ -176,7 +176,7 @@ func TestDetachedRunsCountAgainstLimits(t *testing.T) {
 	job := r.job(func(j *entity.Job) { j.Overlap = entity.OverlapSerial })
 	first := r.detached(r.one(), job.ID)
 	second := r.nodes[1].Trigger(t, job.ID)[0]
-	r.duties()
+	r.tasks()
 	require.Equal(t, []any{entity.StatusWaiting, entity.WaitJob},
 		[]any{r.one().Execution(t, second.ID).Status, r.one().Execution(t, second.ID).Claim.WaitsFor()})
 	require.NoError(t, r.report(r.nodes[1], first.ID, 1, ended(entity.StatusFailed)))

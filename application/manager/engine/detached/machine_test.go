@@ -50,28 +50,28 @@ func happenings() map[string]func(r *rig, exec *entity.Execution) {
 				j.Status = entity.JobPaused
 				j.Version++
 			})
-			r.duties()
+			r.tasks()
 		},
 		"its job is deleted": func(r *rig, exec *entity.Execution) {
 			r.delete(exec.JobID)
-			r.duties()
+			r.tasks()
 		},
 		"the node that posted it dies": func(r *rig, _ *entity.Execution) {
 			r.one().Die(r.t)
 			held, err := r.nodes[1].Runner.Reap(r.t.Context(), r.one().ID(), 1<<40)
 			require.NoError(r.t, err)
 			require.Zero(r.t, held)
-			r.duties()
+			r.tasks()
 		},
 		"the node that posted it stops": func(r *rig, _ *entity.Execution) {
 			r.stops[0]()
-			r.duties()
+			r.tasks()
 		},
 	}
 }
 
-// duties are what nodes do at intervals.
-func (r *rig) duties() {
+// tasks are what nodes do at intervals.
+func (r *rig) tasks() {
 	r.t.Helper()
 	for _, n := range r.nodes[1:] {
 		require.NoError(r.t, n.Runner.Reconcile(r.t.Context()))

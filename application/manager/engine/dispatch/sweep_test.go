@@ -319,7 +319,7 @@ func TestAnIdleSweepAsksOnce(t *testing.T) {
 		Metrics: n.Counts, Clock: n.Clock, StoreClock: n.Time,
 	})
 	c.fire(c.job(nil).ID, 3)
-	for range 21 { // ten seconds at the duty's interval
+	for range 21 { // ten seconds at the task's interval
 		require.NoError(t, m.RunOnce(t.Context(), true))
 		n.Clock.Advance(500 * time.Millisecond)
 	}

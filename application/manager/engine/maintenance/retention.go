@@ -30,12 +30,12 @@ const (
 	// purgeBatch is the number of rows deleted by one transaction: small, so that
 	// fires are not held up.
 	purgeBatch = 200
-	// purgeBudget bounds one run of the duty, which comes once a minute. A third of
+	// purgeBudget bounds one run of the task, which comes once a minute. A third of
 	// it is rest, so that 20 seconds of a minute are work.
 	purgeBudget = 30 * time.Second
 	// behindRuns is how many runs in a row may leave old rows before that is told.
 	behindRuns = 3
-	// forgotten is how long a node that does this duty no more says that it is behind.
+	// forgotten is how long a node that does this task no more says that it is behind.
 	forgotten = 5 * time.Minute
 )
 

@@ -197,7 +197,7 @@ func TestRetentionThatDoesNotKeepUpSaysSo(t *testing.T) {
 	require.Contains(t, log.String(), "all old rows are deleted again")
 }
 
-// A node that does this duty no more says nothing of it.
+// A node that does this task no more says nothing of it.
 func TestRetentionOfAFormerLeaderIsSilent(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := newPurger(map[string]int{"executions": 1_000_000})

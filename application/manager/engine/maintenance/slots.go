@@ -14,7 +14,7 @@ import (
 )
 
 // slotsSweep is where the next look of SweepSlots goes on. It belongs to that
-// duty, which is never called twice at once.
+// task, which is never called twice at once.
 type slotsSweep struct {
 	unarmed   string
 	queued    entity.ClaimKey
