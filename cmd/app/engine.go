@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	commits "github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
@@ -117,7 +119,7 @@ type Engine struct {
 	Runner     *running.TaskManager
 	// Repairs mends what waits; Commits tells what transactions did.
 	Repairs *maintenance.Repairer
-	Commits *admission.Commits
+	Commits *commits.Commits
 	// Detached takes the reports of targets and ends what runs without a node.
 	Detached *detached.Manager
 	Member   *membership.Member
@@ -254,7 +256,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		parallel = 2
 	}
 	secrets := redact.New(o.Executor, e.Secrets)
-	e.Commits = admission.NewCommits()
+	e.Commits = commits.NewCommits()
 	e.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
 		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Admitter: admitter, Commits: e.Commits,
 		StoreClock: e.Clock, Metrics: e.Metrics,
@@ -360,4 +362,4 @@ func (n engineEvents) JobChanged(job *entity.Job) {
 }
 
 // AfterCommit implements job.Engine and execution.Engine.
-func (n engineEvents) AfterCommit(effect admission.PostCommit) { n.e.Commits.AfterCommit(effect) }
+func (n engineEvents) AfterCommit(effect commits.PostCommit) { n.e.Commits.AfterCommit(effect) }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -34,7 +36,7 @@ type ExecutionDeps struct {
 // Engine learns of changes made here. A lost call costs time, and no correctness.
 type Engine interface {
 	// AfterCommit learns which runs a transaction made ready, or asked to stop.
-	AfterCommit(e admission.PostCommit)
+	AfterCommit(e commit.PostCommit)
 }
 
 // Firer fires jobs outside their schedules.
@@ -194,7 +196,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})
 	if err == nil && asked != nil {
-		s.Engine.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{asked}})
+		s.Engine.AfterCommit(commit.PostCommit{Stopping: []*entity.Execution{asked}})
 	}
 	return err
 }

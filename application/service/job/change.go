@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -68,7 +70,7 @@ func readable(job *entity.Job) error {
 
 // catchUpChunk records as many due fires of a job as one transaction takes.
 func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.settle", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)
 		if err != nil {
@@ -102,7 +104,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 // changes the job in memory. more is true when it did not record all.
 func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at,
 	now time.Time, spanGoesOn bool,
-) (effect admission.PostCommit, more bool, err error) {
+) (effect commit.PostCommit, more bool, err error) {
 	if strays(job, terms) {
 		if effect, more, err = s.adoptTerms(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
@@ -121,7 +123,7 @@ func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.
 // become.
 func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int) (*entity.Job, error) {
 	var changed *entity.Job
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	queued := false
 	err := s.Store.Write(ctx, repository.LaneAPI, e.what, func(ctx context.Context, tx repository.Tx) error {
 		old, err := tx.Jobs.LockFull(ctx, id)
@@ -198,7 +200,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 // fillSlots lets queued fires start where the edit made room, and re-arms an
 // idle FIXED_DELAY job. more says that the queue is not done with.
 func (s *JobService) fillSlots(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
-	effect *admission.PostCommit,
+	effect *commit.PostCommit,
 ) (more bool, err error) {
 	promoted, more, err := s.Admitter.Promote(ctx, tx, now, job)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -83,7 +84,7 @@ func resumedAt(job *entity.Job, terms repository.GroupTerms, now time.Time) time
 // before, and the range of the span.
 func (s *JobService) adoptTerms(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms,
 	now time.Time,
-) (effect admission.PostCommit, more bool, err error) {
+) (effect commit.PostCommit, more bool, err error) {
 	if job.Status == entity.JobEnabled {
 		since := plannedUntil(job, terms, now)
 		_, p := terms.HeldSince(job.NextFireTime)
@@ -166,9 +167,9 @@ func (s *JobService) follow(ctx context.Context, tx repository.Tx, job *entity.J
 // OpenGroup implements JobHolder.
 func (s *JobService) OpenGroup(ctx context.Context, name string) error {
 	for {
-		var effect admission.PostCommit
+		var effect commit.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "group.open", func(ctx context.Context, tx repository.Tx) error {
-			effect = admission.PostCommit{}
+			effect = commit.PostCommit{}
 			return s.Admitter.FillGroupSlots(ctx, tx, s.Clock.Now(), &effect, name)
 		})
 		if err != nil || effect.Ready+effect.Away == 0 {

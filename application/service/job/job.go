@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/google/uuid"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
@@ -33,7 +35,7 @@ type Engine interface {
 	// JobChanged learns the new state of a job.
 	JobChanged(job *entity.Job)
 	// AfterCommit learns what a transaction made ready, scheduled or asked to stop.
-	AfterCommit(e admission.PostCommit)
+	AfterCommit(e commit.PostCommit)
 }
 
 // JobDeps are the parts of a JobService.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -15,7 +17,7 @@ import (
 // Steps after the deletion cancel the runs of a long queue; what a call leaves, the sweep
 // of the slots does. An ifMatch of zero means not given.
 func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	var deleted *entity.Job
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.deleted", func(ctx context.Context, tx repository.Tx) error {
 		job, err := tx.Jobs.LockFull(ctx, id)

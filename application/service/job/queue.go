@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -21,7 +23,7 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), followNow)
 	defer cancel()
 	for more := true; more; {
-		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
+		ok := s.step(bounded, id, func(ctx context.Context, tx repository.Tx) (e commit.PostCommit, err error) {
 			jobs, err := s.Admitter.Lock(ctx, tx, []string{id})
 			if err != nil || jobs[id] == nil {
 				more = false
@@ -45,9 +47,9 @@ func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 		return err
 	}
 	for part := range slices.Chunk(ids, admission.MoveLimit) {
-		var effect admission.PostCommit
+		var effect commit.PostCommit
 		err := s.Store.Write(ctx, repository.LaneAPI, "job.rehome", func(ctx context.Context, tx repository.Tx) error {
-			effect = admission.PostCommit{}
+			effect = commit.PostCommit{}
 			jobs, err := s.Admitter.Lock(ctx, tx, []string{next.ID}, next.Group)
 			if err != nil || jobs[next.ID] == nil {
 				return err
@@ -81,7 +83,7 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 		group = job.Group
 	}
 	for part := range slices.Chunk(ids, admission.CloseLimit) {
-		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e admission.PostCommit, err error) {
+		ok := s.step(bounded, job.ID, func(ctx context.Context, tx repository.Tx) (e commit.PostCommit, err error) {
 			_, e, err = s.Admitter.CloseDeleted(ctx, tx, s.Clock.Now(), job.ID, group, part)
 			return e, err
 		})
@@ -94,9 +96,9 @@ func (s *JobService) closeWaiting(ctx context.Context, job *entity.Job) {
 // step does one transaction of the work on a job's queue. It returns false when the rest
 // is left to the sweep.
 func (s *JobService) step(ctx context.Context, id string,
-	do func(ctx context.Context, tx repository.Tx) (admission.PostCommit, error),
+	do func(ctx context.Context, tx repository.Tx) (commit.PostCommit, error),
 ) bool {
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.queue", func(ctx context.Context, tx repository.Tx) (err error) {
 		effect, err = do(ctx, tx)
 		return err

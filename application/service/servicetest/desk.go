@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
@@ -34,7 +36,7 @@ type News struct {
 	mu sync.Mutex
 	// Changed are the jobs that the services changed; Effects is what transactions did.
 	Changed []*entity.Job
-	Effects admission.PostCommit
+	Effects commit.PostCommit
 }
 
 // JobChanged implements job.Engine.
@@ -46,7 +48,7 @@ func (n *News) JobChanged(job *entity.Job) {
 }
 
 // AfterCommit implements job.Engine.
-func (n *News) AfterCommit(e admission.PostCommit) {
+func (n *News) AfterCommit(e commit.PostCommit) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Effects.Add(e)

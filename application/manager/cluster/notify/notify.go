@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
@@ -98,7 +99,7 @@ func (h *Notifier) JobChanged(jobID string) {
 }
 
 // AfterCommit tells what a transaction of this node did.
-func (h *Notifier) AfterCommit(e admission.PostCommit) {
+func (h *Notifier) AfterCommit(e commit.PostCommit) {
 	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
 		return
 	}

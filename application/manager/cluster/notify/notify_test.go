@@ -12,10 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/notify"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -142,7 +143,7 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 	teller, own := join(t, a, "a")
 	_, other := join(t, a, "b")
 	teller.JobChanged("job-1")
-	teller.AfterCommit(admission.PostCommit{
+	teller.AfterCommit(commit.PostCommit{
 		Ready: 3, Shared: true, Rearmed: []*entity.Job{{ID: "job-2"}}, Stopping: []*entity.Execution{{ID: "run-1"}},
 	})
 	teller.MembersChanged()
@@ -161,8 +162,8 @@ func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
 		_, named := join(t, a, "b")
 		_, other := join(t, a, "c")
 		for range 1000 {
-			teller.AfterCommit(admission.PostCommit{Away: 1, Nodes: []string{"b"}})
-			teller.AfterCommit(admission.PostCommit{Ready: 1}) // in the teller's own queue
+			teller.AfterCommit(commit.PostCommit{Away: 1, Nodes: []string{"b"}})
+			teller.AfterCommit(commit.PostCommit{Ready: 1}) // in the teller's own queue
 		}
 		teller.JobChanged("last")
 		for _, e := range []*ears{named, other} {
@@ -186,7 +187,7 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 		teller, _ := join(t, a, "a")
 		_, other := join(t, a, "b")
 		for i := range 10_000 {
-			teller.AfterCommit(admission.PostCommit{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
+			teller.AfterCommit(commit.PostCommit{Ready: 1, Shared: true, Rearmed: []*entity.Job{{ID: fmt.Sprint(i)}}})
 		}
 		require.Eventually(t, func() bool {
 			other.mu.Lock()
@@ -196,7 +197,7 @@ func TestManyNewsAreFewMessages(t *testing.T) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		require.Less(t, a.sent, 5, "one every five milliseconds")
-		teller.AfterCommit(admission.PostCommit{})
+		teller.AfterCommit(commit.PostCommit{})
 	})
 }
 

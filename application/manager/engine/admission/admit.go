@@ -8,6 +8,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
@@ -17,7 +19,7 @@ import (
 type Admission struct {
 	Executions    []*entity.Execution
 	InFlightFires []entity.InFlightFire
-	PostCommit    PostCommit
+	PostCommit    commit.PostCommit
 }
 
 // Admit decides what becomes of one new fire of a job and adds its executions to a.

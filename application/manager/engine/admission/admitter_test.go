@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
@@ -43,9 +45,9 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 }
 
 // end makes executions final as a completion does, and returns what that freed.
-func end(t *testing.T, n *enginetest.Node, jobID string, execs ...*entity.Execution) admission.PostCommit {
+func end(t *testing.T, n *enginetest.Node, jobID string, execs ...*entity.Execution) commit.PostCommit {
 	t.Helper()
-	var e admission.PostCommit
+	var e commit.PostCommit
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -20,7 +22,7 @@ const CloseLimit = 200
 // many calls it again and again, each time in a transaction of its own.
 func (p *Admitter) CloseDeleted(ctx context.Context, tx repository.Tx, now time.Time, jobID, group string,
 	ids []string,
-) (closed int, e PostCommit, err error) {
+) (closed int, e commit.PostCommit, err error) {
 	var groups []string
 	if group != "" {
 		groups = append(groups, group)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -19,8 +21,8 @@ import (
 // (deleted ones) only lose their slots. Executions of plain jobs are ignored.
 func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, ended []*entity.Execution,
-) (PostCommit, error) {
-	var e PostCommit
+) (commit.PostCommit, error) {
+	var e commit.PostCommit
 	finals := map[fireID]int{}
 	for _, exec := range ended {
 		finals[fireID{exec.JobID, exec.FireKey}]++
@@ -37,7 +39,7 @@ func (p *Admitter) Ended(ctx context.Context, tx repository.Tx, now time.Time,
 
 // releaseSlots gives on the slots of fires of which nothing is live any more.
 func (p *Admitter) releaseSlots(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, gone []entity.InFlightFire, e *PostCommit,
+	jobs map[string]*entity.Job, gone []entity.InFlightFire, e *commit.PostCommit,
 ) error {
 	if err := releaseEnded(ctx, tx, jobs, gone); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (p *Admitter) releaseSlots(ctx context.Context, tx repository.Tx, now time.
 // leaves it so (engine rule 16). Under the job's lock nothing else changes it.
 func (p *Admitter) Recount(ctx context.Context, tx repository.Tx, now time.Time,
 	f entity.InFlightFire,
-) (e PostCommit, err error) {
+) (e commit.PostCommit, err error) {
 	jobs, locked, err := p.TryLock(ctx, tx, []string{f.JobID})
 	if err == nil && len(locked) > 0 {
 		err = repository.ErrLocked
@@ -162,7 +164,7 @@ func pick(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
 // ended, unless somebody edited its schedule meanwhile (engine rule 7).
 func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
-	job *entity.Job, f entity.InFlightFire, e *PostCommit,
+	job *entity.Job, f entity.InFlightFire, e *commit.PostCommit,
 ) error {
 	if job.Schedule.Kind != schedule.FixedDelay || !f.Scheduled || job.Status != entity.JobEnabled ||
 		!job.NextFireTime.IsZero() {
@@ -182,7 +184,7 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 
 // Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
 // schedule does not compile any more is paused.
-func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *PostCommit) error {
+func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *commit.PostCommit) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
 		return p.pauseBroken(ctx, tx, job, end, err)
@@ -199,7 +201,7 @@ func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, e
 // ArmIfIdle gives a locked FIXED_DELAY job that is enabled, has no next time
 // and no in-flight fire its next time: nobody else will (engine rule 7).
 func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) error {
 	if job.Schedule.Kind != schedule.FixedDelay || job.Status != entity.JobEnabled || !job.NextFireTime.IsZero() {
 		return nil

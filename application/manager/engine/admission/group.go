@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -39,7 +41,7 @@ func limited(jobs []*entity.Job) []string {
 }
 
 // FillGroupSlotsOf is FillGroupSlots for the groups of the jobs that are bound by a limit.
-func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit,
 	jobs ...*entity.Job,
 ) error {
 	return p.FillGroupSlots(ctx, tx, now, e, limited(jobs)...)
@@ -50,7 +52,7 @@ func (p *Admitter) FillGroupSlotsOf(ctx context.Context, tx repository.Tx, now t
 // a group with a limit, ends one, or changes the limit calls it in the same
 // transaction. The caller holds the locks of the groups; those of the jobs are
 // not needed, because nothing else moves what waits for a group.
-func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit,
 	groups ...string,
 ) error {
 	slices.Sort(groups)
@@ -62,7 +64,7 @@ func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now tim
 	return nil
 }
 
-func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit, group string) error {
+func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit, group string) error {
 	limits, err := tx.Groups.Lock(ctx, []string{group})
 	if err != nil {
 		return err
@@ -92,7 +94,7 @@ func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Tim
 // grant gives a slot to the fire of each of the executions, and sends the fires'
 // executions, also those behind, to where they are claimed. It returns how many fires
 // these are.
-func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) grant(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit,
 	group string, first []*entity.Execution,
 ) (int, error) {
 	var slots []entity.GroupSlot
@@ -145,7 +147,7 @@ func (p *Admitter) definitions(ctx context.Context, tx repository.Tx, ids []stri
 
 // requeue moves executions out of the queue of their group, at their priority and fair
 // time, to where they are claimed.
-func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time, e *PostCommit,
+func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit,
 	jobs map[string]*entity.Job, execs []*entity.Execution,
 ) error {
 	numbers, err := p.numbers(ctx, tx, jobs, execs)
@@ -166,7 +168,7 @@ func (p *Admitter) requeue(ctx context.Context, tx repository.Tx, now time.Time,
 // jobs are the locked definitions, executions the locked executions.
 func (p *Admitter) QueueForGroup(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, execs []*entity.Execution,
-) (e PostCommit, err error) {
+) (e commit.PostCommit, err error) {
 	var due []*entity.Execution
 	var waiting []*entity.Job
 	for _, exec := range execs {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -24,7 +26,7 @@ const MoveLimit = 200
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and fills both.
 func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) error {
 	execs, more, err := tx.Executions.LiveOf(ctx, job.ID, limit, outOfSync(job))
 	switch {
@@ -44,7 +46,7 @@ func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.T
 // the job's FenceSeq is stored. Until the change they wait there, whoever opens
 // the group. A fire of several runs is bound by MoveToGroup alone, which sees all of it.
 func (p *Admitter) MoveSomeToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, ids []string,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) error {
 	execs, err := tx.Executions.Lock(ctx, ids)
 	if err != nil {
@@ -79,7 +81,7 @@ func outOfSync(job *entity.Job) func(*entity.Execution) bool {
 }
 
 func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	execs []*entity.Execution, e *PostCommit,
+	execs []*entity.Execution, e *commit.PostCommit,
 ) error {
 	switch {
 	case len(execs) == 0:
@@ -148,7 +150,7 @@ func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Ti
 
 // dropLimit lets go what waits for a group.
 func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	execs []*entity.Execution, e *PostCommit,
+	execs []*entity.Execution, e *commit.PostCommit,
 ) error {
 	var waiting, scheduled []*entity.Execution
 	for _, exec := range execs {
@@ -158,7 +160,7 @@ func (p *Admitter) dropLimit(ctx context.Context, tx repository.Tx, now time.Tim
 		case exec.Claim.ScheduledLimited():
 			exec.WaitUntil(until, false)
 			exec.UpdateTime = now
-			e.schedule(until)
+			e.Schedule(until)
 			scheduled = append(scheduled, exec)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/overlap"
@@ -15,7 +17,7 @@ import (
 // allow and one transaction should go. What it reads does not grow with the
 // queues. It returns how many fires these are.
 func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) (int, error) {
 	byID := map[string]*entity.Job{}
 	var bounded []string
@@ -55,7 +57,7 @@ func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jo
 // start sends the runs of queued fires to where they are claimed, and returns
 // the fires.
 func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, asked []repository.Oldest, e *PostCommit,
+	jobs map[string]*entity.Job, asked []repository.Oldest, e *commit.PostCommit,
 ) ([]entity.InFlightFire, error) {
 	if len(asked) == 0 {
 		return nil, nil
@@ -77,7 +79,7 @@ func (p *Admitter) start(ctx context.Context, tx repository.Tx, now time.Time,
 
 // makeReady gives the executions their positions in the claim index and stores them.
 func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, numbers map[fireID]int64, execs []*entity.Execution, e *PostCommit,
+	jobs map[string]*entity.Job, numbers map[fireID]int64, execs []*entity.Execution, e *commit.PostCommit,
 ) error {
 	for _, exec := range execs {
 		p.MakeReady(jobs[exec.JobID], exec, numbers[fireID{exec.JobID, exec.FireKey}], now, e)
@@ -97,7 +99,7 @@ func (p *Admitter) makeReady(ctx context.Context, tx repository.Tx, now time.Tim
 // transaction.
 func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time,
 	job *entity.Job,
-) (e PostCommit, more bool, err error) {
+) (e commit.PostCommit, more bool, err error) {
 	step := p.bounded
 	if !job.Coordinated() || job.FireLimit() == 0 {
 		step = p.freed
@@ -113,7 +115,7 @@ func (p *Admitter) Promote(ctx context.Context, tx repository.Tx, now time.Time,
 
 // bounded is a step of a job with a limit of its own.
 func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) (more bool, err error) {
 	if job.Overlap == entity.OverlapReplace {
 		n, err := tx.InFlightFires.CountQueued(ctx, job.ID, stepLimit+1)
@@ -131,7 +133,7 @@ func (p *Admitter) bounded(ctx context.Context, tx repository.Tx, now time.Time,
 
 // freed is a step of a job that admits every fire.
 func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) (more bool, err error) {
 	jobs := map[string]*entity.Job{job.ID: job}
 	fires, err := p.start(ctx, tx, now, jobs, []repository.Oldest{{JobID: job.ID, Limit: stepLimit}}, e)
@@ -155,7 +157,7 @@ func (p *Admitter) freed(ctx context.Context, tx repository.Tx, now time.Time, j
 // does not wait: they start where it holds a slot, and it waits again where it
 // is not known at all.
 func (p *Admitter) Reclaim(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, key entity.ClaimKey,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) error {
 	execs, err := tx.Executions.TryLockAt(ctx, []entity.ClaimKey{key})
 	if err != nil {

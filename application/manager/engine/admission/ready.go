@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -54,11 +56,11 @@ func (p *Admitter) PrepareIDs(ctx context.Context, ids ...string) {
 // MakeReady gives a waiting execution its position in the claim index: at once when it
 // is due, else at its moment. fire is the number of its fire within the job. Of
 // a job whose group has a limit it waits for a slot there, see FillGroupSlots.
-func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64, now time.Time, e *PostCommit) {
+func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64, now time.Time, e *commit.PostCommit) {
 	switch {
 	case exec.DueTime.After(now):
 		exec.WaitUntil(exec.DueTime, job.Limited)
-		e.schedule(exec.DueTime)
+		e.Schedule(exec.DueTime)
 	case job.Limited:
 		exec.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(exec.JobID, exec.DueTime, now))
 	default:
@@ -68,13 +70,13 @@ func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64
 
 // enqueue puts a run into the queue of those who may take it. since is from
 // when on it might have started.
-func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, since, now time.Time, e *PostCommit) {
+func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, since, now time.Time, e *commit.PostCommit) {
 	at := p.Route(job, exec, fire)
 	exec.WaitIn(at.Queue, p.fair.Fair(exec.JobID, since, now))
 	p.recordAssignment(job, at, now, e)
 }
 
-func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time, e *PostCommit) {
+func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time, e *commit.PostCommit) {
 	if p.router != nil && job != nil {
 		p.router.RecordAssignment(job, at, now)
 	}
@@ -91,12 +93,12 @@ func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time
 		e.Ready++
 	}
 	if id, ok := at.Queue.Node(); ok && at.Away {
-		e.addNode(kind, id)
+		e.AddNode(kind, id)
 	} else if !ok && !at.Queue.OfClass() {
 		e.Shared = true
 	}
 	for _, id := range at.Takers {
-		e.addNode(kind, id)
+		e.AddNode(kind, id)
 	}
 }
 
@@ -119,7 +121,7 @@ type Wanted func(exec *entity.Execution) (since time.Time, ok bool)
 // among the others, and one that would stay where it is is not written.
 func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 	jobs map[string]*entity.Job, execs []*entity.Execution, wanted Wanted,
-) (moved int, e PostCommit, err error) {
+) (moved int, e commit.PostCommit, err error) {
 	fires, err := p.numbers(ctx, tx, jobs, execs)
 	if err != nil {
 		return 0, e, err

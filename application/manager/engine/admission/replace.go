@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -40,7 +42,7 @@ func endQueuedFires(ctx context.Context, tx repository.Tx, now time.Time, job *e
 // endQueued ends the first queued fires of a job because of a newer one, and
 // returns how many.
 func endQueued(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) (int, error) {
 	fires, err := tx.InFlightFires.Oldest(ctx, []repository.Oldest{{JobID: job.ID, Limit: limit}})
 	if err != nil || len(fires) == 0 {
@@ -137,7 +139,7 @@ func replace(ctx context.Context, tx repository.Tx, now time.Time, job *entity.J
 // stopFire ends the waiting and the detached executions of an active fire because of a
 // newer one, asks those that run on a node to stop, and returns how many it ended.
 func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InFlightFire,
-	e *PostCommit,
+	e *commit.PostCommit,
 ) (closed int, err error) {
 	execs, err := tx.InFlightFires.ExecutionsOf(ctx, f)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -34,7 +36,7 @@ type Deps struct {
 	Admitter  *admission.Admitter
 	Schedules admission.Compiler
 	// Commits are told what may start. Losing it costs time, not truth.
-	Commits *admission.Commits
+	Commits *commit.Commits
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
 	StoreClock clock.StoreClock

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -283,7 +284,7 @@ type completion struct {
 	now     time.Time
 	refused []*Result
 	done    []decision
-	effect  admission.PostCommit
+	effect  commit.PostCommit
 	logs    logbuffer.Lines
 }
 

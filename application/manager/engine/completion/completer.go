@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -77,7 +79,7 @@ type Deps struct {
 	Metrics    Metrics
 	Observer   Observer
 	// Commits are told of what a transaction did.
-	Commits *admission.Commits
+	Commits *commit.Commits
 	Lease   Lease
 	Node    Node
 	Random  func() float64

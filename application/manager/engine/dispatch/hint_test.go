@@ -4,9 +4,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -14,13 +15,13 @@ import (
 // told notes what the other nodes would hear.
 type told struct {
 	mu  sync.Mutex
-	sum admission.PostCommit
+	sum commit.PostCommit
 }
 
-func (o *told) Notice(e admission.PostCommit) {
+func (o *told) Notice(e commit.PostCommit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.sum.Add(admission.PostCommit{
+	o.sum.Add(commit.PostCommit{
 		Ready: e.Ready, ReadyCommands: e.ReadyCommands, Away: e.Away, Shared: e.Shared, Nodes: e.Nodes,
 		CommandNodes: e.CommandNodes,
 	})
@@ -30,28 +31,28 @@ func (o *told) Notice(e admission.PostCommit) {
 func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(j *entity.Job)
-		want   admission.PostCommit
+		want   commit.PostCommit
 	}{
-		"any":             {by(entity.RouteAny), admission.PostCommit{Ready: 1, Shared: true}},
-		"own queue":       {by(entity.RouteFirst), admission.PostCommit{Ready: 1}},
-		"another's queue": {by(entity.RouteLast), admission.PostCommit{Away: 1, Nodes: []string{"node-3"}}},
-		"labels":          {labelled("gpu", "yes"), admission.PostCommit{Away: 1, Nodes: []string{"node-2"}}},
+		"any":             {by(entity.RouteAny), commit.PostCommit{Ready: 1, Shared: true}},
+		"own queue":       {by(entity.RouteFirst), commit.PostCommit{Ready: 1}},
+		"another's queue": {by(entity.RouteLast), commit.PostCommit{Away: 1, Nodes: []string{"node-3"}}},
+		"labels":          {labelled("gpu", "yes"), commit.PostCommit{Away: 1, Nodes: []string{"node-2"}}},
 		"a handler": {func(j *entity.Job) {
 			j.Class = "settle"
-		}, admission.PostCommit{Ready: 1, Nodes: []string{"node-3"}}},
-		"commands": {commands, admission.PostCommit{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
+		}, commit.PostCommit{Ready: 1, Nodes: []string{"node-3"}}},
+		"commands": {commands, commit.PostCommit{Ready: 1, ReadyCommands: 1, CommandNodes: []string{"node-2"}}},
 		"commands of another": {func(j *entity.Job) {
 			commands(j)
 			by(entity.RouteLast)(j)
-		}, admission.PostCommit{Away: 1, CommandNodes: []string{"node-2"}}},
-		"nobody": {labelled("gpu", "no"), admission.PostCommit{}},
+		}, commit.PostCommit{Away: 1, CommandNodes: []string{"node-2"}}},
+		"nobody": {labelled("gpu", "no"), commit.PostCommit{}},
 		"broadcast shards": {func(j *entity.Job) {
 			j.Broadcast = true
-		}, admission.PostCommit{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
+		}, commit.PostCommit{Ready: 1, Away: 2, Nodes: []string{"node-2", "node-3"}}},
 		"shards, by turns": {func(j *entity.Job) {
 			by(entity.RouteRoundRobin)(j)
 			j.ShardCount = 6
-		}, admission.PostCommit{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
+		}, commit.PostCommit{Ready: 2, Away: 4, Nodes: []string{"node-2", "node-3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl := newCluster(t, enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}},
@@ -78,5 +79,5 @@ func TestAHintFollowsWhatIsMoved(t *testing.T) {
 	cl.nodes[2].Die(t)
 	enginetest.Beat(t, cl.nodes[:2]...)
 	require.Equal(t, 1, cl.nodes[0].Sweep(t))
-	require.Equal(t, admission.PostCommit{Away: 1, Nodes: []string{"node-2"}}, heard.sum)
+	require.Equal(t, commit.PostCommit{Away: 1, Nodes: []string{"node-2"}}, heard.sum)
 }

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -48,7 +49,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execu
 		return 0, nil
 	}
 	slices.Sort(ids)
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err = s.Store.Write(ctx, repository.LaneComplete, "reroute", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -40,7 +42,7 @@ type Deps struct {
 	Admitter *admission.Admitter
 	Closer   *maintenance.Closer
 	// Commits are told what may start. Losing it costs time, not truth.
-	Commits *admission.Commits
+	Commits *commit.Commits
 	Metrics Metrics
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/storeclock"
@@ -76,7 +78,7 @@ type Node struct {
 	Runner   *running.TaskManager
 	// Repairs are swept when the test says; Commits tells what transactions did.
 	Repairs *maintenance.Repairer
-	Commits *admission.Commits
+	Commits *commit.Commits
 	// Detached takes reports and is swept when the test says; Tokens issues what
 	// targets report with.
 	Detached *detached.Manager
@@ -131,7 +133,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	guard := newEndGuard(store, t.Error)
 	n := &Node{
 		Store: store, guard: guard, Faults: NewFaults(guard), Clock: o.Clock, Script: NewScript(), Counts: &Counts{},
-		Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: admission.NewCommits(),
+		Vault: &Vault{}, owned: &ownership{}, Lease: &Lease{}, Commits: commit.NewCommits(),
 		Jobs: cache.NewJobCache(store.Jobs, 1000), Schedules: schedule.NewCompiler(),
 	}
 	n.Time = storeclock.New(o.Clock, o.StoreTime)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -32,7 +34,7 @@ type CatchUpPlanner struct {
 // one transaction takes, more is true and the cursor stands before it.
 func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *entity.Job, at,
 	now time.Time,
-) (effect admission.PostCommit, more bool, err error) {
+) (effect commit.PostCommit, more bool, err error) {
 	if job.NextFireTime.IsZero() {
 		return effect, false, nil
 	}
@@ -60,9 +62,9 @@ func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *enti
 // range row with the reason.
 func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason,
 	now time.Time,
-) (admission.PostCommit, error) {
+) (commit.PostCommit, error) {
 	if job.NextFireTime.IsZero() || job.NextFireTime.After(now) {
-		return admission.PostCommit{}, nil
+		return commit.PostCommit{}, nil
 	}
 	res := &result{}
 	sched, err := s.Schedules.Compile(job.Schedule)

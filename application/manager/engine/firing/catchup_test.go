@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -17,7 +18,7 @@ import (
 
 // catchUp does what an edit does first: it decides what is due under the stored
 // definition, and stores where the cursor went.
-func catchUp(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admission.PostCommit) {
+func catchUp(t *testing.T, n *enginetest.Node, id string) (*entity.Job, commit.PostCommit) {
 	t.Helper()
 	job, effect, more := catchUpSome(t, n, id)
 	require.False(t, more)
@@ -27,7 +28,7 @@ func catchUp(t *testing.T, n *enginetest.Node, id string) (*entity.Job, admissio
 // catchUpSome is catchUp that may leave something.
 func catchUpSome(t *testing.T, n *enginetest.Node,
 	id string,
-) (job *entity.Job, effect admission.PostCommit, more bool) {
+) (job *entity.Job, effect commit.PostCommit, more bool) {
 	t.Helper()
 	planner := firing.CatchUpPlanner{Admitter: n.Admitter, Schedules: n.Schedules}
 	n.Write(t, func(ctx context.Context, tx repository.Tx) (err error) {

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -58,7 +59,7 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 			options: enginetest.Options{Slots: 1},
 			prepare: func(n *enginetest.Node) { n.Runner.Reserve(entity.Slots{1}) },
 		},
-		"runs that wait": {prepare: func(n *enginetest.Node) { n.Commits.AfterCommit(admission.PostCommit{Ready: 1}) }},
+		"runs that wait": {prepare: func(n *enginetest.Node) { n.Commits.AfterCommit(commit.PostCommit{Ready: 1}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := enginetest.New(t, c.options)

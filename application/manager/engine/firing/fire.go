@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -38,7 +39,7 @@ type result struct {
 	// locked are those whose job's row somebody else has locked.
 	locked []*item
 	execs  []*entity.Execution
-	effect admission.PostCommit
+	effect commit.PostCommit
 }
 
 // fire decides and records what is due of the jobs, as much as one batch

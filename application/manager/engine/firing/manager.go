@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
@@ -138,7 +140,7 @@ type Deps struct {
 	Runner      Runner
 	// Commits are told of what a transaction did, and tell of jobs that were
 	// re-armed.
-	Commits *admission.Commits
+	Commits *commit.Commits
 	Owner   Owner
 	// Lease is asked before each batch; nil always holds.
 	Lease   Lease
@@ -162,7 +164,7 @@ func New(deps Deps, cfg Config) *JobManager {
 		Deps: deps, cfg: cfg,
 		dueSet: dueset.New(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 	}
-	deps.Commits.OnCommit(func(e admission.PostCommit) {
+	deps.Commits.OnCommit(func(e commit.PostCommit) {
 		for _, job := range e.Rearmed {
 			m.JobChanged(job)
 		}

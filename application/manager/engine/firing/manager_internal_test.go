@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -37,7 +38,7 @@ func (r *readied) Reset(d time.Duration) { r.set = append(r.set, d) }
 
 func managerAtNoon() *JobManager {
 	c := clocktest.NewManual(noon)
-	return New(Deps{Commits: admission.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)},
+	return New(Deps{Commits: commit.NewCommits(), Clock: c, StoreClock: c, Logger: slog.New(slog.DiscardHandler)},
 		Config{})
 }
 
@@ -139,7 +140,7 @@ func scanOf(count, held int) (*JobManager, *manyDue) {
 	}
 	c := clocktest.NewManual(noon)
 	return New(Deps{
-		Commits: admission.NewCommits(), Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due,
+		Commits: commit.NewCommits(), Clock: c, StoreClock: c, Plans: due, Groups: due, Owner: due, Definitions: due,
 		Schedules: due,
 		Logger:    slog.New(slog.DiscardHandler),
 	}, Config{MaxHeld: held}), due

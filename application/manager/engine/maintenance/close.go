@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -34,7 +36,7 @@ type Ending func(exec *entity.Execution, now time.Time) error
 // edit may have given a plain job's run a slot in between.
 func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, execs []*entity.Execution,
 	end Ending, wanted func(*entity.Execution, time.Time) bool,
-) (closed []*entity.Execution, effect admission.PostCommit, err error) {
+) (closed []*entity.Execution, effect commit.PostCommit, err error) {
 	closing := closing{Closer: c, end: end, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
 	var jobIDs []string
 	for _, exec := range execs {
@@ -76,7 +78,7 @@ type closing struct {
 
 func (c *closing) run(ctx context.Context,
 	tx repository.Tx,
-) (closed []*entity.Execution, effect admission.PostCommit, err error) {
+) (closed []*entity.Execution, effect commit.PostCommit, err error) {
 	jobs, held, err := c.lock(ctx, tx)
 	if err != nil {
 		return nil, effect, err

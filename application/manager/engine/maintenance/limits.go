@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -17,7 +18,7 @@ import (
 func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now time.Time) error {
 	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err := r.Store.Write(ctx, repository.LaneComplete, "unpark-limited",
 		func(ctx context.Context, tx repository.Tx) error {
 			jobs, locked, err := r.Admitter.TryLock(ctx, tx, jobIDs)
@@ -68,7 +69,7 @@ func (r *Repairer) sweepGroupSlots(ctx context.Context) (int, error) {
 	found := 0
 	var errs []error
 	for _, slot := range slots {
-		helped, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+		helped, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) error {
 			return r.releaseSlot(ctx, tx, slot, effect)
 		})
 		if helped {
@@ -101,7 +102,7 @@ func (r *Repairer) fillGroup(ctx context.Context, group string) (helped bool, er
 	if err != nil || first == "" {
 		return false, err
 	}
-	return r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+	return r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) error {
 		if _, err := r.Admitter.Lock(ctx, tx, nil, group); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (r *Repairer) fillGroup(ctx context.Context, group string) (helped bool, er
 
 // releaseSlot gives up the slot of a fire that is over, unless it is not.
 func (r *Repairer) releaseSlot(ctx context.Context, tx repository.Tx, slot entity.GroupSlot,
-	effect *admission.PostCommit,
+	effect *commit.PostCommit,
 ) error {
 	jobs, err := r.Admitter.Lock(ctx, tx, []string{slot.JobID}, slot.Group)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -29,7 +31,7 @@ type RepairDeps struct {
 	Plans      repository.JobPlanReader
 	Jobs       Jobs
 	Admitter   *admission.Admitter
-	Commits    *admission.Commits
+	Commits    *commit.Commits
 	StoreClock clock.StoreClock
 	Metrics    EndMetrics
 }

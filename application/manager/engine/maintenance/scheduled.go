@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -79,7 +80,7 @@ func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now
 		return err
 	}
 	r.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {

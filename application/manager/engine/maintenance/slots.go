@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -179,7 +181,7 @@ func (r *Repairer) mayMove(ctx context.Context, job *entity.Job, c repository.Fi
 func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey) (helped bool, err error) {
 	for range maxSteps {
 		more := false
-		again, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) error {
+		again, err := r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) error {
 			more = false
 			jobs, locked, err := r.Admitter.TryLock(ctx, tx, []string{id})
 			if err == nil && len(locked) > 0 {
@@ -213,11 +215,11 @@ func (r *Repairer) repair(ctx context.Context, id string, stray entity.ClaimKey)
 
 // write runs one repair in a transaction and tells what it let go.
 func (r *Repairer) write(ctx context.Context, repair func(ctx context.Context, tx repository.Tx,
-	effect *admission.PostCommit) error,
+	effect *commit.PostCommit) error,
 ) (helped bool, err error) {
-	var effect admission.PostCommit
+	var effect commit.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "repair", func(ctx context.Context, tx repository.Tx) error {
-		effect = admission.PostCommit{}
+		effect = commit.PostCommit{}
 		return repair(ctx, tx, &effect)
 	})
 	if err != nil {
@@ -246,7 +248,7 @@ func (r *Repairer) closeQueue(ctx context.Context, id string) (helped bool, err 
 // closeDeleted ends waiting runs of one deleted job.
 func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*entity.Execution) (closed int, err error) {
 	ids := entity.IDsOf(execs)
-	_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
+	_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) (err error) {
 		closed, *effect, err = r.Admitter.CloseDeleted(ctx, tx, r.StoreClock.Now(), jobID, "", ids)
 		return err
 	})
@@ -312,7 +314,7 @@ func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
 	for _, f := range fires {
 		rows, err := r.Plans.CountExecutionsOf(ctx, f)
 		if err == nil && rows < f.Remaining {
-			_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *admission.PostCommit) (err error) {
+			_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) (err error) {
 				*effect, err = r.Admitter.Recount(ctx, tx, r.StoreClock.Now(), f)
 				return err
 			})

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -170,9 +171,9 @@ func TestDirectStartsYieldWhileRunsWait(t *testing.T) {
 // So they do from the moment the node hears of a waiting run (engine rule 14).
 func TestNewsOfAWaitingRunHoldDirectStartsBack(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
-	n.Commits.AfterCommit(admission.PostCommit{})
+	n.Commits.AfterCommit(commit.PostCommit{})
 	require.Equal(t, entity.Slots{1}, n.Runner.Reserve(entity.Slots{1}))
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
 	n.Runner.Release(entity.Slots{1})
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -54,7 +55,7 @@ func TestWaitingCommandsHoldUpNothingElse(t *testing.T) {
 		commands = append(commands, waitingRun(t, n, flood.ID))
 	}
 	n.Start(t)
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 512, ReadyCommands: 512})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 512, ReadyCommands: 512})
 	n.Script.Await(t, 4)
 	for range 3 {
 		n.AwaitStatus(t, startRun(t, n, plain.ID).ID, entity.StatusSuccess)

@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -155,7 +156,7 @@ func TestAClaimThatMeetsADrainIsGivenBack(t *testing.T) {
 			begin()
 		}
 	})
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	awaitRetry(t, n, exec.ID, 1)
 	awaitIdle(t, n)
 	require.Equal(t, entity.ReasonShutdown, attemptsOf(t, n, exec.ID)[0].Reason)

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/slots"
@@ -115,7 +117,7 @@ type Deps struct {
 	Metrics    Metrics
 	Observer   completion.Observer
 	// Commits are told of what a transaction did, and tell of those of others.
-	Commits   *admission.Commits
+	Commits   *commit.Commits
 	Scheduled Scheduled
 	// Lease is asked before each claim, start and batch of ends; nil always holds.
 	Lease  Lease
@@ -272,7 +274,7 @@ func (t *TaskManager) Reserve(wanted entity.Slots) entity.Slots { return t.slots
 func (t *TaskManager) Release(given entity.Slots) { t.slots.Release(given) }
 
 // afterCommit acts on what a transaction made ready, scheduled or asked to stop.
-func (t *TaskManager) afterCommit(e admission.PostCommit) {
+func (t *TaskManager) afterCommit(e commit.PostCommit) {
 	for _, exec := range e.Stopping {
 		t.stop(exec.ID, entity.ErrStopCancel, exec.Reason)
 	}

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -52,7 +53,7 @@ func TestAClaimThatPanicsIsTriedAgain(t *testing.T) {
 			panic("a claim that panics")
 		}
 	})
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	eventually(t, n, "the run ends", func() bool { return n.Execution(t, exec.ID).Status == entity.StatusSuccess })
 	require.Greater(t, panics.Load(), int32(2))
 	awaitIdle(t, n)

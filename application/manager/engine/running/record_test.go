@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -70,7 +71,7 @@ func TestAReportThatWasHeldTooLongIsEvidence(t *testing.T) {
 		}
 	})
 	n.Faults.Next("complete", enginetest.Refused)
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	n.Script.Await(t, 1)
 	eventually(t, n, "the report is judged", func() bool {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }) == 1
@@ -243,7 +244,7 @@ func TestSerialFiresFollowOneAnotherWithGrowingFences(t *testing.T) {
 		}
 		return entity.Succeeded("done")
 	})
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	fence := int64(0)
 	for i, run := range n.Script.Await(t, 3) {
 		require.Equal(t, execs[i].ID, run.Execution.ID)

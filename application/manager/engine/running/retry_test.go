@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -240,7 +241,7 @@ func TestARunInBackOffKeepsItsPlace(t *testing.T) {
 	first := startRun(t, n, job.ID)
 	next := waitingRun(t, n, job.ID)
 	awaitRetry(t, n, first.ID, 1)
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	require.True(t, n.Execution(t, next.ID).Claim.Queued())
 	tryAgain(t, n, first.ID, 1)
 	n.AwaitStatus(t, next.ID, entity.StatusSuccess)

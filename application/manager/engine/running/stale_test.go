@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -43,7 +44,7 @@ func (e *ends) all() []string {
 func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
 	changeRow(t, n, id, func(exec *entity.Execution) { exec.CancelRequested = true })
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{n.Execution(t, id)}})
+	n.Commits.AfterCommit(commit.PostCommit{Stopping: []*entity.Execution{n.Execution(t, id)}})
 }
 
 // Reason and message belong to their own attempt (engine rule 19): the next one

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -52,10 +53,10 @@ func TestACancelStopsTheRunItNames(t *testing.T) {
 	stop.Reason = entity.ReasonReplaced
 	unknown := stop
 	unknown.ID = "00000000-0000-0000-0000-000000000000"
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{&unknown, &stop}})
+	n.Commits.AfterCommit(commit.PostCommit{Stopping: []*entity.Execution{&unknown, &stop}})
 	later := stop
 	later.Reason = entity.ReasonDeleted
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{&later}})
+	n.Commits.AfterCommit(commit.PostCommit{Stopping: []*entity.Execution{&later}})
 	ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Equal(t, entity.ReasonReplaced, ended.Reason, "the first one decides")
 	require.Equal(t, entity.StatusRunning, n.Execution(t, other.ID).Status)
@@ -74,7 +75,7 @@ func TestASuccessDespiteACancelCounts(t *testing.T) {
 	})
 	exec := startRun(t, n, job.ID)
 	n.Script.Await(t, 1)
-	n.Commits.AfterCommit(admission.PostCommit{Stopping: []*entity.Execution{exec}})
+	n.Commits.AfterCommit(commit.PostCommit{Stopping: []*entity.Execution{exec}})
 	require.Empty(t, n.AwaitStatus(t, exec.ID, entity.StatusSuccess).Reason)
 }
 
@@ -135,7 +136,7 @@ func TestLatenessOfARetryCountsFromTheEndOfItsWait(t *testing.T) {
 	exec := waitingRun(t, n, job.ID)
 	n.Clock.Advance(3 * time.Second)
 	n.Start(t)
-	n.Commits.AfterCommit(admission.PostCommit{Ready: 1})
+	n.Commits.AfterCommit(commit.PostCommit{Ready: 1})
 	tryAgain(t, n, exec.ID, 1)
 	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, []time.Duration{3 * time.Second, 0}, seen.all())

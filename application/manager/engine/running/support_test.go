@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -34,7 +36,7 @@ func startedNode(t *testing.T, o enginetest.Options) *enginetest.Node {
 
 // trigger records a fire by hand as the service does, without telling the
 // node's loops, and returns what they must be told.
-func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Execution, admission.PostCommit) {
+func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Execution, commit.PostCommit) {
 	t.Helper()
 	var a admission.Admission
 	now := n.Time.Now()

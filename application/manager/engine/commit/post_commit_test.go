@@ -1,12 +1,13 @@
-package admission_test
+package commit_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -14,18 +15,18 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func TestEffectsAddUp(t *testing.T) {
 	a, b, c := &entity.Execution{ID: "a"}, &entity.Execution{ID: "b"}, &entity.Job{ID: "c"}
-	var e admission.PostCommit
-	e.Add(admission.PostCommit{
+	var e commit.PostCommit
+	e.Add(commit.PostCommit{
 		Ready: 2, Shared: true, NextScheduled: noon.Add(time.Hour),
 		Stopping: []*entity.Execution{a},
 	})
-	e.Add(admission.PostCommit{
+	e.Add(commit.PostCommit{
 		Ready: 1, Away: 2, Nodes: []string{"x", "y"}, NextScheduled: noon,
 		Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
 	})
-	e.Add(admission.PostCommit{Away: 1, Nodes: []string{"y"}})
-	e.Add(admission.PostCommit{})
-	require.Equal(t, admission.PostCommit{
+	e.Add(commit.PostCommit{Away: 1, Nodes: []string{"y"}})
+	e.Add(commit.PostCommit{})
+	require.Equal(t, commit.PostCommit{
 		Ready: 3, Away: 3, Shared: true, Nodes: []string{"x", "y"}, NextScheduled: noon, Stopping: []*entity.Execution{a},
 		Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
 	}, e, "the earliest moment is the one to wake for")

@@ -1,4 +1,7 @@
-package admission
+// Package commit tells what a committed transaction of the engine means for others: runs that
+// wait, jobs with another next fire time, executions that shall stop. The rules of the engine are
+// in docs/rules.md.
+package commit
 
 import "sync"
 

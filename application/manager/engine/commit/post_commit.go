@@ -1,0 +1,70 @@
+package commit
+
+import (
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// PostCommit is what must be told to others once the transaction has committed.
+type PostCommit struct {
+	// Ready counts runs that this node may now claim, Away those that only others
+	// may. ReadyCommands of those that are ready need slots for commands.
+	Ready         int
+	ReadyCommands int
+	Away          int
+	// Shared: some of them wait where every node takes from.
+	Shared bool
+	// Nodes are the others that may take some of them, each once; CommandNodes
+	// those that may take some on slots for commands.
+	Nodes        []string
+	CommandNodes []string
+	// NextScheduled is the earliest moment at which a scheduled run may start.
+	NextScheduled time.Time
+	// Rearmed are jobs whose next fire time was set.
+	Rearmed []*entity.Job
+	// Stopping are running executions that were asked to stop.
+	Stopping []*entity.Execution
+	// Closed are executions that became final without running.
+	Closed []*entity.Execution
+}
+
+// Add merges the effects of another change.
+func (e *PostCommit) Add(o PostCommit) {
+	e.Ready += o.Ready
+	e.ReadyCommands += o.ReadyCommands
+	e.Away += o.Away
+	e.Shared = e.Shared || o.Shared
+	for _, id := range o.Nodes {
+		e.AddNode(entity.SlotGeneral, id)
+	}
+	for _, id := range o.CommandNodes {
+		e.AddNode(entity.SlotCommand, id)
+	}
+	e.Schedule(o.NextScheduled)
+	e.Rearmed = append(e.Rearmed, o.Rearmed...)
+	e.Stopping = append(e.Stopping, o.Stopping...)
+	e.Closed = append(e.Closed, o.Closed...)
+}
+
+// AddNode adds another node that may take some of the runs on slots of this kind.
+func (e *PostCommit) AddNode(kind entity.SlotKind, nodeID string) {
+	nodes := &e.Nodes
+	if kind == entity.SlotCommand {
+		nodes = &e.CommandNodes
+	}
+	if !slices.Contains(*nodes, nodeID) {
+		*nodes = append(*nodes, nodeID)
+	}
+}
+
+// Schedule notes the moment at which a scheduled run may start, if it is the earliest.
+func (e *PostCommit) Schedule(until time.Time) {
+	if until.IsZero() {
+		return
+	}
+	if e.NextScheduled.IsZero() || until.Before(e.NextScheduled) {
+		e.NextScheduled = until
+	}
+}
