@@ -5,9 +5,9 @@ package sql
 
 import "embed"
 
-// MySQL are the migrations for MySQL 8 and MariaDB 10.6 and later. MySQL cannot
-// undo a CREATE TABLE by rolling back, so each file is one statement that does
-// no harm when it runs again.
+// MySQL are the migrations for MySQL 8 and MariaDB 10.6 and later. MySQL cannot roll
+// back a change of the schema. So in each file what cannot run twice stands last, as
+// one statement.
 //
 //go:embed mysql/*.sql
 var MySQL embed.FS
