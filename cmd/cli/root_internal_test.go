@@ -27,6 +27,21 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	})
 }
 
+// A command that deletes nothing must not say that a flag of it does.
+func TestForcingASecretTakesItFromGroupsAndDeletesNothing(t *testing.T) {
+	found := false
+	everyCommand(func(c *cobra.Command) {
+		if c.CommandPath() != "platform-scheduler secret set" {
+			return
+		}
+		found = true
+		usage := c.Flags().Lookup("force").Usage
+		require.NotContains(t, usage, "delete")
+		require.Contains(t, usage, "groups")
+	})
+	require.True(t, found)
+}
+
 // What prints anything does so in every form. The server prints what happens.
 func TestEveryCommandPrintsInEveryForm(t *testing.T) {
 	everyCommand(func(c *cobra.Command) {

@@ -86,7 +86,7 @@ alone. Jobs that name it keep it unless --force takes it from them.`,
 	c.Flags().StringVar(&f.description, "description", "", "what it is for")
 	c.Flags().StringArrayVar(&f.groups, "group", nil, "whose jobs may use it; may be repeated, \"all\" for every group")
 	c.Flags().BoolVar(&f.keepValue, "keep-value", false, "keep the value")
-	c.Flags().BoolVar(&f.force, "force", false, "delete it even if jobs name it")
+	c.Flags().BoolVar(&f.force, "force", false, "take it from groups even if their jobs name it")
 	return c
 }
 
