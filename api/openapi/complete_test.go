@@ -158,8 +158,9 @@ func operationID(r api.Route) string {
 	return b.String()
 }
 
-// describeBody says of what callers send that unknown fields are refused, and
-// that null is the same as absent.
+// describeBody says of what callers send which fields are refused, and that null
+// is the same as absent. An object that takes any field must say so, because
+// generators of types take it for an empty one otherwise.
 func describeBody(doc *openapi2.T, ref *openapi2.SchemaRef, mayBeNull bool) {
 	s := ref.Value
 	if name, named := strings.CutPrefix(ref.Ref, "#/definitions/"); named {
@@ -174,12 +175,21 @@ func describeBody(doc *openapi2.T, ref *openapi2.SchemaRef, mayBeNull bool) {
 	for _, part := range s.AllOf {
 		describeBody(doc, part, true)
 	}
-	if len(s.Properties) > 0 {
+	switch {
+	case len(s.Properties) > 0:
 		s.AdditionalProperties = openapi3.AdditionalProperties{Has: new(false)}
+	case takesAnyField(s):
+		s.AdditionalProperties = openapi3.AdditionalProperties{Has: new(true)}
 	}
 	for field, p := range s.Properties {
 		describeBody(doc, p, !slices.Contains(s.Required, field))
 	}
+}
+
+// takesAnyField says whether the schema is an object without a word about its fields.
+func takesAnyField(s *openapi2.Schema) bool {
+	return s.Type.Is("object") && len(s.Properties) == 0 && len(s.AllOf) == 0 &&
+		s.AdditionalProperties.Has == nil && s.AdditionalProperties.Schema == nil
 }
 
 func setExtension(s *openapi2.Schema, name string, value any) {

@@ -167,3 +167,20 @@ func TestTheDocumentKnowsJobDataByType(t *testing.T) {
 		require.Contains(t, change.Value.Properties, "version")
 	}
 }
+
+// Generators of types take an object that says nothing of its fields for an empty one.
+func TestThePublishedTriggerTakesParametersOfAnyName(t *testing.T) {
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]map[string]any
+			}
+		}
+	}
+	content, _, err := openapi.Read("openapi.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(content, &document))
+	params := document.Components.Schemas["TriggerBody"].Properties["params"]
+	require.Equal(t, "object", params["type"])
+	require.Equal(t, true, params["additionalProperties"])
+}

@@ -24,7 +24,8 @@ type GroupChange struct {
 type GroupSettings struct {
 	// MaxConcurrency is how many fires of its jobs may run at once; 0 is any number.
 	MaxConcurrency int `json:"maxConcurrency,omitempty" minimum:"0" maximum:"10000"`
-	// Version is 0 where it was not given.
+	// Version is that of the group that was read, for edits; a stale one is refused. Without one
+	// and without If-Match the last edit wins.
 	Version     int       `json:"version,omitempty"`
 	Paused      bool      `json:"paused,omitempty" readonly:"true"`
 	Settled     bool      `json:"settled,omitempty" readonly:"true"`
