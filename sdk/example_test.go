@@ -36,7 +36,9 @@ func ExampleHandlerFunc() {
 		Params:  json.RawMessage(`{"name": "world"}`),
 	}, console{})
 	fmt.Println(greet.Handle(context.Background(), run), run.Result())
-	// Output: log: attempt 1 of greet <nil> hello world
+	// Output:
+	// log: attempt 1 of greet
+	// <nil> hello world
 }
 
 // A checkpoint lets the next attempt go on where the former one stopped.
@@ -55,7 +57,12 @@ func ExampleRun_Checkpoint() {
 
 	run := sdk.NewRun(sdk.RunInfo{Attempt: 2, Checkpoint: "2"}, console{})
 	fmt.Println(load.Handle(context.Background(), run))
-	// Output: progress: 75 checkpoint: 3 progress: 100 checkpoint: 4 <nil>
+	// Output:
+	// progress: 75
+	// checkpoint: 3
+	// progress: 100
+	// checkpoint: 4
+	// <nil>
 }
 
 // Shards divide the work among runs that go on side by side.
@@ -72,7 +79,10 @@ func ExampleRun_ShardIndex() {
 
 	run := sdk.NewRun(sdk.RunInfo{ShardIndex: 1, ShardTotal: 2}, console{})
 	fmt.Println(handle.Handle(context.Background(), run))
-	// Output: log: bill bob log: bill dan <nil>
+	// Output:
+	// log: bill bob
+	// log: bill dan
+	// <nil>
 }
 
 // What cannot succeed later is not tried again.
@@ -111,6 +121,8 @@ func ExampleRun_Range() {
 	for shard := range 3 {
 		_ = settle.Handle(context.Background(), sdk.NewRun(sdk.RunInfo{ShardIndex: shard, ShardTotal: 3}, console{}))
 	}
-	// Output: log: share 0 of 3: [A1 A2 B1] log: share 1 of 3: [B2 B3] log: share 2 of
-	// 3: [C1 C2]
+	// Output:
+	// log: share 0 of 3: [A1 A2 B1]
+	// log: share 1 of 3: [B2 B3]
+	// log: share 2 of 3: [C1 C2]
 }

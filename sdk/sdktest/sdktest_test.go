@@ -143,5 +143,7 @@ func ExampleRetries() {
 	for _, attempt := range sdktest.Retries(t, settle, sdktest.Attempt{}, 3) {
 		fmt.Printf("%v, returned %q\n", attempt.Err, attempt.Returned)
 	}
-	// Output: the bank is closed, returned "" <nil>, returned "settled 2026-01-01"
+	// Output:
+	// the bank is closed, returned ""
+	// <nil>, returned "settled 2026-01-01"
 }

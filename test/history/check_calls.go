@@ -32,8 +32,8 @@ func (c *checker) eachCall() {
 			byJob[call.Job] = append(byJob[call.Job], call)
 			byGroup[j.Group] = append(byGroup[j.Group], call)
 		} else if !c.frozen(call, call.Start) {
-			c.violate(RuleTokenFell, "%s: attempt %d of %s came with the old token %d", j.Name, call.Attempt, call.Execution,
-				call.Token)
+			c.violate(RuleTokenFell, "%s: attempt %d of %s came at %s with the old token %d", j.Name, call.Attempt,
+				call.Execution, call.Start.Format(clockTime), call.Token)
 		}
 	}
 	for id, calls := range byJob {
