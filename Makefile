@@ -164,3 +164,4 @@ generate: ## write generated code and documents anew
 .PHONY: docs
 docs: ## write api/openapi and the references in docs and configs from the code
 	go generate ./api/openapi ./infrastructure/config
+	UPDATE_DOCS=1 go test -count=1 ./api -run '^TestTheDocsShowWhatBadInputIsAnsweredWith$$'

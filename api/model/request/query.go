@@ -146,10 +146,13 @@ func (q *Query) Page() repository.Page {
 
 // Done returns everything that was wrong.
 func (q *Query) Done() error {
+	known := "there are none"
+	if len(q.taken) > 0 {
+		known = "known are " + strings.Join(slices.Sorted(maps.Keys(q.taken)), ", ")
+	}
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.taken[name] {
-			q.faults.add(name, "unknown_parameter", "is not a parameter here; known are %s",
-				strings.Join(slices.Sorted(maps.Keys(q.taken)), ", "))
+			q.faults.add(name, "unknown_parameter", "is not a parameter here; %s", known)
 		}
 	}
 	return apperror.Invalid(q.faults.list)
