@@ -222,16 +222,20 @@ const (
 // notes reads what a node has logged of its lease, and of other nodes.
 func notes(m *rig.Member, c *history.Cluster) {
 	for _, n := range m.Node.Notes() {
-		var line struct{ Msg, Node, Status, Why string }
-		if json.Unmarshal([]byte(n.Line), &line) != nil {
-			continue
-		}
-		switch {
-		case line.Msg == saysStopped || line.Msg == saysWorks:
-			c.Fences = append(c.Fences, history.Fence{Node: m.ID, At: n.At, Works: line.Msg == saysWorks, Why: line.Why})
-		case line.Msg == saysLost && line.Status == "DOWN":
-			c.Deaths = append(c.Deaths, history.Death{Node: line.Node, By: m.ID, At: n.At})
-		}
+		noteLine(m.ID, n, c)
+	}
+}
+
+func noteLine(id string, n rig.Note, c *history.Cluster) {
+	var line struct{ Msg, Node, Status, Reason string }
+	if json.Unmarshal([]byte(n.Line), &line) != nil {
+		return
+	}
+	switch {
+	case line.Msg == saysStopped || line.Msg == saysWorks:
+		c.Fences = append(c.Fences, history.Fence{Node: id, At: n.At, Works: line.Msg == saysWorks, Why: line.Reason})
+	case line.Msg == saysLost && line.Status == "DOWN":
+		c.Deaths = append(c.Deaths, history.Death{Node: line.Node, By: id, At: n.At})
 	}
 }
 
