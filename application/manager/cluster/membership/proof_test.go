@@ -55,6 +55,21 @@ func TestAProvenDeathNeedsNoLease(t *testing.T) {
 	require.Contains(t, append(a.reaped, b.reaped...), "d")
 }
 
+// The look before a proof said SUSPECT. What was proven since stays.
+func TestAnOlderLookDoesNotTakeAProvenDeathBack(t *testing.T) {
+	c, a, b := pair(t)
+	b.gone = true
+	for c.status("b") != entity.NodeSuspect {
+		c.pass(1)
+	}
+	c.prove()
+	require.Equal(t, entity.NodeDown, c.status("b"))
+	require.NoError(t, a.FollowOnce(t.Context()))
+	require.Equal(t, entity.NodeDown, c.status("b"))
+	require.Equal(t, entity.DownProof, c.row("b").DownCause)
+	require.Len(t, a.deaths, 1)
+}
+
 func TestTwoNodesNeedNoWitness(t *testing.T) {
 	c, _, b := pair(t)
 	b.gone = true

@@ -33,12 +33,17 @@ func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 	return found == 1 && err == nil, err
 }
 
-// Mark implements repository.Nodes.
+// Mark implements repository.Nodes. Somebody may have declared or drained the node since
+// the look: an older SUSPECT must not undo that.
 func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
+	from := "status <> 'DOWN'"
+	if status == entity.NodeSuspect {
+		from = "status = 'UP'"
+	}
 	found, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.mark",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? "+
-			"AND status <> ?",
-		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat), string(status))
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND "+
+			from,
+		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat))
 	return found == 1 && err == nil, err
 }
 
