@@ -3,7 +3,6 @@ package crash_test
 import (
 	"crypto/rand"
 	"flag"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -67,7 +66,7 @@ func run(t *testing.T, binary string, env []string, plan crash.Plan) {
 		"PS_DATA_DIR="+filepath.Join(dir, "data"), "PS_AUTH_INITIAL_ADMIN_PASSWORD="+password, "PS_NODE_ID=crash")}
 	target, err := crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
-	server := httptest.NewServer(target)
+	server := target.Serve()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

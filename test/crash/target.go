@@ -53,6 +53,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call.Attempt, _ = strconv.Atoi(h.Get("X-Scheduler-Attempt"))
 	call.Shard, _ = strconv.Atoi(h.Get("X-Scheduler-Shard-Index"))
 	call.Token, _ = strconv.ParseInt(h.Get("X-Scheduler-Fencing-Token"), 10, 64)
+	call.Gone = hungUp(r)
 	if !t.begin(call, q.Has("fence")) {
 		http.Error(w, "a higher token was seen", http.StatusConflict)
 		return

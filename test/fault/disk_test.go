@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -54,7 +53,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	}
 	target, err := crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
-	server := httptest.NewServer(target)
+	server := target.Serve()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

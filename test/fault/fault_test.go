@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -65,7 +64,7 @@ func run(t *testing.T, test *fault.Test, options rig.Options) {
 	require.NoError(t, os.WriteFile(test.Size.Commands, nil, 0o600))
 	test.Target, err = crash.NewTarget(filepath.Join(options.Dir, "calls.jsonl"))
 	require.NoError(t, err)
-	server := httptest.NewServer(test.Target)
+	server := test.Target.Serve()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

@@ -10,7 +10,6 @@ import (
 	"io"
 	mathrand "math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,7 +59,7 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	require.NoError(t, err)
 	s.target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
 	require.NoError(t, err)
-	web := httptest.NewServer(s.target)
+	web := s.target.Serve()
 	s.url = web.URL
 	t.Cleanup(func() {
 		web.CloseClientConnections()

@@ -92,6 +92,29 @@ func TestAGoodHistoryPasses(t *testing.T) {
 	require.Empty(t, history.Check(goodCluster()))
 }
 
+// A target may see a call after its caller has given it up: nobody can call back what is on its
+// way. The same call is a violation while its caller waits.
+func TestACallWhoseCallerHasHungUpIsNoViolation(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		h := goodHistory()
+		h.Rows = append(h.Rows, history.Row{
+			ID: "hand-2", JobID: "hand", FireKey: "MANUAL:2", ScheduledTime: begin, Trigger: "MANUAL",
+			Status: "CANCELLED", Reason: "REPLACED", Attempt: 1,
+		})
+		h.Triggers = append(h.Triggers, history.Trigger{Key: "l", JobID: "hand", Execution: "hand-2"})
+		h.Calls = append(h.Calls, history.Call{
+			Execution: "hand-2", Job: "hand", Attempt: 1, Token: 1, Start: begin.Add(3 * time.Second),
+			End: begin.Add(3 * time.Second), Answer: history.AnswerRefused, Gone: gone,
+		})
+		if found := history.Check(h); gone {
+			require.Empty(t, found)
+		} else {
+			require.Len(t, found, 1)
+			require.Equal(t, history.RuleTokenFell, found[0].Rule)
+		}
+	}
+}
+
 // row finds a row of the history.
 func row(h *history.History, id string) *history.Row {
 	for i := range h.Rows {

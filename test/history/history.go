@@ -96,6 +96,8 @@ type Call struct {
 	Start, End time.Time
 	// Answer is what the target came to.
 	Answer Answer
+	// Gone: the caller had closed its connection before the target saw the call.
+	Gone bool
 }
 
 // Answer is how a call ended.
@@ -106,7 +108,8 @@ const (
 	// AnswerOK and AnswerFailed were given to the caller.
 	AnswerOK     Answer = "ok"
 	AnswerFailed Answer = "failed"
-	// AnswerRefused: the token was lower than one seen before.
+	// AnswerRefused: the token was lower than one seen before. That is a violation while
+	// the caller is there. What it sent before it hung up nobody can call back.
 	AnswerRefused Answer = "refused"
 	// AnswerCut: the caller was gone before the end.
 	AnswerCut Answer = "cut"
