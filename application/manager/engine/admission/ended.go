@@ -184,7 +184,9 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 
 // Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
 // schedule does not compile any more is paused.
-func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time, e *commit.PostCommit) error {
+func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time,
+	e *commit.PostCommit,
+) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
 		return p.pauseBroken(ctx, tx, job, end, err)

@@ -64,7 +64,9 @@ func (p *Admitter) FillGroupSlots(ctx context.Context, tx repository.Tx, now tim
 	return nil
 }
 
-func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit, group string) error {
+func (p *Admitter) fillGroup(ctx context.Context, tx repository.Tx, now time.Time, e *commit.PostCommit,
+	group string,
+) error {
 	limits, err := tx.Groups.Lock(ctx, []string{group})
 	if err != nil {
 		return err

@@ -70,7 +70,9 @@ func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64
 
 // enqueue puts a run into the queue of those who may take it. since is from
 // when on it might have started.
-func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, since, now time.Time, e *commit.PostCommit) {
+func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, since, now time.Time,
+	e *commit.PostCommit,
+) {
 	at := p.Route(job, exec, fire)
 	exec.WaitIn(at.Queue, p.fair.Fair(exec.JobID, since, now))
 	p.recordAssignment(job, at, now, e)

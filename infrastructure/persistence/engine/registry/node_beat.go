@@ -41,7 +41,8 @@ func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatu
 		from = "status = 'UP'"
 	}
 	found, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.mark",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND "+
+		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat "+
+			"= ? AND "+
 			from,
 		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat))
 	return found == 1 && err == nil, err
