@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
-// A call with an old token was withdrawn in time where its caller had hung up before the
-// target saw it. A caller that is still there is a violation.
+// The ledger tells a call whose caller had hung up before the target saw it from one whose
+// caller waits.
 func TestATargetSeesWhoHungUpBeforeItsCallCame(t *testing.T) {
 	for name, c := range map[string]struct{ hangsUp bool }{
 		"the caller waits":       {false},

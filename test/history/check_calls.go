@@ -31,9 +31,9 @@ func (c *checker) eachCall() {
 		if call.Answer != AnswerRefused { // what had no effect
 			byJob[call.Job] = append(byJob[call.Job], call)
 			byGroup[j.Group] = append(byGroup[j.Group], call)
-		} else if !call.Gone && !c.frozen(call, call.Start) {
-			c.violate(RuleTokenFell, "%s: attempt %d of %s came at %s with the old token %d", j.Name, call.Attempt,
-				call.Execution, call.Start.Format(clockTime), call.Token)
+		} else if !c.frozen(call, call.Start) {
+			c.violate(RuleTokenFell, "%s: attempt %d of %s came at %s with the old token %d; its caller had hung up before: %v",
+				j.Name, call.Attempt, call.Execution, call.Start.Format(clockTime), call.Token, call.Gone)
 		}
 	}
 	for id, calls := range byJob {

@@ -92,9 +92,8 @@ func TestAGoodHistoryPasses(t *testing.T) {
 	require.Empty(t, history.Check(goodCluster()))
 }
 
-// A target may see a call after its caller has given it up: nobody can call back what is on its
-// way. The same call is a violation while its caller waits.
-func TestACallWhoseCallerHasHungUpIsNoViolation(t *testing.T) {
+// An old token is a violation although its caller has hung up, and the violation says so.
+func TestAViolationTellsWhetherTheCallerHadHungUp(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		h := goodHistory()
 		h.Rows = append(h.Rows, history.Row{
@@ -106,12 +105,10 @@ func TestACallWhoseCallerHasHungUpIsNoViolation(t *testing.T) {
 			Execution: "hand-2", Job: "hand", Attempt: 1, Token: 1, Start: begin.Add(3 * time.Second),
 			End: begin.Add(3 * time.Second), Answer: history.AnswerRefused, Gone: gone,
 		})
-		if found := history.Check(h); gone {
-			require.Empty(t, found)
-		} else {
-			require.Len(t, found, 1)
-			require.Equal(t, history.RuleTokenFell, found[0].Rule)
-		}
+		found := history.Check(h)
+		require.Len(t, found, 1)
+		require.Equal(t, history.RuleTokenFell, found[0].Rule)
+		require.Contains(t, found[0].Detail, fmt.Sprint("hung up before: ", gone))
 	}
 }
 

@@ -96,7 +96,8 @@ type Call struct {
 	Start, End time.Time
 	// Answer is what the target came to.
 	Answer Answer
-	// Gone: the caller had closed its connection before the target saw the call.
+	// Gone: the caller had closed its connection before the target saw the call. It excuses
+	// nothing; it tells who looks at a violation what was under way.
 	Gone bool
 }
 
@@ -108,8 +109,7 @@ const (
 	// AnswerOK and AnswerFailed were given to the caller.
 	AnswerOK     Answer = "ok"
 	AnswerFailed Answer = "failed"
-	// AnswerRefused: the token was lower than one seen before. That is a violation while
-	// the caller is there. What it sent before it hung up nobody can call back.
+	// AnswerRefused: the token was lower than one seen before.
 	AnswerRefused Answer = "refused"
 	// AnswerCut: the caller was gone before the end.
 	AnswerCut Answer = "cut"
