@@ -3,6 +3,8 @@ package node_test
 import (
 	"testing"
 
+	"github.com/platform-scheduler/platform-scheduler/application/service/servicetest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
@@ -12,7 +14,7 @@ import (
 )
 
 func TestNodesAndTheirPartitions(t *testing.T) {
-	d := newDesk(t)
+	d := servicetest.New(t)
 	d.Join(t, enginetest.Options{}, enginetest.Options{})
 	s := node.NewNodeService(d.Store)
 	require.NoError(t, d.Store.Leave(t.Context(), "node-3", 1))
