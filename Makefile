@@ -20,7 +20,9 @@ CRASH_ROUNDS ?= 100
 CRASH_SEED   ?= 0
 FAULT_MINUTES ?= 10
 FAULT_SEED   ?= 0
+DELIVERIES_FOR ?= 4m
 FAULT_ARGS   ?=
+KAFKA_AWAY   ?= 30s
 MATRIX_ROUNDS ?= 200
 BENCHES      ?= throughput lateness stampede
 BENCH_ARGS   ?=
@@ -28,7 +30,7 @@ BENCH_ARGS   ?=
 CLUSTER_BENCH = run() { printf "\n== %s\n" "$$*"; \
 	PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$@" --redis "$$PS_TEST_REDIS_ADDR" $(BENCH_ARGS); };
 
-GO_SOURCES = api application cmd domain infrastructure internal sdk sql test
+GO_SOURCES = api application cmd domain infrastructure internal sdk sql test web
 
 .PHONY: help
 help: ## list the targets
@@ -46,8 +48,39 @@ cluster: build ## three nodes with the example jobs, beside a private MariaDB an
 	@$(SERVICES)/install mysql redis
 	@SMALL=1 FAST=1 BINARY=$(CURDIR)/$(BINARY) $(SERVICES)/with mysql redis -- $(SERVICES)/cluster
 
+.PHONY: console
+console: ## build the console into web/dist where its sources changed; needs Node 20
+	@tools/console
+
+.PHONY: check-console
+check-console: ## types, lint and unit tests of the console; needs Node 20
+	@tools/console packages
+	@cd web && npm run --silent check
+
+# BROWSER_TESTS=nodes runs one file of web/e2e.
+BROWSER_TESTS ?=
+.PHONY: browser
+browser: ## each page of the console in a real browser; needs Node 20
+	@tools/console
+	@$(MAKE) build
+	@$(SERVICES)/install browser
+	@cd web && npm run --silent e2e -- $(BROWSER_TESTS)
+
+.PHONY: newcomer
+newcomer: ## the path of a newcomer through the console, in a real browser, in one language
+	@PS_LANGUAGES=en $(MAKE) browser BROWSER_TESTS=newcomer
+
+# Its server tells a fixed time, so that pictures stay alike. GUIDE_ONLY=jobs,overview makes these alone.
+.PHONY: guide
+guide: ## write the pictures of the user guide, docs/guide/images; needs Node 20
+	@tools/console
+	@$(SERVICES)/install browser
+	CGO_ENABLED=0 go build -tags failpoints -o bin/guide ./cmd/platform-scheduler
+	@cd web && PS_BINARY=$(CURDIR)/bin/guide npm run --silent guide
+
 .PHONY: build
-build: ## build bin/platform-scheduler, static and stripped
+build: ## build bin/platform-scheduler, static and stripped, with the console where Node 20 is
+	@tools/console optional
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY) ./cmd/platform-scheduler
 
 # VERSION=… names a release; a dirty work tree is told by its version.
@@ -60,6 +93,7 @@ image: ## build the container image platform-scheduler, with its version and com
 # A release is named, never guessed: RELEASING.md.
 .PHONY: release
 release: ## static binaries of VERSION=v1.2.3 for Linux and macOS, with SBOMs and SHA256SUMS, in dist
+	@tools/console
 	@tools/release '$(if $(filter file,$(origin VERSION)),,$(VERSION))'
 
 .PHONY: check
@@ -70,21 +104,22 @@ check: ## format, vet and short tests, no servers: up to 2 minutes on 2 cores
 	go test -short $(PACKAGES)
 
 .PHONY: test
-test: ## vet and all tests with the race detector, beside private servers: up to 15 minutes
-	@$(SERVICES)/install mysql redis race shell || $(SERVICES)/install mysql redis
-	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis sentinel rediscluster -- test/services/gotest $(PACKAGES)
+test: ## vet, all tests with the race detector, beside private servers, and newcomer: up to 15 minutes
+	@$(SERVICES)/install mysql redis kafka race shell prometheus browser || $(SERVICES)/install mysql redis kafka
+	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis kafka sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
 # Their sizes and seeds are those of .ci/run, which runs them, too.
 .PHONY: test-all
-test-all: ## test, then shorter crash, matrix, upgrade and fault tests: up to 60 minutes
-	@.ci/run test crash matrix upgrade fault
+test-all: ## test, then the console, brokers' faults, Prometheus, Grafana, shorter crash, matrix, upgrade, fault: up to 70 minutes
+	@.ci/run test console browser kafka prometheus grafana crash matrix upgrade fault
 
 .PHONY: soak
-soak: ## the long forms of crash, matrix, lease, fault (an hour) and bench: about four hours
+soak: ## the long forms of crash, matrix, lease, fault (an hour), brokers' faults and bench: about four hours
 	@$(MAKE) crash
 	@$(MAKE) matrix
 	@$(MAKE) lease
 	@$(MAKE) fault FAULT_MINUTES=60
+	@$(MAKE) kafka-faults KAFKA_AWAY=5m
 	@$(MAKE) bench bench-cluster
 
 # CRASH_SEED repeats the choices of a run.
@@ -96,10 +131,10 @@ crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
 
 # It starts servers of its own, because it kills them. FAULT_SEED repeats the plan of a run.
 .PHONY: fault
-fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10)
+fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10), and deliveries of alerts for DELIVERIES_FOR (4m)
 	@$(SERVICES)/install mysql redis
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
-		-run TestFault -fault.long -fault.redis $(FAULT_ARGS)
+		-run 'TestFault|TestDeliveries' -fault.long -fault.redis -deliveries.for $(DELIVERIES_FOR) $(FAULT_ARGS)
 
 .PHONY: lease
 lease: ## outages of the store and cuts of a node, each many times, for the leases of nodes
@@ -110,6 +145,21 @@ lease: ## outages of the store and cuts of a node, each many times, for the leas
 upgrade: ## replace nodes of the former release by new ones under load; needs a clone with its history
 	@$(SERVICES)/install mysql redis
 	go test -count=1 -timeout 15m -v ./test/fault -run TestARollingUpgrade -fault.upgrade
+
+.PHONY: kafka-faults
+kafka-faults: ## kill, freeze, restart and start brokers late while events are published: three minutes; KAFKA_AWAY=5m
+	@$(SERVICES)/install kafka
+	go test -count=1 -timeout 20m -v ./test/kafka -run TestBrokersThatFail -kafka.faults -kafka.away $(KAFKA_AWAY)
+
+.PHONY: prometheus-live
+prometheus-live: ## ask a real Prometheus each expression of rules and dashboards, with faults: four minutes
+	@$(SERVICES)/install mysql redis kafka prometheus
+	@SMALL=1 FAST=1 $(SERVICES)/with mysql redis kafka -- go test -count=1 -timeout 10m -v ./test/prometheus \
+		-run TestEachExpressionReturnsData -prometheus.live
+
+.PHONY: grafana-schema
+grafana-schema: ## check the dashboards against Grafana's own types; needs node and npm
+	go test -count=1 -timeout 5m -v ./test/grafana -run TestTheDashboardsKeepGrafanasSchema -grafana.schema
 
 .PHONY: matrix
 matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run
@@ -162,6 +212,7 @@ generate: ## write generated code and documents anew
 	go generate $(PACKAGES)
 
 .PHONY: docs
-docs: ## write api/openapi and the references in docs and configs from the code
-	go generate ./api/openapi ./infrastructure/config
+docs: ## write api/openapi, dashboards, and the references in docs and configs from the code; types of the console
+	go generate ./api/openapi ./infrastructure/config ./test/grafana
 	UPDATE_DOCS=1 go test -count=1 ./api -run '^TestTheDocsShowWhatBadInputIsAnsweredWith$$'
+	@if [ -d web/node_modules ]; then cd web && npm run --silent types; fi

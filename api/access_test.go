@@ -224,3 +224,91 @@ func TestWhatChangesSomethingIsAudited(t *testing.T) {
 	e.call("POST", "/api/v1/jobs", `{"name":"l","jobType":"CUSTOM","jobClass":"noop"}`).want(201)
 	require.Contains(t, e.log.String(), "a call is missing from the audit log")
 }
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	e := newEdge(t)
+	const own = "/api/v1/auth/sessions"
+	e.call("POST", users, `{"username":"bob","password":"correct horse","role":"viewer"}`).want(201)
+	signIn := func() []string {
+		a := e.call("POST", "/api/v1/auth/login", `{"username":"bob","password":"correct horse"}`).want(200)
+		return []string{"Authorization", "Bearer " + a.json()["token"].(string)}
+	}
+	first, second := signIn(), signIn()
+	list := e.call("GET", own, "", second...).want(200)
+	items := list.json()["items"].([]any)
+	require.Len(t, items, 2)
+	current := 0
+	for _, item := range items {
+		if item.(map[string]any)["current"] == true {
+			current++
+		}
+	}
+	require.Equal(t, 1, current)
+	require.NotContains(t, list.body, "pss_")
+	require.NotContains(t, list.body, "oken")
+
+	e.call("DELETE", own, "", second...).want(204)
+	e.call("GET", own, "", first...).want(401)
+	require.Len(t, e.call("GET", own, "", second...).want(200).json()["items"], 1)
+
+	id := ""
+	for _, u := range e.call("GET", users, "").want(200).json()["items"].([]any) {
+		if u := u.(map[string]any); u["username"] == "bob" {
+			id = u["id"].(string)
+		}
+	}
+	e.call("DELETE", users+"/"+id+"/sessions", "", second...).wantCode(403, "forbidden")
+	e.call("DELETE", users+"/"+id+"/sessions", "").want(204)
+	e.call("GET", own, "", second...).want(401)
+	signIn()
+	e.call("DELETE", users+"/none/sessions", "").wantCode(404, "not_found")
+	e.call("GET", own, "", "Authorization", "Bearer "+apiToken).wantCode(403, "forbidden")
+	require.Contains(t, e.actions(), "admin DELETE /api/v1/users/:id/sessions "+id+" 204 ")
+}
+
+// A page is shown by whom somebody else gave the password; a program is not.
+func TestAPasswordOfSomebodyElseIsChangedFirst(t *testing.T) {
+	e := newEdge(t)
+	job := "/api/v1/jobs/" + e.create(encode(t, minimal()))["id"].(string) + "/pause"
+	who := e.call("POST", users, `{"username":"bob","password":"correct horse","role":"operator"}`).want(201)
+	require.Equal(t, true, who.json()["mustChangePassword"])
+	token := e.Session(t, who.json()["id"].(string))
+	page := byCookie(token, "X-CSRF-Token", csrfOf(token))
+
+	require.Equal(t, true, e.call("GET", mePath, "", page...).want(200).json()["mustChangePassword"])
+	e.call("POST", job, "", page...).wantCode(403, "password_change_required")
+	e.call("POST", tokens, `{"name":"x","expiresAt":"2026-03-01T12:00:00Z"}`, page...).
+		wantCode(403, "password_change_required")
+	e.call("GET", tokens, "", page...).want(200)
+	e.call("POST", "/api/v1/schedules/preview", `{"schedule":{"kind":"CRON","cronExpression":"0 0 3 * * ?"}}`, page...).
+		want(200)
+	require.Equal(t, true, e.call("GET", mePath, "", "Authorization",
+		"Bearer "+token).want(200).json()["mustChangePassword"])
+	e.call("POST", job, "", "Authorization", "Bearer "+token).want(200)
+
+	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"correct horse","newPassword":"own wild horse"}`, page...).
+		want(204)
+	token = e.Session(t, who.json()["id"].(string))
+	page = byCookie(token, "X-CSRF-Token", csrfOf(token))
+	require.Equal(t, false, e.call("GET", mePath, "", page...).want(200).json()["mustChangePassword"])
+	e.call("POST", job, "", page...).want(200)
+}
+
+func TestAnAdminSaysWhoseThePasswordIs(t *testing.T) {
+	e := newEdge(t)
+	must := func(a answer) any { return a.json()["mustChangePassword"] }
+	a := e.call("POST", users,
+		`{"username":"ci","password":"correct horse","role":"operator","mustChangePassword":false}`).want(201)
+	require.Equal(t, false, must(a))
+	path := a.header.Get("Location")
+	require.Equal(t, true, must(e.call("PUT", path, `{"role":"operator","password":"other horse"}`).want(200)))
+	require.Equal(t, true, must(e.call("PUT", path, `{"role":"viewer","mustChangePassword":false}`).want(200)),
+		"it counts with a password alone")
+	require.Equal(t, true, must(e.call("GET", path, "").want(200)))
+	require.Equal(t, false, must(e.call("PUT", path,
+		`{"role":"viewer","password":"third horse","mustChangePassword":false}`).want(200)))
+	e.call("POST", users, `{"username":"x","password":"correct horse","role":"viewer","mustChangePassword":"no"}`).
+		wantField(422, "mustChangePassword", "wrong_type")
+	require.Equal(t, false, must(e.call("PUT", users+"/id-of-admin",
+		`{"role":"admin","password":"my own horse"}`).want(200)), "nobody else knows it")
+}

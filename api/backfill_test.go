@@ -71,6 +71,9 @@ func TestADryRunShowsTheFirstTimes(t *testing.T) {
 	times := plan["fireTimes"].([]any)
 	require.Len(t, times, 1000)
 	require.Equal(t, "2026-11-19T01:36:00.000Z", times[0], "the first that did not run")
+	left := plan["alreadyRunTimes"].([]any)
+	require.Len(t, left, 100)
+	require.Equal(t, "2026-11-19T00:00:00.000Z", left[0])
 	require.Equal(t, []any{1500.0, 100.0, true}, []any{plan["total"], plan["alreadyRun"], plan["dryRun"]})
 	require.Empty(t, e.call("GET", "/api/v1/jobs/"+job+"/backfills", "").want(200).json()["items"])
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/series"
 )
 
 // narrow binds the viewer to groups, in a new session.
@@ -64,6 +66,80 @@ func TestThePlannedLoadIsShown(t *testing.T) {
 	}
 	e.rebuild(func(d *api.Deps) { d.Loads = silentLoads{} })
 	e.call("GET", loadPath, "").want(503)
+	e.call("POST", spreadPath, `{"minute":"2026-11-21T00:00:00Z","jitterMs":60000}`).want(503)
+}
+
+const spreadPath = "/api/v1/schedules/spread"
+
+func TestTheJobsOfAMinuteAreSpread(t *testing.T) {
+	e := newEdge(t)
+	midnight := fields{"cronExpression": "0 0 0 * * ?"}
+	for i := range 30 {
+		e.create(encode(t, minimal().with(fields{"name": fmt.Sprint("midnight-", i), "group": "a", "schedule": midnight})))
+	}
+	e.create(encode(t, minimal().with(fields{"name": "theirs", "group": "b", "schedule": midnight})))
+	e.create(encode(t, minimal().with(fields{"name": "often", "group": "a", "schedule": fields{
+		"kind": "FIXED_RATE", "intervalMs": 60_000, "startTime": "2026-11-20T12:00:00Z",
+	}})))
+	e.create(encode(t, minimal().with(fields{"name": "later", "group": "a", "schedule": fields{"cronExpression": "0 30 0 * * ?"}})))
+	type answer struct {
+		DryRun, More, Complete bool
+		Kept                   int
+		Before, After          []struct{ Fires int }
+		Jobs                   []struct {
+			ID, Name, Group string
+			Fires, JitterMs int
+		}
+		Result *struct{ Succeeded, Failed int }
+	}
+	ask := func(body string, headers ...string) (v answer) {
+		t.Helper()
+		require.NoError(t, json.Unmarshal([]byte(e.call("POST", spreadPath, body, headers...).want(200).body), &v))
+		return v
+	}
+	sum := func(v []struct{ Fires int }) (n int) {
+		for _, m := range v {
+			n += m.Fires
+		}
+		return n
+	}
+	const minute = `"minute":"2026-11-21T00:00:30Z","jitterMs":600000`
+	plan := ask(`{` + minute + `,"group":"a","dryRun":true}`)
+	require.True(t, plan.DryRun)
+	require.True(t, plan.Complete)
+	require.Nil(t, plan.Result)
+	require.Equal(t, []int{11, 31, 1}, []int{len(plan.Before), plan.Before[0].Fires, plan.Kept}, "often keeps its rhythm")
+	require.Len(t, plan.Jobs, 30)
+	require.Equal(t, "a", plan.Jobs[0].Group)
+	require.Contains(t, plan.Jobs[0].Name, "midnight-")
+	require.Less(t, plan.After[0].Fires, 15)
+	require.Equal(t, sum(plan.Before), sum(plan.After), "nothing is lost")
+	require.Equal(t, plan.Before, ask(`{`+minute+`,"group":"a","dryRun":true}`).Before, "nothing was changed")
+
+	// What was promised is what is planned then, also for who may change one group alone.
+	require.NoError(t, e.Store.SetRole(t.Context(), "id-of-viewer", entity.RoleOperator,
+		entity.Rights{Groups: map[string]entity.Role{"a": entity.RoleOperator, "b": entity.RoleViewer}}, now))
+	bound := as(e.signIn("viewer"))
+	done := ask(`{`+minute+`}`, bound...)
+	require.Equal(t, plan.After, done.After)
+	require.Equal(t, []int{30, 0}, []int{done.Result.Succeeded, done.Result.Failed})
+	after := ask(`{` + minute + `,"group":"a","dryRun":true}`)
+	require.Equal(t, plan.After, after.Before)
+	require.Empty(t, after.Jobs)
+	require.EqualValues(t, 600_000, e.call("GET", "/api/v1/jobs/"+plan.Jobs[0].ID, "").want(200).
+		json()["schedule"].(map[string]any)["jitterMs"])
+	require.Len(t, ask(`{`+minute+`,"dryRun":true}`).Jobs, 1, "that of the other group")
+
+	for body, field := range map[string]string{
+		`{"jitterMs":600000}`:                                   "minute",
+		`{"minute":"2026-11-21T00:00:00Z"}`:                     "jitterMs",
+		`{"minute":"2026-11-21T00:00:00Z","jitterMs":86400001}`: "jitterMs",
+		`{"minute":"2300-11-21T00:00:00Z","jitterMs":60000}`:    "minute",
+		`{"minute":"noon","jitterMs":60000}`:                    "minute",
+	} {
+		e.call("POST", spreadPath, body).wantField(422, field, "")
+	}
+	e.call("POST", spreadPath, `{`+minute+`}`, e.narrow("a")...).wantCode(403, "forbidden")
 }
 
 // silentLoads is a count over a store that does not answer.
@@ -71,6 +147,10 @@ type silentLoads struct{}
 
 func (silentLoads) Load(context.Context, monitor.LoadQuery) (monitor.Load, error) {
 	return monitor.Load{}, apperror.Unavailable(errors.New("down"))
+}
+
+func (silentLoads) Spread(context.Context, monitor.SpreadQuery) (monitor.Spread, error) {
+	return monitor.Spread{}, apperror.Unavailable(errors.New("down"))
 }
 
 // cut counts to one: to hit the real bounds would take many thousand rows.
@@ -187,4 +267,41 @@ func TestTheOverviewIsShown(t *testing.T) {
 	require.Equal(t, []any{[]any{}, map[string]any{"p50": nil, "p99": nil}, nil},
 		[]any{a["degraded"], a["latenessMs"], a["leader"]})
 	e.call("GET", path+"?x=1", "").wantField(422, "x", "unknown_parameter")
+}
+
+const seriesPath = "/api/v1/monitor/metrics"
+
+func TestATimeSeriesIsShown(t *testing.T) {
+	e := newEdge(t)
+	minute := func(name, node, group string, ago time.Duration, v float64) series.Row {
+		return series.Row{
+			Name: name, Period: series.Minute, Time: now.Add(-ago).Truncate(time.Minute), NodeID: node, Group: group,
+			Samples: 1, Sum: v, Min: v, Max: v,
+		}
+	}
+	require.NoError(t, e.Store.PutMetrics(t.Context(), []series.Row{
+		minute("executions.ended", "n1", "a", 10*time.Minute, 3), minute("executions.ended", "n2", "a", 10*time.Minute, 4),
+		minute("executions.ended", "n1", "b", 10*time.Minute, 100), minute("executions.ended", "n1", "a", 9*time.Minute, 5),
+		minute("node.cpu", "n1", "", 10*time.Minute, 0.5), minute("node.cpu", "n2", "", 10*time.Minute, 0.25),
+	}))
+	values := func(query string, headers ...string) (out [][]any) {
+		for _, line := range e.call("GET", seriesPath+query, "", headers...).want(200).json()["series"].([]any) {
+			of := []any{line.(map[string]any)["nodeId"]}
+			for _, p := range line.(map[string]any)["points"].([]any) {
+				of = append(of, p.(map[string]any)["value"])
+			}
+			out = append(out, of)
+		}
+		return out
+	}
+	require.Equal(t, [][]any{{nil, 107.0, 5.0}}, values("?name=executions.ended"))
+	require.Equal(t, [][]any{{nil, 7.0, 5.0}}, values("?name=executions.ended&group=a"))
+	require.Equal(t, [][]any{{"n2", 4.0}}, values("?name=executions.ended&group=a&nodeId=n2"))
+	require.Equal(t, [][]any{{"n1", 0.5}, {"n2", 0.25}}, values("?name=node.cpu"))
+	require.Empty(t, values("?name=node.cpu&nodeId=n3"))
+	bound := e.narrow("b")
+	require.Equal(t, [][]any{{nil, 100.0}}, values("?name=executions.ended", bound...))
+	require.Empty(t, values("?name=executions.ended&group=a", bound...), "what one may not see is not there")
+	e.call("GET", seriesPath+"?name=node.cpu", "", bound...).want(403)
+	e.call("GET", seriesPath+"?name=node.gpu", "").wantField(422, "name", "unknown_metric")
 }

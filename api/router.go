@@ -11,7 +11,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/console"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/alerting"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
@@ -35,6 +37,7 @@ type ExecutionService interface {
 	execution.ExecutionService
 	job.LedgerService
 	execution.DeadLetterService
+	execution.FailureService
 	middleware.GroupFinder
 }
 
@@ -42,6 +45,12 @@ type ExecutionService interface {
 type NodeService interface {
 	cluster.NodeService
 	job.Warner
+}
+
+// LoadService tells how much is planned, and what a jitter does about it.
+type LoadService interface {
+	cluster.LoadService
+	job.Spreader
 }
 
 // Deps are the parts of a Router. All but Checker and Metrics are required.
@@ -55,9 +64,29 @@ type Deps struct {
 	Users      access.UserService
 	Tokens     access.TokenService
 	Groups     job.GroupService
+	Explain    job.ExplainService
 	Backfills  job.BackfillService
 	Overview   cluster.OverviewService
-	Loads      cluster.LoadService
+	Loads      LoadService
+	Statistics cluster.StatisticsService
+	// Live tells which objects change.
+	Live cluster.Watcher
+	// Series are the time series that the store keeps.
+	Series cluster.MetricService
+	// Alerts shows and steers alerts. The others manage what people define for alerting.
+	Alerts   alerting.AlertService
+	Rules    alerting.RuleService
+	Silences alerting.SilenceService
+	Routes   alerting.RouteService
+	Teams    alerting.TeamService
+	Contacts alerting.ContactService
+	OnCall   alerting.OnCallService
+	DryRuns  alerting.DryRunner
+	// Trials tries channels, and Previews shows what templates make.
+	Channels  alerting.ChannelService
+	Templates alerting.TemplateService
+	Trials    alerting.ChannelTrials
+	Previews  alerting.Previews
 	// Definitions exchanges jobs as documents.
 	Definitions job.DefinitionService
 	Audit       access.AuditService
@@ -77,10 +106,12 @@ type Deps struct {
 	// MetricsToken is what /metrics asks for; empty lets everybody read them.
 	MetricsToken string
 	Version      vo.Version
+	// Settings are those of this node, without secrets.
+	Settings vo.Settings
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
-	// ProbesOnly leaves out everything under /api but the reports about runs,
-	// on nodes without that role.
+	// ProbesOnly leaves out the console, and everything under /api but the reports about
+	// runs, on nodes without that role.
 	ProbesOnly bool
 	// RequestTimeout is how long an ordinary call may work, and any call waits for one
 	// answer of the store. 0 means middleware.RequestTimeout, which is also the most.
@@ -89,6 +120,8 @@ type Deps struct {
 	TrustedProxies []string
 	// PublicURL is where browsers find the console; empty is what they ask for.
 	PublicURL string
+	// Console serves the console; nil where it is switched off.
+	Console *console.Site
 	// SignedIn is told of each request whose caller is signed in; may be nil.
 	SignedIn func(ctx context.Context)
 }
@@ -125,13 +158,14 @@ func NewRouter(d Deps) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := middleware.NewGuard(d.Auth, cookies, d.SignedIn)
-	table, more := routes(d, cookies), limitedRoutes(d)
+	sessions := middleware.NewSessions(d.Clock)
+	guard := middleware.NewGuard(d.Auth, cookies, sessions, d.SignedIn)
+	table, more := routes(d, cookies), limitedRoutes(d, sessions)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool {
-			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath
+			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath || ofConsole(r.Path)
 		})
-		more = nil
+		more, d.Console = nil, nil
 	}
 	return newRouter(d, guard, table, more...)
 }
@@ -153,8 +187,9 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 	}
 	e.Use(middleware.RequestID(), middleware.AccessLog(d.Logger, d.Clock), middleware.Recover(d.Logger),
 		middleware.Headers())
-	e.NoRoute(middleware.Limits(middleware.MaxBody), middleware.NotFound)
+	e.NoRoute(middleware.Limits(middleware.MaxBody), d.notARoute)
 	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed(methodsOf(all)))
+	answers := middleware.NewAnswers(d.Clock, func(topics []string) int64 { return d.Live.Told(topics...) })
 	served := make([]Route, 0, len(all))
 	for _, r := range all {
 		if !slices.Contains(permission.All(), r.Permission) {
@@ -168,6 +203,17 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 			middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
 			d.scope().Check(r.Object, r.Permission),
 		}
+		if needsOwnPassword(r.Route) {
+			chain = append(chain, guard.RequireOwnPassword())
+		}
+		if f, kept := freshness(r.Route); kept {
+			chain = append(chain, answers.Keep(f))
+		} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			chain = append(chain, answers.Change())
+		}
+		if changesCallers(r.Route) {
+			chain = append(chain, guard.ForgetAfter())
+		}
 		if r.Idempotent {
 			chain = append(chain, middleware.Idempotency(d.Calls, d.StoreClock, d.Logger))
 		}
@@ -175,6 +221,30 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 		served = append(served, r.Route)
 	}
 	return &Router{engine: e, routes: served}, nil
+}
+
+// needsOwnPassword reports whether a route is for users alone who chose their password. All
+// are that change something, but the one to change it, and the sign-out.
+func needsOwnPassword(r Route) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return !reads && permission.Changes(r.Permission) && r.Permission != permission.Self && r.Path != passwordPath
+}
+
+// changesCallers reports whether a call may change who is let in.
+func changesCallers(r Route) bool {
+	return r.Method != http.MethodGet && slices.ContainsFunc([]string{"auth", "users", "tokens"}, func(room string) bool {
+		return strings.HasPrefix(r.Path, "/api/v1/"+room)
+	})
+}
+
+// ofConsole reports whether a route serves files of the console.
+func ofConsole(path string) bool { return path == "/" || strings.HasPrefix(path, "/assets/") }
+
+// notARoute answers for addresses that are no route: some are addresses of the console.
+func (d Deps) notARoute(c *gin.Context) {
+	if err := d.Console.Other(c); err != nil {
+		middleware.Fail(c, err)
+	}
 }
 
 // methodsOf returns the methods of addresses without parameters. Such an address may also

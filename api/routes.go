@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/alerting"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
@@ -35,6 +36,9 @@ const (
 	exportPath      = "/api/v1/export"
 	auditExportPath = "/api/v1/audit-logs/export"
 )
+
+// spreadPath is where the jobs of a minute are given a jitter.
+const spreadPath = "/api/v1/schedules/spread"
 
 // reportPath is where targets report to, which every node takes.
 const reportPath = "/api/v1/executions/:id/report"
@@ -83,14 +87,16 @@ func bodyOf(r Route) int64 {
 // they may wait for their turn. These calls also end when the store does not answer
 // one statement in time.
 func (d Deps) timeoutOf(r Route) time.Duration {
-	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" || r.Path == loginPath {
+	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" ||
+		r.Path == spreadPath || r.Path == loginPath {
 		return middleware.RequestTimeout
 	}
 	return d.statementTimeout()
 }
 
 // limitedRoutes returns the routes with greater bounds than others.
-func limitedRoutes(d Deps) []RouteLimits {
+func limitedRoutes(d Deps, sessions *middleware.Sessions) []RouteLimits {
+	feed := cluster.NewLiveController(d.Live, d.scope(), sessions, d.Clock)
 	stream := execution.NewStreamController(d.Executions, d.Clock)
 	definition := job.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
 	const v1 = "/api/v1"
@@ -99,6 +105,8 @@ func limitedRoutes(d Deps) []RouteLimits {
 			"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false,
 			stream.Follow,
 		}, middleware.MaxBody, 0},
+		// Each topic asks for its own permission.
+		{Route{"GET", v1 + "/live", permission.Self, middleware.Undeclared, false, feed.Follow}, middleware.MaxBody, 0},
 		{
 			Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export},
 			middleware.MaxBody,
@@ -123,19 +131,29 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	auth := access.NewAuthController(d.Auth, cookies)
 	jobs := job.NewJobController(d.Jobs, reader, d.Nodes)
 	plan := job.NewScheduleController(d.Jobs, d.Executions, reader)
+	why := job.NewWhyController(d.Explain)
 	runs := execution.NewJobExecutionController(d.Executions)
 	report := execution.NewReportController(d.Reports, d.Peers)
 	dead := execution.NewDeadLetterController(d.Executions)
 	secret := access.NewSecretController(d.Secrets)
-	user := access.NewUserController(d.Users)
+	user, session := access.NewUserController(d.Users), access.NewSessionController(d.Auth, d.Users)
 	token := access.NewTokenController(d.Tokens)
 	audit := access.NewAuditController(d.Audit, d.Clock)
 	backfills := job.NewBackfillController(d.Backfills, reader)
 	groups := job.NewGroupController(d.Groups)
 	bulk := job.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
+	spread := job.NewSpreadController(d.Loads, d.Executions, bulk)
 	node := cluster.NewNodeController(d.Nodes)
 	overview := cluster.NewOverviewController(d.Overview, d.Loads)
+	statistics := cluster.NewStatisticsController(d.Statistics)
+	metrics := cluster.NewMetricController(d.Series)
 	monitor := cluster.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
+	alerts, rules := alerting.NewAlertController(d.Alerts), alerting.NewRuleController(d.Rules, d.Jobs, d.DryRuns)
+	silences, alertRoutes := alerting.NewSilenceController(d.Silences, d.StoreClock), alerting.NewRouteController(d.Routes)
+	teams, contacts := alerting.NewTeamController(d.Teams), alerting.NewContactController(d.Contacts)
+	onCall := alerting.NewOnCallController(d.OnCall)
+	channels := alerting.NewChannelController(d.Channels, d.Trials)
+	templates := alerting.NewTemplateController(d.Templates, d.Previews)
 	docs := cluster.DocsController{}
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job,
@@ -153,6 +171,11 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", "/swagger/initializer.js", permission.Public, none, false, docs.Serve},
 		{"GET", "/swagger/swagger-ui.css", permission.Public, none, false, docs.Serve},
 		{"GET", "/swagger/swagger-ui-bundle.js", permission.Public, none, false, docs.Serve},
+		// The page also answers browsers that go to an address of the console which is no route.
+		{"GET", "/", permission.Public, none, false, d.Console.Page},
+		{"HEAD", "/", permission.Public, none, false, d.Console.Page},
+		{"GET", "/assets/:file", permission.Public, unbound, false, d.Console.Asset},
+		{"HEAD", "/assets/:file", permission.Public, unbound, false, d.Console.Asset},
 
 		{"POST", loginPath, permission.Public, none, false, auth.Login},
 		{"POST", v1 + "/auth/logout", permission.Self, none, false, auth.Logout},
@@ -164,6 +187,9 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/users/:id", permission.UserAdmin, unbound, false, user.Get},
 		{"PUT", v1 + "/users/:id", permission.UserWrite, unbound, false, user.Change},
 		{"DELETE", v1 + "/users/:id", permission.UserWrite, unbound, false, user.Delete},
+		{"DELETE", v1 + "/users/:id/sessions", permission.UserWrite, unbound, false, session.EndOf},
+		{"GET", v1 + "/auth/sessions", permission.Account, none, false, session.List},
+		{"DELETE", v1 + "/auth/sessions", permission.Account, none, false, session.EndOthers},
 		{"GET", v1 + "/tokens", permission.Account, none, false, token.List},
 		{"POST", v1 + "/tokens", permission.Account, none, false, token.Create},
 		{"DELETE", v1 + "/tokens/:id", permission.Account, unbound, false, token.Revoke},
@@ -182,6 +208,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/jobs/:id/versions/:version/restore", permission.JobWrite, job, false, jobs.Restore},
 		{"GET", v1 + "/jobs/:id/next-fire-times", permission.JobRead, job, false, plan.NextFireTimes},
 		{"GET", v1 + "/jobs/:id/fires", permission.JobRead, job, false, plan.Fires},
+		{"GET", v1 + "/jobs/:id/why", permission.JobRead, job, false, why.Why},
 		{"POST", v1 + "/jobs/:id/backfill", permission.JobRun, job, once, backfills.Start},
 		{"GET", v1 + "/jobs/:id/backfills", permission.JobRead, job, false, backfills.List},
 		{"POST", v1 + "/jobs/:id/backfills/:backfillId/cancel", permission.JobRun, job, false, backfills.Cancel},
@@ -204,12 +231,21 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/bulk/dead-letters/replay", permission.ExecutionWrite, none, once, bulk.ReplayLetters},
 		{"POST", v1 + "/bulk/dead-letters/discard", permission.ExecutionWrite, none, false, bulk.DiscardLetters},
 		{"POST", v1 + "/schedules/preview", permission.JobRead, none, false, plan.Preview},
+		{"POST", spreadPath, permission.JobWrite, none, false, spread.Spread},
 		{"GET", v1 + "/schedules/load", permission.JobRead, none, false, overview.Load},
 		{"GET", v1 + "/monitor/overview", permission.JobRead, none, false, overview.Overview},
+		{
+			"GET", v1 + "/monitor/failures", permission.ExecutionRead, none, false,
+			execution.NewFailureController(d.Executions).List,
+		},
+		{"GET", v1 + "/monitor/today", permission.JobRead, none, false, statistics.Today},
+		{"GET", v1 + "/monitor/statistics", permission.JobRead, none, false, statistics.Statistics},
+		{"GET", v1 + "/monitor/metrics", permission.JobRead, none, false, metrics.Metrics},
 
 		{"GET", v1 + "/executions", permission.ExecutionRead, none, false, runs.List},
 		{"GET", v1 + "/executions/:id", permission.ExecutionRead, run, false, runs.Get},
 		{"GET", v1 + "/executions/:id/logs", permission.ExecutionRead, run, false, runs.Logs},
+		{"GET", v1 + "/executions/:id/last-success", permission.ExecutionRead, run, false, runs.LastSuccess},
 		{"GET", v1 + "/executions/:id/attempts", permission.ExecutionRead, run, false, runs.Attempts},
 		{"POST", v1 + "/executions/:id/cancel", permission.ExecutionWrite, run, false, runs.Cancel},
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, run, once, runs.Retry},
@@ -220,15 +256,69 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, dead.Replay},
 		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, dead.Discard},
 
+		{"GET", v1 + "/settings", permission.UserAdmin, none, false, cluster.NewSettingController(d.Settings).List},
 		{"GET", v1 + "/handlers", permission.JobRead, none, false, node.Handlers},
 		{"GET", v1 + "/nodes", permission.JobRead, none, false, node.List},
 		{"GET", v1 + "/nodes/:id", permission.JobRead, unbound, false, node.Get},
 		{"POST", v1 + "/nodes/:id/drain", permission.NodeWrite, unbound, false, node.Drain},
 		{"POST", v1 + "/nodes/:id/resume", permission.NodeWrite, unbound, false, node.Resume},
+		// Alerts, and what people define for them, are judged by their controllers: some are of
+		// no group.
+		{"GET", v1 + "/alerts", permission.AlertRead, none, false, alerts.List},
+		{"GET", v1 + "/alerts/:id", permission.AlertRead, unbound, false, alerts.Get},
+		{"POST", v1 + "/alerts/:id/ack", permission.AlertAck, unbound, false, alerts.Acknowledge},
+		{"POST", v1 + "/alerts/:id/resolve", permission.AlertWrite, unbound, false, alerts.Resolve},
+		{"GET", v1 + "/alert-rules", permission.AlertRead, none, false, rules.List},
+		{"POST", v1 + "/alert-rules", permission.AlertWrite, none, once, rules.Create},
+		// It changes nothing, and asks for the right to write rules of the group itself.
+		{"POST", v1 + "/alert-rules/validate", permission.AlertRead, none, false, rules.Validate},
+		{"POST", v1 + "/alert-rules/dry-run", permission.AlertRead, none, false, rules.DryRun},
+		{"GET", v1 + "/alert-rules/:id", permission.AlertRead, unbound, false, rules.Get},
+		{"PUT", v1 + "/alert-rules/:id", permission.AlertWrite, unbound, false, rules.Replace},
+		{"DELETE", v1 + "/alert-rules/:id", permission.AlertWrite, unbound, false, rules.Delete},
+		{"GET", v1 + "/alert-silences", permission.AlertRead, none, false, silences.List},
+		{"POST", v1 + "/alert-silences", permission.AlertWrite, none, once, silences.Create},
+		{"GET", v1 + "/alert-silences/:id", permission.AlertRead, unbound, false, silences.Get},
+		{"PUT", v1 + "/alert-silences/:id", permission.AlertWrite, unbound, false, silences.Replace},
+		{"DELETE", v1 + "/alert-silences/:id", permission.AlertWrite, unbound, false, silences.Delete},
+		{"GET", v1 + "/alert-routes", permission.AlertRead, none, false, alertRoutes.List},
+		{"POST", v1 + "/alert-routes", permission.AlertWrite, none, once, alertRoutes.Create},
+		{"GET", v1 + "/alert-routes/:id", permission.AlertRead, unbound, false, alertRoutes.Get},
+		{"PUT", v1 + "/alert-routes/:id", permission.AlertWrite, unbound, false, alertRoutes.Replace},
+		{"DELETE", v1 + "/alert-routes/:id", permission.AlertWrite, unbound, false, alertRoutes.Delete},
+		{"GET", v1 + "/alert-channels", permission.AlertRead, none, false, channels.List},
+		// No answer to repeat is kept of what holds a secret.
+		{"POST", v1 + "/alert-channels", permission.ChannelWrite, none, false, channels.Create},
+		{"GET", v1 + "/alert-channels/:id", permission.AlertRead, unbound, false, channels.Get},
+		{"PUT", v1 + "/alert-channels/:id", permission.ChannelWrite, unbound, false, channels.Replace},
+		{"DELETE", v1 + "/alert-channels/:id", permission.ChannelWrite, unbound, false, channels.Delete},
+		{"POST", v1 + "/alert-channels/:id/test", permission.ChannelWrite, unbound, false, channels.Test},
+		{"GET", v1 + "/alert-templates", permission.AlertRead, none, false, templates.List},
+		{"POST", v1 + "/alert-templates", permission.AlertWrite, none, once, templates.Create},
+		{"POST", v1 + "/alert-templates/preview", permission.AlertRead, none, false, templates.Preview},
+		{"GET", v1 + "/alert-templates/:id", permission.AlertRead, unbound, false, templates.Get},
+		{"PUT", v1 + "/alert-templates/:id", permission.AlertWrite, unbound, false, templates.Replace},
+		{"DELETE", v1 + "/alert-templates/:id", permission.AlertWrite, unbound, false, templates.Delete},
+		{"GET", v1 + "/teams", permission.AlertRead, none, false, teams.List},
+		{"POST", v1 + "/teams", permission.AlertWrite, none, once, teams.Create},
+		{"GET", v1 + "/teams/:id", permission.AlertRead, unbound, false, teams.Get},
+		{"PUT", v1 + "/teams/:id", permission.AlertWrite, unbound, false, teams.Replace},
+		{"DELETE", v1 + "/teams/:id", permission.AlertWrite, unbound, false, teams.Delete},
+		{"GET", v1 + "/contacts", permission.AlertRead, none, false, contacts.List},
+		{"POST", v1 + "/contacts", permission.AlertWrite, none, once, contacts.Create},
+		{"GET", v1 + "/contacts/:id", permission.AlertRead, unbound, false, contacts.Get},
+		{"PUT", v1 + "/contacts/:id", permission.AlertWrite, unbound, false, contacts.Replace},
+		{"DELETE", v1 + "/contacts/:id", permission.AlertWrite, unbound, false, contacts.Delete},
+		{"GET", v1 + "/on-call", permission.AlertRead, none, false, onCall.List},
+		{"POST", v1 + "/on-call", permission.AlertWrite, none, once, onCall.Create},
+		{"GET", v1 + "/on-call/:id", permission.AlertRead, unbound, false, onCall.Get},
+		{"PUT", v1 + "/on-call/:id", permission.AlertWrite, unbound, false, onCall.Replace},
+		{"DELETE", v1 + "/on-call/:id", permission.AlertWrite, unbound, false, onCall.Delete},
 		// Each secret is judged by its controller: it may be of several groups.
 		{"GET", v1 + "/secrets", permission.SecretRead, none, false, secret.List},
 		// No answer to repeat is kept of what holds a secret.
 		{"POST", v1 + "/secrets", permission.SecretWrite, none, false, secret.Create},
+		{"GET", v1 + "/secrets/:name/uses", permission.SecretRead, unbound, false, secret.Uses},
 		{"PUT", v1 + "/secrets/:name", permission.SecretWrite, unbound, false, secret.Replace},
 		{"DELETE", v1 + "/secrets/:name", permission.SecretWrite, unbound, false, secret.Delete},
 	}

@@ -140,3 +140,39 @@ func TestOnlyAdminsWriteSecrets(t *testing.T) {
 		e.call("GET", secrets, "", "Authorization", "Bearer "+token).want(status)
 	}
 }
+
+func TestJobsThatNameASecretAreListed(t *testing.T) {
+	e := newEdge(t)
+	e.call("POST", secrets, `{"name":"DB","value":"hunter2"}`).want(201)
+	require.Equal(t, fields{"items": []any{}, "more": false},
+		fields(e.call("GET", secrets+"/DB/uses", "").want(200).json()))
+	naming := fields{
+		"jobType": "HTTP", "jobClass": "",
+		"jobData": fields{"url": "http://h", "headers": fields{"Authorization": "${secret.DB}"}},
+	}
+	for i, group := range []string{"mine", "theirs"} {
+		e.create(encode(t, minimal().with(naming).with(fields{"name": fmt.Sprint("settle ", i), "group": group})))
+		e.Clock.Advance(time.Millisecond) // ids are ordered by it
+	}
+	e.create(encode(t, minimal().with(fields{"name": "names none"})))
+	names := func(headers ...string) (out []any) {
+		for _, use := range e.call("GET", secrets+"/DB/uses", "", headers...).want(200).json()["items"].([]any) {
+			out = append(out, use.(map[string]any)["name"])
+		}
+		return out
+	}
+	require.Equal(t, []any{"settle 0", "settle 1"}, names())
+	require.Equal(t, []any{"settle 0"}, names("Authorization", "Bearer "+keeperToken), "of the groups of the caller")
+	e.call("GET", secrets+"/NONE/uses", "").wantCode(404, "not_found")
+	e.call("GET", secrets+"/DB/uses", "", "Authorization", "Bearer "+viewerToken).wantCode(403, "forbidden")
+	e.call("POST", secrets, `{"name":"THEIRS","value":"hunter2","groups":["theirs"]}`).want(201)
+	e.call("GET", secrets+"/THEIRS/uses", "", "Authorization", "Bearer "+keeperToken).wantCode(404, "not_found")
+
+	for i := range 100 {
+		e.create(encode(t, minimal().with(naming).with(fields{"name": fmt.Sprint("more ", i), "group": "mine"})))
+		e.Clock.Advance(time.Millisecond)
+	}
+	whole := e.call("GET", secrets+"/DB/uses", "").want(200).json()
+	require.Len(t, whole["items"], 100)
+	require.Equal(t, true, whole["more"])
+}

@@ -3,9 +3,11 @@ package api_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +95,33 @@ func TestBodiesOverTheLimit(t *testing.T) { // 79
 	big := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
 	require.Equal(t, 413, exchange(t, addr,
 		postHead+"Transfer-Encoding: chunked\r\n\r\n"+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big)))
+}
+
+// Each route of alerting refuses 20 MB before it has read more than its limit and a buffer.
+func TestBodiesOverTheLimitOfAlerting(t *testing.T) {
+	e := newEdge(t)
+	for _, path := range []string{
+		"alerts/x/ack", "alerts/x/resolve", "alert-rules", "alert-rules/validate", "alert-rules/dry-run", "alert-channels",
+		"alert-routes", "alert-templates", "alert-templates/preview", "alert-silences", "teams", "contacts", "on-call",
+	} {
+		t.Run(path, func(t *testing.T) {
+			for _, known := range []bool{true, false} {
+				body := strings.NewReader(`{"name":"` + strings.Repeat("x", 20_000_000) + `"}`)
+				size := body.Len()
+				r := httptest.NewRequest(http.MethodPost, "/api/v1/"+path, io.NopCloser(body))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Authorization", "Bearer "+adminToken)
+				most := 2 << 20
+				if r.ContentLength = -1; known {
+					r.ContentLength, most = int64(size), 0
+				}
+				w := httptest.NewRecorder()
+				e.router.ServeHTTP(w, r)
+				require.Equal(t, http.StatusRequestEntityTooLarge, w.Code, w.Body)
+				require.LessOrEqual(t, size-body.Len(), most, "bytes that were read")
+			}
+		})
+	}
 }
 
 func TestHeadersOverTheLimit(t *testing.T) {

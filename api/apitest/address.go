@@ -57,12 +57,68 @@ func queries() []Case {
 		}
 		out = append(out, unfit("31", list+"?from=2027-01-02T00:00:00Z&to=2027-01-01T00:00:00Z", "to", "out_of_order"))
 	}
+	out = append(out, sums()...)
+	for _, at := range []string{"tomorrow", "1795000000", "2026-12-31T23:59:60Z", "0001-01-01T00:00:00Z"} {
+		out = append(out, unfit("34 "+at, why+"?at="+at, "at", "invalid_time"))
+	}
+	out = append(out, unfit("36", why+"?timeZone=Mars/Olympus", "timeZone", "unknown_time_zone"),
+		unfit("82", why+"?when=now", "when", "unknown_parameter"))
+	const series = "/api/v1/monitor/metrics"
+	for _, step := range []string{"0", "59", "90", "604801", "1m", "-60", "9223372036854775808"} {
+		out = append(out, unfit("113 "+step, series+"?name=node.cpu&step="+step, "step", "out_of_range"))
+	}
 	return append(out,
+		unfit("113", series, "name", "required"),
+		unfit("113", series+"?name=node.cpuu", "name", "unknown_metric"),
+		unfit("113", series+"?name=node.cpu&name=node.cpu", "name", "repeated"),
+		unfit("113", series+"?name=node.cpu&group=g", "group", "not_by_group"),
+		unfit("113", series+"?name=cluster.ready&nodeId=n", "nodeId", "not_by_node"),
+		unfit("113", series+"?name=node.cpu&nodes=n", "nodes", "unknown_parameter"),
+		unfit("34", series+"?name=node.cpu&from=yesterday", "from", "invalid_time"),
+		unfit("113", series+"?name=node.cpu&from=1970-01-01T00:00:00Z", "from", "out_of_range"),
+		unfit("113", series+"?name=node.cpu&from=2199-01-01T00:00:00Z", "from", "out_of_order"),
+		unfit("31", series+"?name=node.cpu&from=2027-01-02T00:00:00Z&to=2027-01-01T00:00:00Z", "to", "out_of_order"),
 		unfit("113", jobs+"?status=LOST", "status", "unknown_value"),
 		unfit("113", jobs+"?status=enabled", "status", "unknown_value"),
 		unfit("113", jobs+"?jobType=SHELL", "jobType", "unknown_value"),
 		unfit("113", executions+"?status=DONE", "status", "unknown_value"),
 		unfit("113", executions+"?trigger=MAGIC", "trigger", "unknown_value"))
+}
+
+// sums are questions for statistics that have no answer.
+func sums() []Case {
+	const path = "/api/v1/monitor/statistics"
+	var out []Case
+	for _, zone := range []string{
+		"Mars/Base", "Local", "..%2f..%2fetc%2fpasswd", "%2B08:00", "utc%00",
+		"Asia%2FShanghai%20",
+	} {
+		code := "unknown_time_zone"
+		if strings.Contains(zone, "%00") {
+			code = "invalid_text"
+		}
+		out = append(out, unfit("113 "+zone, path+"?timeZone="+zone, "timeZone", code))
+	}
+	for _, top := range []string{"-1", "101", "ten", "1.5", "9223372036854775808"} {
+		out = append(out, unfit("113 "+top, path+"?top="+top, "top", "out_of_range"))
+	}
+	return append(out,
+		unfit("34", path+"?from=yesterday", "from", "invalid_time"),
+		unfit("34", path+"?to=9999-12-31T23:59:59-01:00", "to", "invalid_time"),
+		unfit("31", path+"?from=2027-01-02T00:00:00Z&to=2027-01-01T00:00:00Z", "to", "out_of_order"),
+		unfit("113", path+"?from=2199-01-01T00:00:00Z", "from", "out_of_order"),
+		unfit("113", path+"?from=2020-01-01T00:00:00Z", "from", "out_of_range"),
+		unfit("113", path+"?by=HOUR&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z", "from", "out_of_range"),
+		unfit("113", path+"?by=WEEK", "by", "unknown_value"),
+		unfit("113", path+"?by=hour", "by", "unknown_value"),
+		unfit("113", path+"?topBy=size", "topBy", "unknown_value"),
+		unfit("113", path+"?group=g&node=n", "node", "conflict"),
+		unfit("113", path+"?job=j&group=g", "group", "conflict"),
+		unfit("113", path+"?job=j&top=1", "top", "conflict"),
+		unfit("113", path+"?node=n&top=1", "top", "conflict"),
+		unfit("113", path+"?by=DAY&by=DAY", "by", "repeated"),
+		unfit("113", path+"?jobs=j", "jobs", "unknown_parameter"),
+		Case{Row: "69 ", Method: http.MethodGet, Path: path + "?job=%27%20OR%201=1", Status: 404})
 }
 
 // addresses that nothing has.
@@ -95,7 +151,7 @@ func addresses() []Case {
 		out = append(out, Case{Row: "103", Method: c[0], Path: c[1], Status: 405, Code: "method_not_allowed"})
 	}
 	for _, path := range []string{
-		"/", "/api/v1/nobody", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS",
+		"/api/v1/nobody", "/api/v2/jobs", "/api/v1/jobs/", "//api/v1/jobs", "/api/v1/JOBS",
 		"/debug/pprof/", "/.git/config",
 	} {
 		out = append(out, Case{Row: "69", Method: http.MethodGet, Path: path, Status: 404})

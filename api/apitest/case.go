@@ -32,6 +32,7 @@ const (
 	trigger    = jobs + "/" + JobID + "/trigger"
 	backfill   = jobs + "/" + JobID + "/backfill"
 	fires      = jobs + "/" + JobID + "/fires"
+	why        = jobs + "/" + JobID + "/why"
 	fireTimes  = jobs + "/" + JobID + "/next-fire-times"
 	logs       = executions + "/" + RunID + "/logs"
 )
@@ -64,6 +65,7 @@ const maxAnswer = 64 << 10
 func (c Case) Check(t testing.TB, status int, header http.Header, body string) {
 	t.Helper()
 	require.Equal(t, c.Status, status, shorten(body))
+	require.NotContains(t, body, given, "a refusal repeats no secret")
 	require.Less(t, len(body), maxAnswer, "a refusal of %d bytes", len(body))
 	require.Equal(t, "application/problem+json", header.Get("Content-Type"))
 	var p struct {
@@ -136,7 +138,7 @@ func wrong(row, path, body, field, code string) Case {
 func Edge() []Case {
 	return slices.Concat(expressions(), times(), numbers(), texts(), enumerations(), unknownFields(), syntax(),
 		mediaTypes(),
-		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers())
+		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers(), alerting())
 }
 
 // Deep are the cases that only the services, the executors or the store can

@@ -99,6 +99,7 @@ func missing() []Case {
 		{"POST", jobs + "/" + nobody + "/resume"},
 		{"POST", jobs + "/" + nobody + "/trigger"},
 		{"GET", jobs + "/" + nobody + "/fires"},
+		{"GET", jobs + "/" + nobody + "/why"},
 		{"GET", jobs + "/" + nobody + "/backfills"},
 		{"POST", jobs + "/" + nobody + "/backfills/" + nobody + "/cancel"},
 		{"POST", backfill + "s/" + nobody + "/cancel"},

@@ -35,6 +35,7 @@ func numbers() []Case {
 		{"47", "jobData", `"text"`, "wrong_type"},
 		{"47", "schedule", `"0 0 0 * * ?"`, "wrong_type"},
 		{"47", "routing", "[]", "wrong_type"},
+		{"47", "parameters", "{}", "wrong_type"},
 	} {
 		out = append(out, wrong(c.row+" "+c.literal, jobs, raw(c.field, c.literal), c.field, c.code))
 	}

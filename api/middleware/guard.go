@@ -53,7 +53,7 @@ func Limits(maxBody int64) gin.HandlerFunc {
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 		for _, p := range c.Params {
-			if !harmlessID(p.Value) {
+			if !HarmlessID(p.Value) {
 				// Nothing has such an id.
 				NotFound(c)
 				return
@@ -81,22 +81,26 @@ func Deadline(limit, statementTimeout time.Duration) gin.HandlerFunc {
 type Authenticator interface {
 	// Authenticate returns apperror.KindUnauthenticated for an unknown token.
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
+	// AuthenticateAll leaves out the tokens that Authenticate would refuse, and others
+	// that it cannot look up together.
+	AuthenticateAll(ctx context.Context, tokens []string) (map[string]entity.Principal, error)
 }
 
 // Guard checks who calls and what the caller may do. It is safe for concurrent use.
 type Guard struct {
 	auth     Authenticator
 	cookies  Cookies
+	sessions *Sessions
 	signedIn func(ctx context.Context)
 }
 
 // NewGuard returns a guard that asks an authenticator and also accepts session
 // cookies. It calls signedIn for each request of a known caller; signedIn may be nil.
-func NewGuard(auth Authenticator, cookies Cookies, signedIn func(ctx context.Context)) Guard {
+func NewGuard(auth Authenticator, cookies Cookies, sessions *Sessions, signedIn func(ctx context.Context)) Guard {
 	if signedIn == nil {
 		signedIn = func(context.Context) {}
 	}
-	return Guard{auth, cookies, signedIn}
+	return Guard{auth, cookies, sessions, signedIn}
 }
 
 // Require passes a request whose user holds the permission. An error of the
@@ -123,7 +127,7 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 	if err != nil {
 		return err
 	}
-	who, err := g.auth.Authenticate(c.Request.Context(), token)
+	who, err := g.authenticate(c, token)
 	if err != nil {
 		return err
 	}
@@ -141,11 +145,43 @@ func (g Guard) judge(c *gin.Context, p permission.Permission) error {
 	if !permission.Allows(who, p) {
 		return forbidden(who, p)
 	}
-	c.Request = c.Request.WithContext(repository.WithActor(c.Request.Context(), who.User.Name))
+	if !c.GetBool(keyAllowed) { // else Recheck of a stream would add to the context for ever
+		c.Request = c.Request.WithContext(repository.WithActor(c.Request.Context(), who.User.Name))
+	}
 	c.Set(keyToken, token)
 	c.Set(keyByCookie, byCookie)
 	c.Set(keyAllowed, true)
 	return nil
+}
+
+// RequireOwnPassword refuses calls by a session in a cookie while its user has a password
+// that somebody else set. Callers who send a token themselves are programs, and go on.
+func (g Guard) RequireOwnPassword() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if who, _ := CallerOf(c); ByCookie(c) && who.User.MustChangePassword {
+			Fail(c, apperror.New(apperror.KindForbidden, "password_change_required",
+				"somebody else set your password: change it first, at /password or by POST /api/v1/auth/password"))
+			return
+		}
+		c.Next()
+	}
+}
+
+// ForgetAfter makes every caller be looked up again after a call that may change sessions,
+// users or tokens.
+func (g Guard) ForgetAfter() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		defer g.sessions.forget()
+		c.Next()
+	}
+}
+
+// authenticate finds out whose token it is. A read may go by a verdict of the last seconds.
+func (g Guard) authenticate(c *gin.Context, token string) (entity.Principal, error) {
+	if c.Request.Method != http.MethodGet {
+		return g.auth.Authenticate(c.Request.Context(), token)
+	}
+	return g.sessions.authenticate(c.Request.Context(), g.auth, token)
 }
 
 // pass lets a request go on if a check lets it, and keeps the check for Recheck.

@@ -100,12 +100,15 @@ func errorOf(c *gin.Context) error {
 }
 
 // NotFound answers for addresses that are no route.
-func NotFound(c *gin.Context) {
+func NotFound(c *gin.Context) { Fail(c, NoSuchRoute(c)) }
+
+// NoSuchRoute is the error of an address at which nothing is served.
+func NoSuchRoute(c *gin.Context) error {
 	says := "there is nothing at this address"
 	if !strings.HasPrefix(c.Request.URL.Path, "/api/") { // somebody with a browser, or who left the beginning out
 		says += "; the API stands under /api/v1, and its documentation at /swagger/index.html"
 	}
-	Fail(c, apperror.New(apperror.KindNotFound, "no_such_route", says))
+	return apperror.New(apperror.KindNotFound, "no_such_route", says)
 }
 
 // errMethod is mapped by MethodNotAllowed alone: no use case ends in it.

@@ -24,7 +24,7 @@ const maxRequestID = 64
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		id := c.GetHeader(RequestIDHeader)
-		if !harmlessID(id) {
+		if !HarmlessID(id) {
 			id = uuid.NewString()
 		}
 		c.Set(keyRequestID, id)
@@ -33,9 +33,9 @@ func RequestID() gin.HandlerFunc {
 	}
 }
 
-// harmlessID reports whether a text can stand in a log, a header and a path
+// HarmlessID reports whether a text can stand in a log, a header and a path
 // without meaning anything there.
-func harmlessID(s string) bool {
+func HarmlessID(s string) bool {
 	return s != "" && s[0] != '.' && len(s) <= maxRequestID && !strings.ContainsFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 		return !letter && r != '-' && r != '_' && r != '.'

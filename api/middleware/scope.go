@@ -131,9 +131,26 @@ func Permit(c *gin.Context, p permission.Permission, group string) error {
 	return forbiddenIn(p, group)
 }
 
+// PermitFor is Permit, where no group is all of them: then it is for callers who are bound
+// to none.
+func PermitFor(c *gin.Context, p permission.Permission, group string) error {
+	who, _ := CallerOf(c)
+	switch {
+	case permission.AllowsFor(who, p, group):
+		return nil
+	case group == "" && permission.Allows(who, p):
+		return apperror.New(apperror.KindForbidden, "forbidden",
+			"this is for all groups, and you are bound to some: name one of your groups")
+	}
+	return forbiddenIn(p, group)
+}
+
 func forbiddenIn(p permission.Permission, group string) error {
-	return apperror.New(apperror.KindForbidden, "forbidden",
-		"you do not hold the permission "+string(p)+" in the group "+group)
+	where := " for all groups"
+	if group != "" {
+		where = " in the group " + group
+	}
+	return apperror.New(apperror.KindForbidden, "forbidden", "you do not hold the permission "+string(p)+where)
 }
 
 // VisibleGroups are the groups that a list may show to the caller; nil is all,

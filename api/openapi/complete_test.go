@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/openapi/openapitest"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
+	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
 )
 
 // problems are the refusals that follow from what a route is: nobody has to
@@ -52,6 +53,11 @@ func complete(doc *openapi2.T, routes []api.Route) error {
 		}
 		completeOperation(op, r)
 	}
+	doc.Definitions["Explanation"].Value.Properties["code"].Value.Enum = texts(explain.Codes())
+	doc.Definitions["ExplanationFact"].Value.Properties["code"].Value.Enum = texts(explain.FactCodes())
+	for _, name := range []string{"ParameterBody", "JobParameter"} {
+		doc.Definitions[name].Value.Properties["default"].Value.Type = nil // of any type
+	}
 	for _, op := range operations(doc) {
 		for _, p := range op.Parameters {
 			if p.In == "body" {
@@ -63,6 +69,15 @@ func complete(doc *openapi2.T, routes []api.Route) error {
 		describeFields(s.Value)
 	}
 	return nil
+}
+
+// texts are the values of an enumeration.
+func texts[T ~string](all []T) []any {
+	out := make([]any, len(all))
+	for i, one := range all {
+		out[i] = string(one)
+	}
+	return out
 }
 
 func responseName(status int) string { return "Problem" + strconv.Itoa(status) }

@@ -55,7 +55,8 @@ func TestTheDocumentsAreCurrent(t *testing.T) {
 	require.NoError(t, err)
 	for name, made := range map[string][]byte{
 		"swagger.json": indented(t, doc), "openapi.json": indented(t, modern), routesPage: []byte(page(routes)),
-		root + "/docs/jobs.md": []byte(jobsPage(t, doc, forms)), root + "/docs/job.schema.json": indented(t, schema),
+		root + "/docs/why-codes.md": []byte(codesPage()),
+		root + "/docs/jobs.md":      []byte(jobsPage(t, doc, forms)), root + "/docs/job.schema.json": indented(t, schema),
 	} {
 		if *update {
 			require.NoError(t, os.WriteFile(name, made, 0o644))

@@ -41,6 +41,9 @@ var parts = []struct {
 	{"schedule", "ScheduleBody", "schedule.", request.ScheduleBody{}},
 	{"retryPolicy", "RetryBody", "retryPolicy.", request.RetryBody{}},
 	{"routing", "RoutingBody", "routing.", request.RoutingBody{}},
+	{"alerts", "AlertsBody", "alerts.", request.AlertsBody{}},
+	{"deadline", "DeadlineBody", "deadline.", request.DeadlineBody{}},
+	{"parameters", "ParameterBody", "parameters[].", request.ParameterBody{}},
 	{"jobData of HTTP", "HTTPDataBody", "jobData.", request.HTTPData{}},
 	{"jobData of COMMAND", "CommandDataBody", "jobData.", request.CommandData{}},
 }
@@ -173,6 +176,8 @@ func takesOf(s *openapi2.Schema) string {
 		item := "strings"
 		if s.Items != nil && s.Items.Value != nil && is(s.Items.Value, "integer") {
 			item = "whole numbers"
+		} else if s.Items != nil && s.Items.Ref != "" {
+			item = "objects"
 		}
 		return "array of " + item
 	case is(s, "object"):

@@ -35,6 +35,17 @@ const (
 	// NodeWrite drains nodes, which concerns the jobs of all groups: operators
 	// hold it who are bound to none.
 	NodeWrite Permission = "node:write"
+	// AlertRead shows alerts, rules, channels, silences, routes, templates, teams,
+	// contacts and on-call plans; none of their secrets.
+	AlertRead Permission = "alert:read"
+	// AlertWrite makes and changes all of these but channels, and resolves alerts. Who
+	// edits the jobs of a group holds it there.
+	AlertWrite Permission = "alert:write"
+	// AlertAck takes charge of alerts.
+	AlertAck Permission = "alert:ack"
+	// ChannelWrite makes and changes channels, which hold secrets and send data out of
+	// the cluster. Operators hold it where an admin gave them SecretWrite.
+	ChannelWrite Permission = "channel:write"
 	// UserAdmin shows users, and in sessions the tokens of all.
 	UserAdmin Permission = "user:admin"
 	// UserWrite makes users and changes their rights and passwords. It is for
@@ -52,7 +63,7 @@ func All() []Permission {
 func Scopes() []Permission {
 	return []Permission{
 		JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite,
-		NodeWrite, UserAdmin, AuditRead,
+		NodeWrite, AlertRead, AlertWrite, AlertAck, ChannelWrite, UserAdmin, AuditRead,
 	}
 }
 
@@ -63,19 +74,22 @@ func Of(u entity.User) []Permission {
 	case entity.RoleAdmin:
 		return append([]Permission{Self, Account, UserWrite}, Scopes()...)
 	case entity.RoleOperator:
-		held := []Permission{Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead}
+		held := []Permission{
+			Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, AlertRead, AlertWrite,
+			AlertAck,
+		}
 		if u.Commands {
 			held = append(held, JobCommand)
 		}
 		if u.Secrets {
-			held = append(held, SecretWrite)
+			held = append(held, SecretWrite, ChannelWrite)
 		}
 		if u.Groups == nil {
 			held = append(held, NodeWrite)
 		}
 		return held
 	case entity.RoleViewer:
-		return []Permission{Self, Account, JobRead, ExecutionRead}
+		return []Permission{Self, Account, JobRead, ExecutionRead, AlertRead}
 	default:
 		return nil
 	}
@@ -116,11 +130,34 @@ func AllowsIn(who entity.Principal, p Permission, group string) bool {
 	return slices.Contains(Of(there), p)
 }
 
+// SeesAlerts reports whether what concerns a group exists for a caller. What is of no
+// group concerns all of them: alerts of the cluster exist for callers who are bound to
+// none.
+func SeesAlerts(who entity.Principal, group string) bool {
+	return AllowsFor(who, AlertRead, group)
+}
+
+// SeesSetting reports whether a rule, a channel or what else people define for alerting
+// exists for a caller. What is for all groups, everybody may see.
+func SeesSetting(who entity.Principal, group string) bool {
+	return Allows(who, AlertRead) && (group == "" || Sees(who, group))
+}
+
+// AllowsFor is AllowsIn, where no group is all of them: then it is for callers who are
+// bound to none.
+func AllowsFor(who entity.Principal, p Permission, group string) bool {
+	if group == "" {
+		return Allows(who, p) && who.User.Groups == nil
+	}
+	return AllowsIn(who, p, group)
+}
+
 // Changes reports whether calls with a permission change something, so that
 // they are audited.
 func Changes(p Permission) bool {
 	switch p {
-	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, UserAdmin, UserWrite:
+	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, AlertWrite, AlertAck, ChannelWrite,
+		UserAdmin, UserWrite:
 		return true
 	}
 	return false

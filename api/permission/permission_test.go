@@ -68,3 +68,55 @@ func TestOperatorsOfSomeGroupsDrainNoNodes(t *testing.T) {
 	require.False(t, permission.Allows(as(entity.RoleViewer), permission.NodeWrite))
 	require.True(t, permission.Changes(permission.NodeWrite))
 }
+
+// Who edits the jobs of a group writes its rules; what is for all groups, and alerts of
+// the cluster, are for those who are bound to none.
+func TestAlertsAreSeenAndSteeredByGroup(t *testing.T) {
+	bound := as(entity.RoleOperator)
+	bound.User.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
+	unbound, viewer, admin := as(entity.RoleOperator), as(entity.RoleViewer), as(entity.RoleAdmin)
+	narrow := unbound
+	narrow.TokenID, narrow.Scopes = "t", []string{"alert:read"}
+	for _, c := range []struct {
+		name  string
+		who   entity.Principal
+		group string
+		// sees alerts and settings, writes rules, acknowledges
+		want [4]bool
+	}{
+		{"of the own group", bound, "mine", [4]bool{true, true, true, true}},
+		{"of a group to look at", bound, "shown", [4]bool{true, true, false, false}},
+		{"of another group", bound, "theirs", [4]bool{}},
+		{"of all groups, bound", bound, "", [4]bool{false, true, false, false}},
+		{"of all groups", unbound, "", [4]bool{true, true, true, true}},
+		{"of any group", unbound, "theirs", [4]bool{true, true, true, true}},
+		{"viewer", viewer, "", [4]bool{true, true, false, false}},
+		{"admin", admin, "", [4]bool{true, true, true, true}},
+		{"token that reads", narrow, "", [4]bool{true, true, false, false}},
+		{"disabled", as(entity.RoleDisabled), "", [4]bool{}},
+	} {
+		require.Equal(t, c.want, [4]bool{
+			permission.SeesAlerts(c.who, c.group), permission.SeesSetting(c.who, c.group),
+			permission.AllowsFor(c.who, permission.AlertWrite, c.group),
+			permission.AllowsFor(c.who, permission.AlertAck, c.group),
+		}, c.name)
+	}
+	for _, p := range []permission.Permission{permission.AlertWrite, permission.AlertAck, permission.ChannelWrite} {
+		require.True(t, permission.Changes(p))
+		require.Contains(t, permission.Scopes(), p)
+	}
+	require.False(t, permission.Changes(permission.AlertRead))
+}
+
+// A channel holds secrets, so it takes the right to write them.
+func TestChannelsAreWrittenByWhomAnAdminGaveSecrets(t *testing.T) {
+	trusted := as(entity.RoleOperator)
+	trusted.User.Secrets = true
+	require.True(t, permission.AllowsFor(as(entity.RoleAdmin), permission.ChannelWrite, ""))
+	require.True(t, permission.AllowsFor(trusted, permission.ChannelWrite, ""))
+	require.False(t, permission.Allows(as(entity.RoleOperator), permission.ChannelWrite))
+	trusted.User.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
+	require.True(t, permission.AllowsFor(trusted, permission.ChannelWrite, "mine"))
+	require.False(t, permission.AllowsFor(trusted, permission.ChannelWrite, "shown"))
+	require.False(t, permission.AllowsFor(trusted, permission.ChannelWrite, ""))
+}

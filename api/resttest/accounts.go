@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -72,6 +74,13 @@ var seeded = sync.OnceValues(func() ([]byte, error) {
 			if err := s.AddSession(ctx, session, 1); err != nil {
 				return err
 			}
+		}
+		if err := s.Write(ctx, repository.LaneAPI, "whole", func(ctx context.Context, tx repository.Tx) error {
+			fold, err := tx.Statistics.LockFold(ctx)
+			fold.Whole = true // no node of a former release has stored ends
+			return errors.Join(err, tx.Statistics.SaveFold(ctx, fold))
+		}); err != nil {
+			return err
 		}
 		for _, t := range []entity.Token{
 			{Name: "reads-jobs", Scopes: []string{"job:read"}},

@@ -11,22 +11,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/dryrun"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/access"
+	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
+	"github.com/platform-scheduler/platform-scheduler/application/service/channel"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
+	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
 	"github.com/platform-scheduler/platform-scheduler/application/service/idempotency"
+	"github.com/platform-scheduler/platform-scheduler/application/service/live"
+	"github.com/platform-scheduler/platform-scheduler/application/service/metric"
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/servicetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/auth"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
@@ -69,14 +79,19 @@ func New(t *testing.T, o enginetest.Options) *Backend {
 		map[entity.JobType]executor.Checker{entity.JobCommand: command.New(n.Clock, nil, command.Settings{})},
 	)
 	b := &Backend{Desk: servicetest.With(t, n, checker), checker: checker}
-	b.Definitions = definition.NewDefinitionService(n.Store.Jobs, b.Jobs, b.Groups, b.Secrets)
+	b.Definitions = definition.NewDefinitionService(n.Store.Jobs, b.Jobs, b.Groups, b.Secrets, n.Store)
 	return b
 }
 
 // Deps are the parts of a Router over these services.
 func (b *Backend) Deps(log *slog.Logger) api.Deps {
 	hasher := auth.NewArgon2(2)
+	language := expression.Language{}
+	define := alerting.Deps{
+		Settings: b.Store, Users: b.Store, Jobs: b.Store, Expressions: language, Clock: b.Time,
+	}
 	entries := audit.NewAuditService(b.Store, b.Clock)
+	channels := b.channels(log)
 	health := monitor.NewMonitorService(b.Store, NoTasks{}, b.Clock)
 	return api.Deps{
 		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions, Backfills: b.Backfills,
@@ -87,11 +102,45 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		Audit:   entries,
 		Reports: b.Detached, Checker: b.checker, Clock: b.Clock, Logger: log, TimeZone: "UTC",
 		Overview: b.Overview(health, nil),
+		Statistics: statistics.NewStatisticsService(statistics.Deps{
+			Sums: b.Store.Statistics, Baselines: b.Store.Statistics, Jobs: b.Store.Jobs, Clock: b.Time, Zone: time.UTC,
+		}),
 		Loads: monitor.NewLoadService(monitor.LoadDeps{
 			Jobs: b.Store, Schedules: b.Schedules, Clock: b.Time,
 			Machine: b.Clock,
 		}),
+		Series: metric.NewMetricService(b.Store, b.Time),
+		Live:   b.Feed(b.Clock),
+		Alerts: alerting.NewAlertService(alerting.AlertDeps{
+			Store: b.Store, Alerts: b.Store, Deliveries: b.Store, Clock: b.Time,
+		}),
+		Rules: alerting.NewRuleService(define), Silences: alerting.NewSilenceService(define),
+		Routes: alerting.NewRouteService(define), Teams: alerting.NewTeamService(define),
+		Contacts: alerting.NewContactService(define), OnCall: alerting.NewOnCallService(define),
+		Channels:  alerting.NewChannelService(define, channels.opener, channels.seals),
+		Templates: alerting.NewTemplateService(define, channels.renderer),
+		Trials:    channel.NewTrials(b.Store, channels.notifier, b.Clock),
+		Previews:  alerting.NewPreviews(channels.renderer, b.Clock),
+		DryRuns: alerting.NewDryRunService(dryrun.New(dryrun.Deps{
+			Runs: b.Store.Executions, Jobs: b.Store, Metrics: b.Store, Expressions: language, Clock: b.Time, Zone: time.UTC,
+			Grace: time.Minute,
+		})),
+		Explain: explain.NewExplainService(explain.Deps{
+			Ledger: b.Ledger, Jobs: b.Store.Jobs, Executions: b.Store.Executions, Groups: b.Store, Nodes: b.Store,
+			Alerts: b.Store, Schedules: b.Schedules, Clock: b.Time,
+		}),
 	}
+}
+
+// Feed tells what changes in the store, by a clock of the machine.
+func (b *Backend) Feed(machine clock.Clock) *live.Feed { return b.FeedOf(machine, b.Store.Statistics) }
+
+// FeedOf is Feed with another reader of changes.
+func (b *Backend) FeedOf(machine clock.Clock, changes repository.Changes) *live.Feed {
+	return live.NewFeed(live.Deps{
+		Changes: changes, Audit: b.Store, Alerts: b.Store, Clock: b.Time, Machine: machine,
+		Nodes: func() []entity.Node { return nil }, Logger: slog.New(slog.DiscardHandler),
+	})
 }
 
 // Lateness is how late runs started on this node; none has when it is nil.

@@ -67,8 +67,10 @@ func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
 	space := keySpace(cfg)
 	e.cluster = &cluster{
 		client: client, guard: redisconn.Watch(client, cfg.Redis, e.machine, e.logger),
-		redis: redispubsub.New(client, space), locks: redislock.New(client, space),
+		redis: redispubsub.New(client, space),
+		locks: lock.Count(redislock.New(client, space), e.Metrics.LockCall("redis")),
 	}
+	client.AddHook(redisCalls{e.machine, e.Metrics.RedisCall})
 	ping := func(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(ctx, pingTimeout)
 		defer cancel()
@@ -160,6 +162,12 @@ func (l listener) MembersChanged(context.Context) error {
 	l.e.Member.Wake()
 	return nil
 }
+
+// EventsAdded implements notify.Listener.
+func (l listener) EventsAdded() { l.e.events.wake() }
+
+// MessagesPlanned implements notify.Listener.
+func (l listener) MessagesPlanned() { l.e.notifying.notifier.Wake() }
 
 // NotificationsMissed implements notify.Listener. The reconciliation finds requests to stop.
 func (l listener) NotificationsMissed(ctx context.Context) error {

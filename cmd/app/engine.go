@@ -27,15 +27,21 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring/missed"
 	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
+	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
 	"github.com/platform-scheduler/platform-scheduler/application/service/group"
 	"github.com/platform-scheduler/platform-scheduler/application/service/idempotency"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	"github.com/platform-scheduler/platform-scheduler/application/service/live"
+	"github.com/platform-scheduler/platform-scheduler/application/service/metric"
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -44,8 +50,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/boottime"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/hostmetrics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
@@ -63,6 +69,9 @@ type Options struct {
 	Processes Processes
 	// Observer receives ended runs; may be nil.
 	Observer completion.Observer
+	// Publisher receives what the outbox holds for the brokers; nil is Kafka, where
+	// brokers are configured.
+	Publisher maintenance.Publisher
 	// Startup receives what the start waits for; may be nil.
 	Startup *StartupStatus
 	Logger  *slog.Logger
@@ -109,11 +118,15 @@ type Engine struct {
 	Backfills  *execution.BackfillService
 	Overview   *monitor.OverviewService
 	Loads      *monitor.LoadService
+	Statistics *statistics.StatisticsService
+	Series     *metric.MetricService
+	Live       *live.Feed
+	Alerting   Alerting
+	Explain    *explain.ExplainService
 	Nodes      *node.NodeService
 	Calls      *idempotency.CallKeeper
 	Audit      *audit.AuditService
 	Metrics    *metrics.MetricsCollector
-	Bus        *mq.Bus
 	Clock      *storeclock.Clock
 	Planner    *firing.JobManager
 	Runner     *running.TaskManager
@@ -134,10 +147,21 @@ type Engine struct {
 	folder    *datafolder.Folder
 	keys      *keyring.Keyring
 	cluster   *cluster
+	events    *events
+	alerts    *alerts
+	reactions *reactions
+	usual     *monitoring.Usual
+	slow      *monitoring.Slow
+	zone      *time.Location
+	notifying *notifying
+	host      *hostmetrics.Host
+	collector *monitoring.Collector
 	beats     *registry.Beats
 	ticker    *ticker.Ticker
 	backfills *backfill.Manager
 	retention *maintenance.Retention
+	fold      *monitoring.Fold
+	missed    *missed.Search
 	dispatch  *dispatch.Manager
 	// exposure is nil unless commands run as the server's own user.
 	exposure *monitor.CommandExposure
@@ -181,25 +205,25 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	}
 	e = &Engine{
 		startup: o.Startup, cfg: cfg, processes: o.Processes, machine: o.Clock, logger: o.Logger, checker: o.Executor,
-		Metrics: metrics.New(), Bus: mq.NewBus(),
-		lost: make(chan error, 1),
+		Metrics: metrics.New(o.Clock, jobLabels(cfg)),
+		lost:    make(chan error, 1),
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close())
 		}
 	}()
-	if note := cfg.IdleNote(); note != "" {
-		e.logger.Warn(note)
-	}
 	if e.folder, err = datafolder.Open(cfg.DataDir); err != nil {
 		return e, err
 	}
 	for _, what := range e.folder.Mended {
 		o.Logger.Warn(what)
 	}
+	if e.events, err = openEvents(e, o); err != nil {
+		return e, err
+	}
 	err = e.retryUntilReady(ctx, "the store", func(ctx context.Context) (err error) {
-		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics))
+		e.Store, err = persistence.Open(ctx, storeConfig(cfg, e.folder, o, e.Metrics, e.events.added))
 		return err
 	}, connect.Waitable)
 	if err != nil {
@@ -208,6 +232,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err = e.openCluster(ctx, cfg); err != nil {
 		return e, err
 	}
+	e.host = hostmetrics.NewHost(o.Clock, "/", cfg.DataDir)
 	e.Clock = storeclock.New(o.Clock, e.timeSource())
 	if err = e.Clock.Measure(ctx); err != nil {
 		return e, err
@@ -250,12 +275,13 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: view.Nodes, Jobs: jobs, Runs: e.Store.Executions, Self: node,
 	})
-	admitter := admission.NewAdmitter(compiler, fair, jobs, router, event.NewEnds(event.Outbox{}))
+	ends := event.NewEnds(event.Outbox{Readers: e.events.readers}, monitoring.NewDigests(o.Logger))
+	admitter := admission.NewAdmitter(compiler, fair, jobs, router, ends)
 	parallel := 1
 	if cfg.Store.Driver == config.DriverMySQL {
 		parallel = 2
 	}
-	secrets := redact.New(o.Executor, e.Secrets)
+	secrets := e.events.traced(redact.New(o.Executor, e.Secrets))
 	e.Commits = commits.NewCommits()
 	e.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
 		Store: e.Store, Claims: e.Store, Plans: e.Store, Jobs: jobs, Admitter: admitter, Commits: e.Commits,
@@ -265,7 +291,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Claims: e.Store, Executions: e.Store.Executions, Jobs: jobs, Admitter: admitter,
 		Fair: fair, Executor: secrets, Tokens: detached.NewIssuer(e.Store, e.keys, o.Clock, e.Clock), Clock: o.Clock,
 		StoreClock: e.Clock, Metrics: e.Metrics,
-		Observer: o.Observer, Commits: e.Commits, Scheduled: e.Repairs, Lease: lease, Random: rand.Float64, Logger: o.Logger,
+		Observer: e.events.observer(o.Observer), Commits: e.Commits, Scheduled: e.Repairs, Lease: lease,
+		Random: rand.Float64, AsksSuccess: e.asksSuccess, Logger: o.Logger,
 	}, running.Config{
 		NodeID: node.ID, Epoch: node.Epoch, Labels: node.Labels, Handlers: node.Handlers, Slots: node.Slots,
 		CommandSlots: node.CommandSlots,
@@ -303,9 +330,20 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		Store: e.Store, Clock: o.Clock, StoreClock: e.Clock, Logger: o.Logger, JobVersions: cfg.Retention.JobVersions,
 		Days: maintenance.RetentionDays{
 			Executions: cfg.Retention.ExecutionsDays, Logs: cfg.Retention.LogsDays, Metrics: cfg.Retention.MetricsDays,
-			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays,
+			Audit: cfg.Retention.AuditDays, Nodes: cfg.Retention.NodesDays, Alerts: cfg.Retention.AlertsDays,
 		},
 	})
+	if err := e.openNotifying(ctx, tasks); err != nil {
+		return e, err
+	}
+	if err := e.addUp(); err != nil {
+		return e, err
+	}
+	if e.reactions, err = newReactions(e, e.notifying.planned); err != nil {
+		return e, err
+	}
+	e.alerts = newAlerts(e, tasks, e.notifying.planned)
+	e.events.wire(e, tasks)
 	e.wireServices(admitter, compiler, closer, o.Executor, tasks, jobs)
 	return e, e.addTasks(tasks)
 }
@@ -317,9 +355,9 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 	events := engineEvents{e}
 	e.Jobs = job.NewJobService(job.JobDeps{
 		Store: e.Store, Jobs: e.Store.Jobs, Plans: e.Store, Claims: e.Store, Admitter: admitter, Schedules: compiler,
-		Checker: checker,
-		Engine:  events, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger, Secrets: e.Secrets,
-		Latest: jobs.Latest,
+		Checker: checker, Secrets: e.Secrets,
+		Engine: events, Channels: e.Store, Clock: e.Clock, TimeZone: e.cfg.Server.TimeZone, Logger: e.logger,
+		Latest: jobs.Latest, EventReaders: entity.EventReaders{Kafka: e.events.readers.Kafka},
 	})
 	e.Groups = group.NewGroupService(e.Store, e.Jobs, e.Planner, e.Clock, e.logger)
 	e.backfills = backfill.New(backfill.Deps{
@@ -330,12 +368,13 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 		Store: e.Store, Backfills: e.Store, Jobs: e.Store.Jobs, Admitter: admitter, Schedules: compiler, Starter: e.backfills,
 		Clock: e.Clock, Logger: e.logger,
 	})
-	e.Definitions = definition.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets)
+	e.Definitions = definition.NewDefinitionService(e.Store.Jobs, e.Jobs, e.Groups, e.Secrets, e.Store)
 	e.Executions = execution.NewExecutionService(execution.ExecutionDeps{
-		Store: e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Firer: e.Jobs,
-		Schedules: compiler,
-		Closer:    closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
+		FailureRows: e.Store.Executions,
+		Store:       e.Store, Executions: e.Store.Executions, Records: e.Store, Jobs: e.Store.Jobs, Firer: e.Jobs,
+		Schedules: compiler, Closer: closer, Detached: e.Detached, Engine: events, Clock: e.Clock,
 	})
+	e.Explain = e.explainer(compiler)
 	e.Nodes = node.NewNodeService(e.Store)
 	e.Calls = idempotency.NewCallKeeper(e.Store, e.StoreTime())
 	e.Audit = audit.NewAuditService(e.Store, e.StoreTime())
@@ -348,18 +387,11 @@ func (e *Engine) wireServices(admitter *admission.Admitter, compiler *schedule.C
 		Jobs: e.Store, Schedules: compiler, Clock: e.Clock,
 		Machine: e.machine,
 	})
-	e.Metrics.WatchRetention(e.retention)
-	e.Metrics.Watch(e.Store, e.Runner, e.Planner, tasks, e.Clock, e.degraded)
+	e.Series = metric.NewMetricService(e.Store, e.Clock)
+	e.Live = live.NewFeed(live.Deps{
+		Changes: e.Store.Statistics, Audit: e.Store, Alerts: e.Store, Nodes: e.Member.Nodes, Clock: e.Clock,
+		Machine: e.machine, Logger: e.logger,
+	})
+	e.Alerting = newAlerting(e, e.fold.Zone)
+	e.watchMetrics(tasks)
 }
-
-// engineEvents passes changes by the services to the loops.
-type engineEvents struct{ e *Engine }
-
-// JobChanged implements job.Engine.
-func (n engineEvents) JobChanged(job *entity.Job) {
-	n.e.Planner.JobChanged(job)
-	n.e.cluster.announceJob(job)
-}
-
-// AfterCommit implements job.Engine and execution.Engine.
-func (n engineEvents) AfterCommit(effect commits.PostCommit) { n.e.Commits.AfterCommit(effect) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -36,6 +37,8 @@ type script struct {
 	// handlers are its own; commands is how many it runs at once.
 	handlers []string
 	commands int
+	// publisher receives what the outbox holds for the brokers; nil is no brokers.
+	publisher maintenance.Publisher
 }
 
 func (s *script) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
@@ -104,6 +107,7 @@ func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &logtest.Book{}}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{
 		Clock: n.clock, Executor: s, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
+		Publisher: s.publisher,
 	})
 	require.NoError(t, err)
 	n.Engine = engine

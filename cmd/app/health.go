@@ -11,24 +11,37 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
+// The parts that rules of alerts tell apart.
+const (
+	partDrain    = "drain"
+	partVersions = "versions"
+	partUnplaced = "unplaced"
+)
+
 // parts returns what may fail on this node besides the store and the tasks.
 func (e *Engine) parts() []monitor.Part {
 	return []monitor.Part{
 		{Name: "redis", Check: e.cluster.trouble},
+		{Name: "kafka", Check: e.events.trouble},
+		{Name: "alert-events", Check: func() (string, bool) { return e.events.unread.Trouble() }},
 		{Name: "membership", Check: func() (string, bool) { return e.Member.Standing() }},
-		{Name: "drain", Check: func() (string, bool) { return e.Member.Draining() }},
+		{Name: partDrain, Check: func() (string, bool) { return e.Member.Draining() }},
 		{Name: monitor.PartClock, Check: e.skew},
 		{Name: "retention", Check: func() (string, bool) { return e.retention.Behind() }},
+		{Name: "statistics", Check: e.statisticsTrouble},
 		{Name: "ends", Check: func() (string, bool) { return e.Runner.Ends.Holding() }},
 		{Name: monitor.PartNode, Check: func() (string, bool) { return e.Member.Missing() }},
 		{Name: "leader", Check: e.leaderless},
 		{Name: "peers", Check: e.peersTrouble},
-		{Name: "versions", Check: func() (string, bool) { return e.Member.Versions() }},
+		{Name: partVersions, Check: func() (string, bool) { return e.Member.Versions() }},
 		{Name: monitor.PartCommands, Check: e.commandTrouble},
 		{Name: "secrets", Check: e.Secrets.Lost},
-		{Name: "unplaced", Check: func() (string, bool) { return e.dispatch.Unroutable() }},
+		{Name: partUnplaced, Check: func() (string, bool) { return e.dispatch.Unroutable() }},
+		{Name: "channels", Check: e.notifying.notifier.Trouble},
 		{Name: "locks", Check: e.lockedJobs},
 		{Name: "rows", Check: e.unreadableRows},
+		{Name: "weekly-report", Check: func() (string, bool) { return e.reactions.reportTrouble() }},
+		{Name: "alert-actions", Check: func() (string, bool) { return e.reactions.actor.Trouble() }},
 	}
 }
 

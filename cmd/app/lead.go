@@ -20,7 +20,7 @@ func (c *cluster) elect(e *Engine, node entity.Node) {
 	if c == nil {
 		return
 	}
-	locks := lock.NewFallback(c.locks, e.Store.Locks, e.machine, e.logger)
+	locks := lock.NewFallback(c.locks, lock.Count(e.Store.Locks, e.Metrics.LockCall("store")), e.machine, e.logger)
 	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.timing().Lease*3/4)
 }
 

@@ -22,7 +22,7 @@ import (
 
 // clusterTasks are those of one node, nodeTasks those of every node that ask the store.
 var (
-	clusterTasks = []string{"backfills", "deadlines", "groups", "limits", "places", "relay", "retention"}
+	clusterTasks = []string{"backfills", "deadlines", "forget", "groups", "limits", "places", "relay", "retention"}
 	nodeTasks    = []string{"clock", "scan", "heartbeat", "reconcile", "dispatch"}
 )
 
@@ -32,13 +32,17 @@ type mailbox struct {
 	ids []string
 }
 
-func (m *mailbox) take(_ context.Context, events []entity.Event) error {
+// Publish implements maintenance.Publisher.
+func (m *mailbox) Publish(_ context.Context, events []entity.Event) (taken []string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range events {
-		m.ids = append(m.ids, e.ID)
+		taken = append(taken, e.ID)
+		if e.Topic == entity.TopicExecutions {
+			m.ids = append(m.ids, e.ID)
+		}
 	}
-	return nil
+	return taken, nil
 }
 
 func (m *mailbox) seen() []string {
@@ -78,13 +82,11 @@ func TestOneNodeDoesTheTasksOfTheLeader(t *testing.T) {
 			change(&cfgs[0])
 			change(&cfgs[1])
 			fails := func(context.Context, entity.Run) entity.Outcome { return entity.Failed(entity.ReasonError, "no") }
-			first := startNode(t, cfgs[0], &script{reply: fails})
-			first.await("the first leads", func() bool { return slices.Equal(clusterTasks, tasksOf(first)) })
-			second := startNode(t, cfgs[1], &script{reply: fails})
-			defer second.stop()
 			var one, two mailbox
-			first.Bus.Subscribe(one.take)
-			second.Bus.Subscribe(two.take)
+			first := startNode(t, cfgs[0], &script{reply: fails, publisher: &one})
+			first.await("the first leads", func() bool { return slices.Equal(clusterTasks, tasksOf(first)) })
+			second := startNode(t, cfgs[1], &script{reply: fails, publisher: &two})
+			defer second.stop()
 			job := first.create(newJob("fails", every(100*time.Millisecond)))
 			first.await("failures are told", func() bool { return len(one.seen()) > 20 })
 			require.Empty(t, two.seen(), "by one node")
@@ -207,7 +209,7 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 
 // Who does not plan does not stand; who is alone leads.
 func TestWhoStandsForElection(t *testing.T) {
-	alone := startNode(t, newConfig(t), &script{})
+	alone := startNode(t, newConfig(t), &script{publisher: &mailbox{}})
 	require.Equal(t, clusterTasks, tasksOf(alone))
 	require.Equal(t, "node-1", alone.shown())
 	alone.stop()

@@ -33,6 +33,8 @@ func (e *Engine) Start() {
 	if e.cluster != nil {
 		e.loops.Go(func() { _ = e.cluster.notifier.Run(runCtx) })
 	}
+	e.events.start(runCtx, &e.loops)
+	e.loops.Go(func() { e.notifying.notifier.Run(runCtx) })
 	e.campaign()
 	if _, on := e.isolation(); on {
 		review := definition.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
@@ -89,6 +91,7 @@ func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	e.planning.Wait()
 	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
 	errs := []error{e.ticker.Stop(), closeEdge()}
+	e.flushMetrics(ctx)
 	e.stopRun()
 	done := make(chan struct{})
 	go func() {
@@ -145,7 +148,8 @@ func (e *Engine) close() error {
 	if e.processes != nil {
 		errs = append(errs, e.processes.Close())
 	}
-	errs = append(errs, e.cluster.close())
+	errs = append(errs, e.events.close(), e.cluster.close())
+	e.reactions.close()
 	e.peerServers.Wait()
 	if e.Store != nil {
 		errs = append(errs, e.Store.Close())

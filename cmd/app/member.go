@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/hostmetrics"
 )
 
 // member makes this node a member of the cluster.
@@ -22,7 +22,7 @@ func (e *Engine) member(node entity.Node, lease *membership.Lease, view *members
 ) *membership.Member {
 	d := membership.Deps{
 		Registry: e.beats, Worker: e.Runner, Planner: e.Planner, View: view,
-		Load: loadReporter{metrics.NewLoad(e.machine, "/"), e.Clock}, Metrics: e.Metrics, Lease: lease,
+		Load: loadReporter{e.host, e.Clock}, Metrics: e.Metrics, Lease: lease,
 		Clock: e.machine, Logger: e.logger, OnChange: e.dispatch.Wake, OnBeat: onBeat, OnLost: e.end,
 	}
 	e.cluster.join(e, &d, node)
@@ -54,7 +54,7 @@ func (e *Engine) timeSource() repository.TimeSource {
 
 // loadReporter measures what the registry shows of the process.
 type loadReporter struct {
-	load  *metrics.Load
+	load  *hostmetrics.Host
 	clock *storeclock.Clock
 }
 

@@ -41,15 +41,3 @@ func TestTheStartTellsOfSharedSecrets(t *testing.T) {
 	n.stop()
 	require.Empty(t, started(t, cfg, shared[1]), "somebody has chosen")
 }
-
-// Keys that do nothing yet are no silent promise.
-func TestTheStartNamesKeysThatDoNothing(t *testing.T) {
-	const idle = "does nothing yet"
-	require.Empty(t, started(t, newConfig(t), idle))
-	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
-		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "0", "node.id": "node-1",
-		"kafka.brokers": "k:9092",
-	}})
-	require.NoError(t, err)
-	require.Len(t, started(t, cfg, "level=WARN", "kafka.brokers: set, and "+idle), 1)
-}

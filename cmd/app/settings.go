@@ -18,13 +18,14 @@ import (
 )
 
 func storeConfig(cfg config.Config, folder *datafolder.Folder, o Options,
-	m *metrics.MetricsCollector,
+	m *metrics.MetricsCollector, eventsAdded func(),
 ) persistence.Config {
 	return persistence.Config{
 		Config: sqldb.Config{
 			Driver: cfg.Store.Driver, DSN: cfg.Store.DSN, Path: folder.File(datafolder.DatabaseFile),
 			Synchronous: cfg.Store.Synchronous,
 			Clock:       o.Clock, Logger: o.Logger, Observe: m.Query, Unreadable: m.UnreadableRow, MaxConns: maxConns(cfg),
+			EventsAdded: eventsAdded,
 		},
 		AutoMigrate: cfg.Store.AutoMigrate,
 	}

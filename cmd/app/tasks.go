@@ -5,9 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring/missed"
+	"github.com/platform-scheduler/platform-scheduler/application/service/report"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka"
 )
 
 // The intervals of the tasks.
@@ -27,9 +32,17 @@ const (
 	callsInterval     = time.Second
 	auditInterval     = 5 * time.Second
 	secretsInterval   = time.Minute
-	relayInterval     = time.Second
+	unreadInterval    = 10 * time.Second
+	forgetInterval    = 10 * time.Second
 	retentionInterval = time.Minute
 	exposureInterval  = time.Minute
+	foldInterval      = 500 * time.Millisecond
+	periodsInterval   = time.Minute
+	rollUpInterval    = time.Minute
+	actionsInterval   = time.Second
+	levelsInterval    = alerting.Interval
+	recoveryInterval  = time.Minute
+	successesInterval = 5 * time.Second
 )
 
 // task is something that a node does at intervals.
@@ -59,7 +72,7 @@ func (e *Engine) nodeTasks() []task {
 	watch := periodic.NewClockWatch(e.Clock, e.logger, func(time.Duration) { e.Planner.Wake() })
 	tasks := []task{
 		{"clock", clockInterval, watch.RunOnce},
-		{"scan", time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond, e.scan},
+		{"scan", e.scanInterval(), e.scan},
 		{"health", healthInterval, e.Monitor.Watch},
 		{"calls", callsInterval, e.Calls.RunOnce},
 		{"secrets", secretsInterval, ignoreResult(e.Secrets.Refresh)},
@@ -67,6 +80,20 @@ func (e *Engine) nodeTasks() []task {
 		{"reconcile", reconcileInterval, e.Runner.Reconcile},
 		{"dispatch", dispatchInterval, e.sweepQueues},
 		{"leader", e.timing().Lease, e.seekLeader},
+		{"slow-runs", monitoring.SlowInterval, e.slow.RunOnce},
+		{"troubles", alerting.Interval, newTroubles(e).RunOnce},
+		{"alert-events", unreadInterval, e.events.unread.RunOnce},
+		{"alert-successes", successesInterval, e.alerts.successes.RunOnce},
+		{"metrics", time.Duration(e.cfg.Monitoring.CollectIntervalSec) * time.Second, e.collector.RunOnce},
+	}
+	if e.events.excess != nil {
+		tasks = append(tasks, task{"kafka-events", unreadInterval, e.events.excess.RunOnce})
+	}
+	if e.events.client != nil {
+		tasks = append(tasks, task{"kafka", kafka.CheckInterval, e.events.check})
+	}
+	if e.reactions.watchdog != nil {
+		tasks = append(tasks, task{"alert-watchdog", watching.WatchInterval, e.reactions.watchdog.RunOnce})
 	}
 	if e.exposure != nil {
 		tasks = append(tasks, task{"exposure", exposureInterval, e.exposure.RunOnce})
@@ -77,8 +104,7 @@ func (e *Engine) nodeTasks() []task {
 // leaderTasks returns what one node does for all (docs/cluster.md says why). Two
 // nodes may do a task at once for a while.
 func (e *Engine) leaderTasks() []task {
-	relay := maintenance.NewRelay(e.Store, e.Bus)
-	return []task{
+	tasks := []task{
 		{"deadlines", deadlineInterval, ignoreCount(e.Repairs.SweepDeadlines)},
 		{"detached", detachedInterval, ignoreCount(e.Detached.SweepDeadlines)},
 		{"detached-cancels", cancelsInterval, ignoreCount(e.Detached.SweepCancels)},
@@ -87,9 +113,27 @@ func (e *Engine) leaderTasks() []task {
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"pauses", pausesInterval, e.endPauses},
 		{"backfills", backfillInterval, e.backfills.RunOnce},
-		{"relay", relayInterval, ignoreCount(relay.RunOnce)},
+		{"forget", forgetInterval, e.events.forget},
 		{"retention", retentionInterval, ignoreCount(e.retention.RunOnce)},
+		{"fold", foldInterval, ignoreCount(e.fold.RunOnce)},
+		{"missed-ends", missed.Interval, e.missed.RunOnce},
+		{"periods", periodsInterval, ignoreCount(e.fold.Periods)},
+		{"alert-levels", levelsInterval, e.alerts.levels},
+		{"alert-deadlines", levelsInterval, e.alerts.deadlines},
+		{"alert-recovery", recoveryInterval, e.alerts.recover},
+		{"alert-actions", actionsInterval, ignoreCount(e.reactions.actor.RunOnce)},
+		{"alert-heartbeat", watching.HeartbeatInterval, e.reactions.pulse.RunOnce},
+		{"metrics-roll-up", rollUpInterval, monitoring.NewRollUp(e.Store, e.Clock).RunOnce},
 	}
+	if e.reactions.report != nil {
+		tasks = append(tasks, task{"weekly-report", report.Interval, e.reactions.report.RunOnce})
+	}
+	return tasks
+}
+
+// scanInterval is the time between two scans.
+func (e *Engine) scanInterval() time.Duration {
+	return time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond
 }
 
 // scan finds the due jobs in the partitions of this node.

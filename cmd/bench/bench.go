@@ -14,7 +14,9 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/alerts"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/calls"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/console"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/disruption"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/idle"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/tail"
@@ -28,12 +30,14 @@ type Options struct {
 	// Name is one of Names.
 	Name string
 	// Duration is the measured span, after the warm-up; 0 is the default: 60 s
-	// of api, 30 s of tail, 20 s of the others.
+	// of api and console, 30 s of tail and alerts, 20 s of the others.
 	Duration time.Duration
-	// Jobs is the number of jobs of stampede, idle and lateness; 0 is the default.
+	// Jobs is the number of jobs of stampede, idle and lateness, and of the burst of alerts (a tenth
+	// of it); 0 is the default.
 	Jobs int
 	// Rate is the fires a second of lateness (1,000) and of failover, rolling and restart-store
-	// (300). Of api it is the calls a second (200), of tail the lines a second of each run (10). 0
+	// (300). Of api it is the calls a second (200), of tail the lines a second of each run (10), of
+	// alerts the failures a second (10). 0
 	// is the default.
 	Rate int
 	// Nodes are processes on one store; 0 is the default: 3 of failover, rolling
@@ -48,10 +52,15 @@ type Options struct {
 	RestartCommand string
 	// History is the number of ended runs that throughput and lateness find.
 	History int
-	// Fires is the fires a second beside the calls of api.
+	// Fires is the fires a second beside the calls of api (200), and beside the browsers of
+	// console (20); 0 is the default.
 	Fires int
+	// Browsers is how many have the overview of console open.
+	Browsers int
 	// Tails are the logs that tail follows at once.
 	Tails int
+	// Burst is the number of failures of alerts that come within a minute.
+	Burst int
 	// Ceiling measures the bare programs beside throughput.
 	Ceiling bool
 	// Coordinated makes throughput measure SERIAL jobs too.
@@ -65,18 +74,20 @@ type Options struct {
 // Names lists the benches.
 func Names() []string {
 	return []string{
-		"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "failover", "rolling",
+		"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "alerts", "console", "failover", "rolling",
 		"restart-store",
 	}
 }
 
 // defaults fills the options that are not set.
 func (o *Options) defaults() {
-	d := Options{Duration: 20 * time.Second, Rate: 1000, Nodes: 1, Rounds: 3}
+	d := Options{Duration: 20 * time.Second, Rate: 1000, Nodes: 1, Rounds: 3, Fires: 200}
 	switch o.Name {
 	case "api":
 		d.Duration, d.Rate = time.Minute, 200
-	case "tail":
+	case "console":
+		d.Duration, d.Fires = time.Minute, 20
+	case "tail", "alerts":
 		d.Duration, d.Rate = 30*time.Second, 10
 	case "failover", "rolling":
 		d.Rate, d.Nodes = 300, 3
@@ -84,6 +95,7 @@ func (o *Options) defaults() {
 		d.Rate, d.Nodes, d.Rounds = 300, 3, 1
 	}
 	o.Duration, o.Rate = cmp.Or(o.Duration, d.Duration), cmp.Or(o.Rate, d.Rate)
+	o.Fires = cmp.Or(o.Fires, d.Fires)
 	o.Nodes, o.Rounds = cmp.Or(o.Nodes, d.Nodes), cmp.Or(o.Rounds, d.Rounds)
 }
 
@@ -93,7 +105,7 @@ const maxNodes = 32
 // check refuses what cannot be measured.
 func (o *Options) check() error {
 	several := slices.Contains([]string{
-		"throughput", "lateness", "stampede", "idle", "failover", "rolling",
+		"throughput", "lateness", "stampede", "idle", "alerts", "failover", "rolling",
 		"restart-store",
 	}, o.Name)
 	switch {
@@ -107,6 +119,10 @@ func (o *Options) check() error {
 		return fmt.Errorf("%s needs at least two --nodes", o.Name)
 	case o.Rounds < 1 || o.Rate < 1 || o.Duration < 0 || o.Jobs < 0 || o.History < 0:
 		return errors.New("--rounds and --rate must be at least 1, and --duration, --jobs and --history not less than 0")
+	case o.Fires < 1 || o.Name == "console" && (o.Browsers < 1 || o.Browsers > console.MaxBrowsers):
+		return fmt.Errorf("--fires must be at least 1, and --browsers 1 to %d", console.MaxBrowsers)
+	case o.Name == "alerts" && (o.Burst < 1 || o.Jobs > o.Burst):
+		return errors.New("--burst must be at least 1, and at least --jobs")
 	}
 	return nil
 }
@@ -123,9 +139,18 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r report.Result, er
 	if err := o.check(); err != nil {
 		return r, err
 	}
+	if o.Name == "alerts" {
+		if cfg, err = alerts.Configure(cfg); err != nil {
+			return r, err
+		}
+	}
+	alone := o.Name == "console"
+	if alone {
+		cfg = console.Configure(cfg, o.Browsers)
+	}
 	b, err := rig.New(ctx, cfg, rig.Settings{
-		Name: o.Name, Nodes: o.Nodes, Processes: Clustered(o.Name, o.Nodes), Duration: o.Duration, Profile: o.Profile,
-		Progress: o.Progress,
+		Name: o.Name, Nodes: o.Nodes, Processes: alone || Clustered(o.Name, o.Nodes), Alone: alone, Duration: o.Duration,
+		Profile: o.Profile, Progress: o.Progress,
 	})
 	if err != nil {
 		return r, err
@@ -133,7 +158,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r report.Result, er
 	defer func() {
 		err = errors.Join(err, b.Drop(context.WithoutCancel(ctx)))
 	}()
-	return o.workload(b).Run(ctx)
+	return o.workload(b, alerts.GoalsOf(cfg)).Run(ctx)
 }
 
 // workload is what a bench does with its nodes.
@@ -142,7 +167,7 @@ type workload interface {
 }
 
 // workload is the one of the name; check has seen to it that there is one.
-func (o *Options) workload(b *rig.Bench) workload {
+func (o *Options) workload(b *rig.Bench, goals alerts.Goals) workload {
 	return map[string]workload{
 		"throughput":    throughput.FlatOut{Bench: b, Ceiling: o.Ceiling, Coordinated: o.Coordinated, History: o.History},
 		"talk":          throughput.Talk{Bench: b},
@@ -151,6 +176,8 @@ func (o *Options) workload(b *rig.Bench) workload {
 		"idle":          idle.Servers{Bench: b, Jobs: o.Jobs},
 		"api":           calls.Calls{Bench: b, Rate: o.Rate, Fires: o.Fires},
 		"tail":          tail.Logs{Bench: b, Tails: o.Tails, Rate: o.Rate},
+		"alerts":        alerts.Told{Bench: b, Rate: o.Rate, Burst: o.Burst, Jobs: o.Jobs, Goals: goals},
+		"console":       console.Browsers{Bench: b, Many: o.Browsers, Fires: o.Fires},
 		"failover":      disruption.Failover{Bench: b, Rate: o.Rate, Rounds: o.Rounds, Freeze: o.Freeze},
 		"rolling":       disruption.Rolling{Bench: b, Rate: o.Rate, Rounds: o.Rounds},
 		"restart-store": disruption.RestartStore{Bench: b, Rate: o.Rate, Rounds: o.Rounds, Command: o.RestartCommand},

@@ -19,7 +19,13 @@ func small(t *testing.T, name string) (report.Result, string) {
 	dir := t.TempDir()
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": dir, "executor.slots": "256"}})
 	require.NoError(t, err)
-	o := Options{Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Progress: io.Discard}
+	o := Options{
+		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Browsers: 8,
+		Progress: io.Discard,
+	}
+	if name == "alerts" {
+		o.Burst, o.Jobs = 300, 30
+	}
 	r, err := Run(t.Context(), cfg, o)
 	for range 4 {
 		if errors.Is(err, timing.ErrBusy) { // other tests take the processor; its figures are not asserted
@@ -63,6 +69,32 @@ func TestASmallBenchFollowsEveryLine(t *testing.T) {
 	require.Equal(t, r.Planned, r.Tail.Lines)
 	require.Zero(t, r.Lost+r.Doubled)
 	require.Zero(t, r.Tail.Reconnects)
+}
+
+func TestASmallBenchTellsEachFailure(t *testing.T) {
+	r, _ := small(t, "alerts")
+	a := r.Alerts
+	require.Equal(t, 350, r.Planned)
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Equal(t, []int{50, 50, 0}, []int{a.Failures, a.Messages, a.Untold})
+	require.Equal(t, []int{300, 350, 80}, []int{a.Burst, a.Counted, a.Alerts})
+	require.Positive(t, a.Delays.P50)
+	require.Positive(t, a.BurstMessages)
+	require.LessOrEqual(t, a.BurstMessages, a.MessageBound)
+	require.Zero(t, a.Repeated+a.Unsigned)
+}
+
+func TestASmallBenchOfTheConsoleReadsPages(t *testing.T) {
+	r, dir := small(t, "console")
+	c := r.Console
+	require.Equal(t, []int{8, 2}, []int{c.Browsers, c.Users})
+	require.Positive(t, c.Answers)
+	require.Positive(t, c.EventsPerSecond)
+	require.Positive(t, c.With.QueriesPerSecond)
+	require.Zero(t, c.Errors+c.StreamsLost)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 func TestAnUnknownBenchIsNamedWithTheKnownOnes(t *testing.T) {

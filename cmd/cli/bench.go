@@ -25,8 +25,12 @@ import (
 // not keep the next one from starting directly.
 const benchSlots = 2048
 
-// errBench is a bench that found fires lost or doubled.
-var errBench = errors.New("fires were lost or doubled")
+var (
+	// errBench is a bench that found fires lost or doubled.
+	errBench = errors.New("fires were lost or doubled")
+	// errPromise is a bench that found something worse than promised.
+	errPromise = errors.New("a promise was broken")
+)
 
 func (s *session) benchCommand() *cobra.Command {
 	o := bench.Options{Progress: s.err}
@@ -36,7 +40,8 @@ func (s *session) benchCommand() *cobra.Command {
 		Use:   "bench " + strings.Join(bench.Names(), "|"),
 		Short: "Measure this machine: throughput, lateness, stampede, failover, and more",
 		Long: `Measure the real engine on a scratch database of its own, which is removed
-afterwards; the configured one is never opened. An observer outside the
+afterwards; the configured one is never opened. Where kafka.brokers are set, events
+go to scratch topics there, which are deleted, too. An observer outside the
 engine's tables counts what was lost and doubled.
 
   throughput     executions a second, flat out, beside bare batched SQL of the same run
@@ -46,11 +51,13 @@ engine's tables counts what was lost and doubled.
   talk           throughput beside 500 runs that talk and keep silent in turns
   api            calls at a steady rate beside a firing engine, from their planned moments
   tail           logs followed live: the delay of lines, and whether all come, in order
+  alerts         failures until their webhooks arrive: the delay, and a burst of them
+  console        browsers with the overview open: what they add to a server that fires
   failover       a node of three is lost under load: when its fires and its runs go on
   rolling        the nodes are restarted under load, one after the other
   restart-store  the store is restarted under load, by --restart-command
 
-The last three, and the first four with --nodes, start each node as a process
+The last three, and the first four and alerts with --nodes, start each node as a process
 of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 		Example: `  platform-scheduler bench throughput
   platform-scheduler bench lateness --rate 1000 --json
@@ -58,6 +65,9 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
   platform-scheduler bench idle --jobs 1000000
   platform-scheduler bench api --rate 200 --fires 200
   platform-scheduler bench tail --tails 500 --rate 10
+  platform-scheduler bench alerts --burst 10000
+  PS_KAFKA_BROKERS=127.0.0.1:9092 platform-scheduler bench alerts
+  platform-scheduler bench console --browsers 1000
   platform-scheduler bench failover --rounds 5 --redis 127.0.0.1:6379`,
 		Args:      usage.Args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		ValidArgs: bench.Names(),
@@ -87,14 +97,17 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, as --output json does")
-	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, tail 30s)")
+	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api and console 1m, tail and alerts 30s)")
 	f.IntVar(&o.Jobs, "jobs", 0,
-		"number of jobs of stampede (10000), idle (0) and lateness, where those beyond the rate are never due")
+		"number of jobs of stampede (10000), idle (0), the burst of alerts (a tenth of it) and lateness, where those "+
+			"beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
 		"fires a second of lateness (1000) and of failover, rolling and restart-store (300), calls a second of api (200), "+
-			"lines a second of each of tail's runs (10)")
-	f.IntVar(&o.Fires, "fires", 200, "fires a second beside the calls of api")
+			"lines a second of each of tail's runs (10), failures a second of alerts (10)")
+	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200) and the browsers of console (20)")
+	f.IntVar(&o.Browsers, "browsers", 1000, "browsers of console that have the overview open")
 	f.IntVar(&o.Tails, "tails", 500, "logs that tail follows at once")
+	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute")
 	f.IntVar(&o.Nodes, "nodes", 0, "processes on one store (1; failover, rolling and restart-store 3)")
 	f.IntVar(&o.Rounds, "rounds", 0, "times that failover, rolling (3) and restart-store (1) disturb")
 	f.BoolVar(&o.Freeze, "freeze", false, "failover stops the node where it is, and lets it go on when it is DOWN")
@@ -120,6 +133,9 @@ func (s *session) printBench(r report.Result) error {
 	}
 	if err == nil && r.Lost+r.Doubled > 0 {
 		err = fmt.Errorf("%w: %d lost, %d doubled of %d", errBench, r.Lost, r.Doubled, r.Planned)
+	}
+	if broken := r.Broken(); err == nil && len(broken) > 0 {
+		err = fmt.Errorf("%w: %s", errPromise, strings.Join(broken, "; "))
 	}
 	return err
 }

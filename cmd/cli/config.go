@@ -42,19 +42,21 @@ func (s *session) configCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Check the configuration; exit code 1 names every wrong key",
 		Long: `Check the configuration as a start would: every key, the keys of secrets, the
-certificate, and the user and the interpreters of commands. Nothing is made, and
-no service is asked. Variables that begin with PS_ and are no key are a warning,
-as other programs have such ones; with --strict each warning is an error.`,
+certificate, and the user and the interpreters of commands. Nothing is made. Of
+the services only the brokers of Kafka are asked; one that does not answer is a
+warning, because a server starts without them. Variables that begin with PS_ and
+are no key are a warning, as other programs have such ones; with --strict each
+warning is an error.`,
 		Example: "  platform-scheduler config check --config scheduler.yaml\n  platform-scheduler config check --strict",
 		Args:    usage.Args(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if err := s.Check(); err != nil {
 				return err
 			}
 			cfg, warnings, err := config.Load(s.sources())
 			if err == nil {
 				var notes []string
-				notes, err = offline.Check(cfg)
+				notes, err = offline.Check(c.Context(), cfg)
 				warnings = append(warnings, notes...)
 			}
 			return s.reportCheck(warnings, err, strict)

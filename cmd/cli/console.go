@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -138,13 +140,17 @@ func runJSON(job *entity.Job, row *entity.Execution) string {
 }
 
 // Welcome prints where to go from here.
-func (c *console) Welcome(url, passwordFile string, applied int) {
+func (c *console) Welcome(s *server.Server, applied int) {
+	url, passwordFile := s.URL(), s.PasswordFile()
 	if c.json {
-		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "user", "admin", "passwordFile",
-			passwordFile, "jobsCreated", applied))
+		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "console", s.ServesConsole(), "user",
+			"admin", "passwordFile", passwordFile, "jobsCreated", applied))
 		return
 	}
 	_, _ = fmt.Fprintf(c.out, "\n  platform-scheduler is ready at %s\n", url)
+	if s.ServesConsole() {
+		_, _ = fmt.Fprintf(c.out, "  console   %s/\n", strings.TrimSuffix(url, "/"))
+	}
 	_, _ = fmt.Fprintln(c.out, "  user      admin")
 	if passwordFile != "" {
 		_, _ = fmt.Fprintf(c.out, "  password  in %s\n", passwordFile)

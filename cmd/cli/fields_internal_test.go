@@ -13,7 +13,7 @@ import (
 
 // own are fields of answers that the command line makes itself.
 var own = map[string]string{
-	"fire": "job why", "explanation": "job why", "file": "backup", "server": "context list", "current": "context list",
+	"file": "backup", "server": "context list", "current": "context list",
 }
 
 var jsonTag = regexp.MustCompile("`json:\"([A-Za-z]+)")

@@ -15,12 +15,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/access"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/alerts"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/documents"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/groups"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/jobs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/nodes"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/schedules"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/statistics"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -100,7 +102,8 @@ func (s *session) rootCommand() *cobra.Command {
 	r := remote.New(s.Out, s.err, s.environ, clock.NewSystem())
 	for _, commands := range [][]*cobra.Command{
 		jobs.Commands(r), groups.Commands(r), schedules.Commands(r),
-		runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r),
+		runs.Commands(r), nodes.Commands(r), documents.Commands(r), access.Commands(r), statistics.Commands(r),
+		alerts.Commands(r),
 	} {
 		for _, c := range commands {
 			root.AddCommand(r.Flags(c))

@@ -111,7 +111,7 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 			return err
 		}
 	}
-	show.Welcome(server.URL(), server.PasswordFile(), applied)
+	show.Welcome(server, applied)
 	s.notifyManager(ctx, initproc.Ready, logger)
 	logger.Info("the server is ready", "address", server.URL(), "store", cfg.Store.Driver, "version", app.Version())
 

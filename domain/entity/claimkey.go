@@ -267,6 +267,15 @@ func (k ClaimKey) FairTime() (time.Time, bool) {
 	return moment(k[len(k)-sortKeyLen+1:])
 }
 
+// BehindPriority is behind all keys of the same queue and priority; empty for a key that is
+// in no queue.
+func (k ClaimKey) BehindPriority() ClaimKey {
+	if k.Queue() == "" {
+		return ""
+	}
+	return k[:len(k)-sortKeyLen+1] + claimEnd
+}
+
 // ScheduledUntil is the moment a scheduled run waits for.
 func (k ClaimKey) ScheduledUntil() (time.Time, bool) {
 	if !ScheduledSpan().Of(k) {

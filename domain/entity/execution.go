@@ -68,6 +68,9 @@ type Execution struct {
 	// TriggeredBy is who asked for the run; nobody for what the schedule fires.
 	// Only readers of executions know it, the engine does not.
 	TriggeredBy Actor
+	// Parent is the span that asked for the run (W3C Trace Context); empty for all runs that
+	// are a trace of their own. Who claims the run knows it, and who shows it.
+	Parent TraceContext
 
 	Status Status
 	Reason Reason
@@ -116,6 +119,9 @@ type Execution struct {
 
 	CreateTime time.Time
 	UpdateTime time.Time
+	// SuccessAsked: somebody is to be told if it succeeds. It is known while an end is
+	// stored, and not stored itself.
+	SuccessAsked bool
 
 	// Unreadable says what of the stored row cannot be read; empty is nothing.
 	Unreadable string

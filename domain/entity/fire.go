@@ -20,7 +20,9 @@ type Fire struct {
 	Trigger Trigger
 	Params  string
 	// By is who asked for the fire.
-	By      Actor
+	By Actor
+	// Parent is the span that asked for the fire; empty is none.
+	Parent  TraceContext
 	RetryOf string
 	RootID  string
 	// OnlyShard restricts the fire to one shard of ShardTotal, where one execution
@@ -84,7 +86,7 @@ func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
 		block[i] = Execution{
 			ID: f.id(job.ID, shard.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
 			Trigger: f.Trigger, ShardIndex: shard.Index, ShardTotal: shard.Total, JobVersion: job.Version,
-			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Status: StatusWaiting,
+			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Parent: f.Parent, Status: StatusWaiting,
 			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
 			CreateTime: now, UpdateTime: now,
 		}

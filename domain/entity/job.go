@@ -47,6 +47,11 @@ type Job struct {
 	Broadcast      bool       `json:"broadcast,omitempty"`
 	Routing        Routing    `json:"routing"`
 	OnNodeLoss     OnNodeLoss `json:"onNodeLoss"`
+	// Alerts and Deadline say who is told of what; zero is nobody and none.
+	Alerts   JobAlerts   `json:"alerts,omitzero"`
+	Deadline JobDeadline `json:"deadline,omitzero"`
+	// Parameters are those that the job declares; without any a run takes whatever it is given.
+	Parameters []JobParameter `json:"parameters,omitempty"`
 
 	Status JobStatus `json:"status"`
 	// NextFireTime is the scheduled time of the first undecided fire: the cursor

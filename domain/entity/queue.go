@@ -134,6 +134,17 @@ func (q Queue) Node() (id string, ok bool) {
 	return name[1:], true
 }
 
+// Title is what people read of a queue: "common", "node ID" or "class HASH".
+func (q Queue) Title() string {
+	if id, ok := q.Node(); ok {
+		return "node " + id
+	}
+	if q.OfClass() {
+		return "class " + strings.TrimSuffix(strings.TrimPrefix(string(q), claimReady+classMark), nameEnd)
+	}
+	return "common"
+}
+
 // Kind is the kind of slots that the runs in the queue need. A former release may have put
 // runs of another kind into the common queue, or into a queue of labels.
 func (q Queue) Kind() SlotKind {

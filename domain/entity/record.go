@@ -78,24 +78,6 @@ type DeadLetter struct {
 	CreateTime time.Time
 }
 
-// Event is a fact that must reach subscribers at least once; it is written in
-// the transaction that makes it true (engine rule 24). ID is computed, so that
-// consumers can deduplicate.
-type Event struct {
-	ID         string
-	Topic      string
-	Key        string
-	Type       string
-	Payload    string
-	CreateTime time.Time
-}
-
-// The topics of the contract.
-const (
-	TopicExecutions = "scheduler.executions"
-	TopicJobs       = "scheduler.jobs"
-)
-
 // User may sign in. PasswordHash is an argon2id string.
 type User struct {
 	ID           string
@@ -103,8 +85,10 @@ type User struct {
 	PasswordHash string
 	Role         Role
 	Rights
-	CreateTime time.Time
-	UpdateTime time.Time
+	// MustChangePassword: somebody else knows the password, who made it up or set it.
+	MustChangePassword bool
+	CreateTime         time.Time
+	UpdateTime         time.Time
 }
 
 // Rights bind and widen what a role may do.

@@ -1,6 +1,7 @@
 package entity_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +37,33 @@ func TestAnyIDHasATrace(t *testing.T) {
 		require.False(t, seen[trace])
 		seen[trace] = true
 	}
+}
+
+// Only what the standard calls valid is taken.
+func TestATraceContextIsValidOrNone(t *testing.T) {
+	t.Parallel()
+	const trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+	valid := "00-" + trace + "-" + span + "-01"
+	for header, want := range map[string]string{
+		valid: valid, "00-" + trace + "-" + span + "-00": "00-" + trace + "-" + span + "-00",
+		"cc-" + trace + "-" + span + "-01":             valid,
+		"cc-" + trace + "-" + span + "-01-what-is-new": valid,
+		"": "", valid + "-more": "", "cc" + valid[2:] + "more": "", "ff" + valid[2:]: "", "0g" + valid[2:]: "",
+		strings.ToUpper(valid): "", " " + valid: "", valid[:54]: "", strings.ReplaceAll(valid, "-", "_"): "",
+		"00-" + strings.Repeat("0", 32) + "-" + span + "-01":  "",
+		"00-" + trace + "-" + strings.Repeat("0", 16) + "-01": "",
+		"00-" + trace[:31] + "-" + span + "0-01":              "",
+		"00-" + trace + "-" + span + "-0x":                    "",
+		"00-" + trace[:31] + "\n-" + span + "-01":             "",
+		"cc" + valid[2:] + "-" + strings.Repeat("x", 100_000): valid,
+	} {
+		require.Equal(t, entity.TraceContext(want), entity.ReadTraceContext(header), "%.80q", header)
+	}
+	x := &entity.Execution{ID: "019AA7C2-1B2C-8D3E-9f40-5a6b7c8d9e0f", Attempt: 1, Token: 1}
+	own := x.TraceParent()
+	x.Parent = entity.ReadTraceContext(valid)
+	require.Equal(t, trace, x.Parent.TraceID())
+	require.Equal(t, span, x.Parent.SpanID())
+	require.Equal(t, "00-"+trace+own[35:], x.TraceParent(), "the attempt is the span that it would be without a parent")
+	require.Empty(t, entity.TraceContext("").SpanID())
 }

@@ -14,8 +14,8 @@ type UserAdmin interface {
 	// SetRole changes role and rights and ends the user's sessions. To make the
 	// last admin less is apperror.KindConflict.
 	SetRole(ctx context.Context, userID string, role entity.Role, rights entity.Rights, at time.Time) error
-	// DropUser removes a user with sessions and tokens; the last admin is
-	// apperror.KindConflict.
+	// DropUser removes a user with sessions, tokens and contacts of alerts; the last admin
+	// is apperror.KindConflict.
 	DropUser(ctx context.Context, id string) error
 }
 

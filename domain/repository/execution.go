@@ -146,6 +146,10 @@ type ExecutionReader interface {
 	// node, claim key, start and update time alone. Fires that were not run are
 	// among them.
 	Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error)
+	// Outcomes returns up to limit of a job's newest runs with an id below before, newest first;
+	// an empty before is no bound. It fills id, job, fire key, shard, what it repeats, status, the
+	// end of a range, end and update time alone.
+	Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error)
 	// Attempts are the former attempts of a run, oldest first.
 	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
 }

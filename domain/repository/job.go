@@ -168,6 +168,12 @@ type JobPlanReader interface {
 	// Unarmed returns ids of ENABLED FIXED_DELAY jobs without a next time and
 	// without an in-flight fire (engine rule 7), by id from after on.
 	Unarmed(ctx context.Context, after string, limit int) ([]string, error)
+	// Unplanned looks at limit jobs by id from after on. It returns those that are ENABLED and
+	// have a CRON, FIXED_RATE or ONCE schedule, but no next time: no scan finds them. next is
+	// where to go on; empty at the end.
+	Unplanned(ctx context.Context, after string, limit int) (ids []string, next string, err error)
+	// StillUnplanned returns those of the jobs that Unplanned would.
+	StillUnplanned(ctx context.Context, ids []string) ([]string, error)
 	// InFlightFires returns in-flight fires that began before a moment, by job and key
 	// from after on.
 	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time,
@@ -187,19 +193,28 @@ type JobPlanReader interface {
 	LeftoverSlots(ctx context.Context, after entity.GroupSlot, limit int) ([]entity.GroupSlot, error)
 }
 
-// ScheduleQuery asks for a page of jobs that fire by themselves.
+// ScheduleQuery asks for jobs that fire by themselves.
 type ScheduleQuery struct {
 	// Group is one group, empty all; Groups are those that may be seen, nil all.
 	Group  string
 	Groups []string
-	// AfterID continues a former page; empty for the first.
-	AfterID string
-	Limit   int
+	Limit  int
+	// IDs asks for the ids of all jobs, not only of those with jitter.
+	IDs bool
 }
 
 // ScheduleReader looks ahead over all jobs.
 type ScheduleReader interface {
-	// EnabledSchedules returns ENABLED jobs in the order of their ids. Only ID,
-	// NextFireTime and Schedule are filled in.
-	EnabledSchedules(ctx context.Context, q ScheduleQuery) ([]*entity.Job, error)
+	// EnabledSchedules returns ENABLED jobs in no order, at most a limit.
+	EnabledSchedules(ctx context.Context, q ScheduleQuery) ([]Planned, error)
+}
+
+// Planned is what an enabled job plans.
+type Planned struct {
+	// ID is that of a job with jitter, which depends on it; of others where the query asks for ids.
+	ID string
+	// Schedule is shared by the jobs that have the same one. Where the anchor does not count, it has none.
+	Schedule *schedule.Spec
+	// Next is the planned fire of a fixed delay; else zero.
+	Next time.Time
 }

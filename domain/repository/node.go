@@ -42,3 +42,11 @@ type Nodes interface {
 	// is a new one: its epochs begin at 1.
 	ForgetNodes(ctx context.Context, before time.Time) (int, error)
 }
+
+// NodeTroubles keeps what of each node works less well than it should.
+type NodeTroubles interface {
+	// PutTrouble writes reasons by parts into the row of a node, if it still has that epoch.
+	PutTrouble(ctx context.Context, id string, epoch int64, parts map[string]string) error
+	// Troubles are those of the nodes that are not DOWN, by node.
+	Troubles(ctx context.Context) (map[string]map[string]string, error)
+}

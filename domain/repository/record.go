@@ -19,8 +19,15 @@ type RecordWriter interface {
 	// DropDeadLetter removes a letter; apperror.KindNotFound when there is none,
 	// apperror.KindConflict when it was replayed.
 	DropDeadLetter(ctx context.Context, executionID string) error
-	// AddEvents fills the outbox. An event whose id is there is not added twice.
+	// AddEvents fills the outbox, but for events without readers. An event whose id is
+	// there is not added twice.
 	AddEvents(ctx context.Context, events []entity.Event) error
+	// ClearEvents says that a reader has read these events; with its last reader an
+	// event goes. Ids that are not there are passed over.
+	ClearEvents(ctx context.Context, reader entity.EventReader, ids []string) error
+	// TakeEvents is ClearEvents that returns, in order of insertion, the ids that the reader
+	// had not read: two who take the same events cannot both get one.
+	TakeEvents(ctx context.Context, reader entity.EventReader, ids []string) (taken []string, err error)
 	AddLogs(ctx context.Context, chunks []entity.LogChunk) error
 }
 
@@ -63,12 +70,30 @@ type RecordReader interface {
 	DeadLetter(ctx context.Context, executionID string) (entity.DeadLetter, error)
 }
 
-// Outbox is read by the relay.
+// Outbox holds events until each of their readers has read them.
 type Outbox interface {
-	// PendingEvents returns the oldest events, in order of insertion.
-	PendingEvents(ctx context.Context, limit int) ([]entity.Event, error)
-	// DropEvents removes events that were published.
-	DropEvents(ctx context.Context, ids []string) error
+	// PendingEvents returns the oldest events behind the place after that a reader has not
+	// read, in order of insertion. A later call may find one before the place: events of
+	// transactions that run at once become visible in any order.
+	PendingEvents(ctx context.Context, reader entity.EventReader, after int64, limit int) ([]entity.Event, error)
+	// ClearEvents is that of RecordWriter, in a transaction of its own.
+	ClearEvents(ctx context.Context, reader entity.EventReader, ids []string) error
+	// DropOldest clears the oldest events of a reader beyond the newest keep, at most
+	// limit of them, and returns how many: what another node clears meanwhile does not count.
+	DropOldest(ctx context.Context, reader entity.EventReader, keep, limit int) (dropped int, err error)
+	// DropOlder clears the oldest events of a reader as far as they were added before a
+	// moment, at most limit of them, and returns how many, as DropOldest does.
+	DropOlder(ctx context.Context, reader entity.EventReader, before time.Time, limit int) (dropped int, err error)
+}
+
+// NewPassword is another password of a user.
+type NewPassword struct {
+	Hash string
+	// KeepTokens leaves the API tokens as they are.
+	KeepTokens bool
+	// MustChange: it was not the user who chose it.
+	MustChange bool
+	At         time.Time
 }
 
 // Users keeps users and their sessions.
@@ -81,7 +106,7 @@ type Users interface {
 	UserByID(ctx context.Context, id string) (entity.User, error)
 	// SetPassword changes the hash, and ends all sessions of the user and, unless
 	// they shall be kept, all API tokens.
-	SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error
+	SetPassword(ctx context.Context, userID string, p NewPassword) error
 	CountUsers(ctx context.Context) (int, error)
 }
 
@@ -91,7 +116,15 @@ type Sessions interface {
 	AddSession(ctx context.Context, s entity.Session, most int) error
 	// SessionByHash returns apperror.KindNotFound for an unknown or expired one.
 	SessionByHash(ctx context.Context, hash string, now time.Time) (entity.Session, error)
+	// SessionUsers are the users of sessions by the hash of their token. Unknown and
+	// expired ones are left out, and those whose user cannot be read.
+	SessionUsers(ctx context.Context, hashes []string, now time.Time) (map[string]entity.User, error)
 	DropSession(ctx context.Context, hash string) error
+	// SessionsOf are those of a user that have not expired, latest first.
+	SessionsOf(ctx context.Context, userID string, now time.Time) ([]entity.Session, error)
+	// DropSessions ends those of a user but the one with the hash keep, where it is set.
+	// It returns how many ended.
+	DropSessions(ctx context.Context, userID, keep string) (int, error)
 }
 
 // IdempotentCalls keeps answers to calls that carry an Idempotency-Key.
@@ -125,7 +158,9 @@ type Retention interface {
 	// a person. It also keeps the root row of a replay while that replay is live.
 	PurgeExecutions(ctx context.Context, before time.Time, limit int) (Purged, error)
 	PurgeLogs(ctx context.Context, before time.Time, limit int) (Purged, error)
-	// PurgeOthers removes expired sessions, idempotent calls and metrics.
+	// PurgeMetrics removes rows of time series that stand for the given period.
+	PurgeMetrics(ctx context.Context, period time.Duration, before time.Time, limit int) (Purged, error)
+	// PurgeOthers removes expired sessions and idempotent calls.
 	PurgeOthers(ctx context.Context, before time.Time, limit int) (Purged, error)
 	// PurgeAudit removes entries of the audit log.
 	PurgeAudit(ctx context.Context, before time.Time, limit int) (Purged, error)

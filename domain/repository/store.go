@@ -56,6 +56,8 @@ type Tx struct {
 	Groups        GroupWriter
 	Backfills     BackfillWriter
 	Nodes         NodeReader
+	Alerts        AlertWriter
+	Statistics    StatisticsWriter
 }
 
 // ErrCommitUnknown is returned when a commit was sent and no answer came.

@@ -26,6 +26,8 @@ const (
 
 // Config is the configuration of a node. After Load it is read only.
 type Config struct {
+	// sources are where Load found values that are not at their default, by key.
+	sources map[string]Source
 	// Profile is standalone or cluster; it chooses defaults and requirements.
 	Profile string
 	// DataDir holds the SQLite file and the first admin's password.
@@ -41,6 +43,9 @@ type Config struct {
 	Auth      Auth
 	Secrets   Secrets
 	Retention Retention
+	// Monitoring tunes what the node measures of itself.
+	Monitoring Monitoring
+	Tracing    Tracing
 }
 
 // Server is the REST edge and the life of the process.
@@ -48,6 +53,8 @@ type Server struct {
 	// Addr is host:port; an empty host listens everywhere.
 	Addr  string
 	Roles []string
+	// Console serves the console at /.
+	Console bool
 	// PublicURL is the console's address for people; only links use it.
 	PublicURL string
 	TLS       TLS
@@ -223,5 +230,39 @@ type Retention struct {
 	MetricsDays    int
 	AuditDays      int
 	NodesDays      int
-	JobVersions    int
+	// AlertsDays counts from the end of an alert.
+	AlertsDays  int
+	JobVersions int
+}
+
+// Monitoring tunes what a node measures of itself.
+type Monitoring struct {
+	// CollectIntervalSec is the time between two samples for the series that the store keeps, 5–60 s.
+	CollectIntervalSec int
+	// JobLabels bounds the jobs that /metrics names, 0–1,000. Without server.metricsToken it names none.
+	JobLabels int
+	// HeartbeatURL is called each minute after the rules of alerting were evaluated. WatchdogURL
+	// is told when nobody evaluates them. Both are secrets: they may hold a token.
+	HeartbeatURL string
+	WatchdogURL  string
+	WeeklyReport WeeklyReport
+}
+
+// Tracing sends a span for each attempt; without an endpoint none is made.
+type Tracing struct {
+	// Endpoint is the URL of an OpenTelemetry collector that takes OTLP over HTTP.
+	Endpoint string
+}
+
+// WeeklyReport is what comes to whom once a week; without a channel nothing does.
+type WeeklyReport struct {
+	// Channel is the name of an alert channel.
+	Channel string
+	// Weekday is MONDAY to SUNDAY. Hour, 0–23, is on the clock of TimeZone; an empty zone is
+	// server.timeZone.
+	Weekday  string
+	Hour     int
+	TimeZone string
+	// Language is en or zh.
+	Language string
 }

@@ -55,7 +55,7 @@ func TestDefaultsNeedNoConfiguration(t *testing.T) {
 	require.Equal(t, 512, c.Executor.Slots)
 	require.Equal(t, min(16, 2*runtime.GOMAXPROCS(0)), c.Executor.Command.Slots)
 	require.Equal(t, config.Retention{
-		ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7,
+		ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, AlertsDays: 90,
 		JobVersions: 100,
 	}, c.Retention)
 	require.Equal(t, "scheduler", c.Kafka.TopicPrefix)
@@ -211,7 +211,8 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 		"kafka.topicPrefix":        "a/b",
 		"executor.http.maxPerHost": "0", "executor.http.breakAfter": "-1", "executor.http.breakSec": "0",
 		"redis.password": "admin", "engine.leaseMs": "2999", "engine.beatMs": "500", "store.maxConns": "11",
-		"node.port": "65536",
+		"node.port": "65536", "monitoring.heartbeatUrl": "ftp://x", "monitoring.watchdogUrl": "here",
+		"monitoring.weeklyReport.timeZone": "Local", "tracing.endpoint": "http://me:canary-9@collector:4318",
 	}})
 	var p config.Problems
 	require.True(t, errors.As(err, &p))
@@ -220,12 +221,14 @@ func TestEveryProblemAtOnceAndNoSecretInIt(t *testing.T) {
 		"redis.addrs",
 		"kafka.sasl.mechanism", "server.publicUrl", "executor.slots", "store.autoMigrate", "node.ip", "node.id",
 		"engine.horizonMs", "engine.leaseMs", "store.maxConns", "node.port",
-		"retention.logsDays", "executor.http.allowCIDRs", "kafka.topicPrefix", "redis.password",
+		"monitoring.heartbeatUrl", "monitoring.watchdogUrl", "monitoring.weeklyReport.timeZone",
+		"tracing.endpoint", "retention.logsDays", "executor.http.allowCIDRs", "kafka.topicPrefix", "redis.password",
 		"executor.http.maxPerHost", "executor.http.breakAfter", "executor.http.breakSec",
 	} {
 		require.Contains(t, err.Error(), key+": ")
 	}
 	require.NotContains(t, err.Error(), "admin")
+	require.NotContains(t, err.Error(), "canary")
 }
 
 func TestCommandsAreOffWhereOthersCanReachTheServer(t *testing.T) {
@@ -269,7 +272,21 @@ func TestMaskedHidesSecretsAndLoadsAgain(t *testing.T) {
 	plain := load(t, config.Options{Flags: map[string]string{"server.addr": ":9999", "node.labels": "a.b=c"}})
 	shown, err = plain.MaskedYAML()
 	require.NoError(t, err)
-	require.Equal(t, plain, load(t, config.Options{File: fileWith(t, shown)}))
+	again := load(t, config.Options{File: fileWith(t, shown)})
+	// The file names every setting, so that all of them come from there now.
+	for _, e := range again.Effective() {
+		require.Contains(t, []config.Source{config.SourceDefault, config.SourceFile}, e.Source, e.Name)
+	}
+	require.Equal(t, valuesOf(plain), valuesOf(again))
+}
+
+// valuesOf are the values of all settings, without their sources.
+func valuesOf(c config.Config) map[string]any {
+	values := map[string]any{}
+	for _, e := range c.Effective() {
+		values[e.Name] = e.Current
+	}
+	return values
 }
 
 func TestMaskedDSNWithoutAddressIsHiddenWhole(t *testing.T) {

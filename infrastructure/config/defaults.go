@@ -15,6 +15,7 @@ func Defaults(profile string) Config {
 		Server: Server{
 			Addr:             "127.0.0.1:8080",
 			Roles:            []string{RoleAPI, RoleScheduler, RoleExecutor},
+			Console:          true,
 			ShutdownGraceSec: 30, RequestTimeoutSec: 5,
 			TimeZone: "UTC",
 		},
@@ -29,8 +30,12 @@ func Defaults(profile string) Config {
 			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
 		},
 		Retention: Retention{
-			ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7,
+			ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, AlertsDays: 90,
 			JobVersions: 100,
+		},
+		Monitoring: Monitoring{
+			CollectIntervalSec: 15, JobLabels: 200,
+			WeeklyReport: WeeklyReport{Weekday: "MONDAY", Hour: 8, Language: "en"},
 		},
 	}
 	if profile == ProfileCluster {

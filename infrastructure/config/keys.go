@@ -63,6 +63,7 @@ func keys() []key {
 		text("dataDir", func(c *Config) *string { return &c.DataDir }),
 		text("server.addr", func(c *Config) *string { return &c.Server.Addr }),
 		list("server.roles", func(c *Config) *[]string { return &c.Server.Roles }, RoleAPI, RoleScheduler, RoleExecutor),
+		flag("server.console", func(c *Config) *bool { return &c.Server.Console }),
 		text("server.publicUrl", func(c *Config) *string { return &c.Server.PublicURL }),
 		text("server.tls.certFile", func(c *Config) *string { return &c.Server.TLS.CertFile }),
 		text("server.tls.keyFile", func(c *Config) *string { return &c.Server.TLS.KeyFile }),
@@ -129,7 +130,22 @@ func keys() []key {
 		number("retention.metricsDays", 1, 3650, func(c *Config) *int { return &c.Retention.MetricsDays }),
 		number("retention.auditDays", 1, 3650, func(c *Config) *int { return &c.Retention.AuditDays }),
 		number("retention.nodesDays", 1, 3650, func(c *Config) *int { return &c.Retention.NodesDays }),
+		number("retention.alertsDays", 1, 3650, func(c *Config) *int { return &c.Retention.AlertsDays }),
 		number("retention.jobVersions", 1, 100_000, func(c *Config) *int { return &c.Retention.JobVersions }),
+		number("monitoring.collectIntervalSec", 5, 60, func(c *Config) *int { return &c.Monitoring.CollectIntervalSec }),
+		number("monitoring.jobLabels", 0, 1000, func(c *Config) *int { return &c.Monitoring.JobLabels }),
+		secret("monitoring.heartbeatUrl", func(c *Config) *string { return &c.Monitoring.HeartbeatURL }),
+		secret("monitoring.watchdogUrl", func(c *Config) *string { return &c.Monitoring.WatchdogURL }),
+		text("monitoring.weeklyReport.channel", func(c *Config) *string { return &c.Monitoring.WeeklyReport.Channel }),
+		text("monitoring.weeklyReport.weekday", func(c *Config) *string {
+			return &c.Monitoring.WeeklyReport.Weekday
+		}, "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"),
+		number("monitoring.weeklyReport.hour", 0, 23, func(c *Config) *int { return &c.Monitoring.WeeklyReport.Hour }),
+		text("monitoring.weeklyReport.timeZone", func(c *Config) *string { return &c.Monitoring.WeeklyReport.TimeZone }),
+		text("monitoring.weeklyReport.language", func(c *Config) *string {
+			return &c.Monitoring.WeeklyReport.Language
+		}, "en", "zh"),
+		text("tracing.endpoint", func(c *Config) *string { return &c.Tracing.Endpoint }),
 	}
 }
 

@@ -50,14 +50,27 @@ func Load(o Options) (c Config, warnings []string, err error) {
 		readFile(ko, o.File, &problems)
 	}
 	given := flatten(ko, &problems)
+	sources := map[string]Source{}
+	note := func(values map[string]any, from Source) {
+		for name, value := range values {
+			if value != nil { // a key without a value leaves what holds
+				sources[name] = from
+			}
+		}
+	}
+	note(given, SourceFile)
+	note(env, SourceEnvironment)
 	maps.Copy(given, env)
-	maps.Copy(given, flagValues(o.Flags, &problems))
+	flags := flagValues(o.Flags, &problems)
+	note(flags, SourceFlag)
+	maps.Copy(given, flags)
 
 	profile := ProfileStandalone
 	if s, ok := given["profile"].(string); ok && strings.EqualFold(s, ProfileCluster) {
 		profile = ProfileCluster
 	}
 	c = Defaults(profile)
+	c.sources = sources
 	for _, k := range keys() {
 		v, ok := given[k.name]
 		if !ok || v == nil {

@@ -8,12 +8,7 @@ type meaning struct {
 	unit string
 	// standalone and cluster describe defaults that depend on something.
 	standalone, cluster string
-	// idle is set for keys that do nothing yet.
-	idle bool
 }
-
-// kafkaIdle is said of each key of kafka.
-const kafkaIdle = "**Does nothing yet**: events stay in process. "
 
 // meanings holds the meaning of every key.
 var meanings = map[string]meaning{
@@ -23,7 +18,8 @@ var meanings = map[string]meaning{
 		"secrets. One process at a time uses it."},
 	"server.addr": {text: "Where the API listens, as host:port; no host is every address of the " +
 		"machine."},
-	"server.roles": {text: "What this node does: serve the API, plan and fire jobs, run them."},
+	"server.roles":   {text: "What this node does: serve the API, plan and fire jobs, run them."},
+	"server.console": {text: "Whether nodes with the role `api` serve the console at `/`."},
 	"server.publicUrl": {text: "How people reach the server, such as `https://scheduler.example.com`; " +
 		"used in links, and as the origin that is trusted behind a proxy."},
 	"server.tls.certFile": {text: "The certificate of the server in PEM, with `server.tls.keyFile`; without " +
@@ -87,14 +83,15 @@ var meanings = map[string]meaning{
 		text:       "Tells installations apart that share a Redis.",
 		standalone: "the name of the database", cluster: "the name of the database",
 	},
-	"redis.required":       {text: "Refuse to start without Redis; else a node goes on and shows it."},
-	"redis.tls":            {text: "Speak TLS to Redis."},
-	"kafka.brokers":        {text: kafkaIdle + "The brokers, as host:port.", idle: true},
-	"kafka.topicPrefix":    {text: kafkaIdle + "What the names of topics begin with.", idle: true},
-	"kafka.tls":            {text: kafkaIdle + "Speak TLS to the brokers.", idle: true},
-	"kafka.sasl.mechanism": {text: kafkaIdle + "How the server signs in to the brokers.", idle: true},
-	"kafka.sasl.username":  {text: kafkaIdle + "The user at the brokers.", idle: true},
-	"kafka.sasl.password":  {text: kafkaIdle + "The password at the brokers.", idle: true},
+	"redis.required": {text: "Refuse to start without Redis; else a node goes on and shows it."},
+	"redis.tls":      {text: "Speak TLS to Redis."},
+	"kafka.brokers": {text: "Brokers of Kafka, as host:port; empty is none ([events](events.md)). " +
+		"All schedulers name the same."},
+	"kafka.topicPrefix":    {text: "What the names of topics begin with."},
+	"kafka.tls":            {text: "Speak TLS to the brokers."},
+	"kafka.sasl.mechanism": {text: "How the server signs in to the brokers."},
+	"kafka.sasl.username":  {text: "The user at the brokers."},
+	"kafka.sasl.password":  {text: "The password at the brokers."},
 	"engine.scanIntervalMs": {
 		text: "The pause between two looks for jobs that are due soon.",
 		unit: "milliseconds",
@@ -142,8 +139,29 @@ var meanings = map[string]meaning{
 	"retention.executionsDays": {text: "How long runs that are over are kept, with their attempts, and finished " +
 		"backfills. The same on all nodes.", unit: "days"},
 	"retention.logsDays": {text: "How long logs of runs are kept. The same on all nodes.", unit: "days"},
-	"retention.metricsDays": {text: "How long figures, expired sessions and answers of idempotent calls are kept. The " +
-		"same on all nodes.", unit: "days"},
+	"retention.metricsDays": {
+		text: "How long hourly values of time series (at least 3), expired sessions and answers " +
+			"of idempotent calls are kept. Values of a minute stay 2 days, those of a day at least 400. The same on all nodes.",
+		unit: "days",
+	},
+	"monitoring.collectIntervalSec": {text: "The time between two samples of this node for the time series that the " +
+		"store keeps.", unit: "seconds"},
+	"monitoring.jobLabels": {text: "The most jobs that `GET /metrics` names in labels: those that failed or ran " +
+		"last. The others are the job `other`. Without `server.metricsToken` it names none, as everybody can read it."},
+	"monitoring.heartbeatUrl": {text: "An address that the leader calls with GET each minute after it has evaluated the " +
+		"rules of alerting, such as a check of Healthchecks: it alarms when the calls stop. The same on all nodes."},
+	"monitoring.watchdogUrl": {text: "A webhook that each node calls when it has seen no evaluation of the rules for " +
+		"two minutes, also while the store is away. The same on all nodes."},
+	"monitoring.weeklyReport.channel": {text: "The name of the alert channel that gets the weekly report; without one " +
+		"there is none. The settings of the report are the same on all nodes."},
+	"monitoring.weeklyReport.weekday":  {text: "The day of the week on which the report comes."},
+	"monitoring.weeklyReport.hour":     {text: "The hour of that day, 0–23."},
+	"monitoring.weeklyReport.timeZone": {text: "The IANA zone of that hour; without one that of `server.timeZone`."},
+	"monitoring.weeklyReport.language": {text: "The language of the report."},
+	"tracing.endpoint": {text: "Where an OpenTelemetry collector takes traces by OTLP over HTTP, such as " +
+		"`http://collector:4318/v1/traces`; empty is no [tracing](tracing.md)."},
+	"retention.alertsDays": {text: "How long alerts that are over are kept, with their messages, deliveries and " +
+		"actions. The same on all nodes.", unit: "days"},
 	"retention.auditDays": {text: "How long the audit log is kept. The same on all nodes.", unit: "days"},
 	"retention.nodesDays": {
 		text: "How long a node that is DOWN stays in the registry. The same on all nodes.",

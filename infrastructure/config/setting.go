@@ -20,8 +20,6 @@ type Setting struct {
 	// Value is the default of a standalone server as a file writes it.
 	Value   any
 	Meaning string
-	// Idle means that the key is read and checked, and does nothing yet.
-	Idle bool
 }
 
 // Settings returns all keys, in the order in which they are shown.
@@ -32,7 +30,7 @@ func Settings() []Setting {
 	for _, k := range keys() {
 		m := meanings[k.name]
 		s := Setting{
-			Name: k.name, Variable: variable(k.name), Secret: k.secret, Takes: k.takes(m.unit), Meaning: m.text, Idle: m.idle,
+			Name: k.name, Variable: variable(k.name), Secret: k.secret, Takes: k.takes(m.unit), Meaning: m.text,
 			Value: k.show(&standalone), Standalone: m.standalone, Cluster: m.cluster,
 		}
 		if s.Standalone == "" {
@@ -44,26 +42,6 @@ func Settings() []Setting {
 		out = append(out, s)
 	}
 	return out
-}
-
-// IdleKeys returns the keys of c that are set and do nothing yet.
-func (c *Config) IdleKeys() (names []string) {
-	unset := Defaults(c.Profile)
-	for _, k := range keys() {
-		if meanings[k.name].idle && fmt.Sprint(k.show(c)) != fmt.Sprint(k.show(&unset)) {
-			names = append(names, k.name)
-		}
-	}
-	return names
-}
-
-// IdleNote names the keys that are set and do nothing yet, or is empty.
-func (c *Config) IdleNote() string {
-	names := c.IdleKeys()
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s: set, and does nothing yet: events stay in process", strings.Join(names, ", "))
 }
 
 // takes describes the values of a key.

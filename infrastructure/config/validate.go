@@ -47,6 +47,7 @@ func (c *Config) problems() Problems {
 	c.checkStore(&p)
 	c.checkExecutor(&p)
 	c.checkSecrets(&p)
+	c.checkMonitoring(&p)
 	if c.Node.ID == "" || len(c.Node.ID) > nodeIDLimit || cleanID(c.Node.ID) != c.Node.ID {
 		p.add("node.id", fmt.Sprintf("must be 1 to %d letters, digits, dots, dashes and underscores", nodeIDLimit))
 	}
@@ -96,6 +97,26 @@ func (c *Config) checkServer(p *Problems) {
 	if _, err := time.LoadLocation(c.Server.TimeZone); err != nil || c.Server.TimeZone == "" ||
 		c.Server.TimeZone == "Local" {
 		p.add("server.timeZone", "must be an IANA time zone such as Asia/Shanghai or UTC")
+	}
+}
+
+func (c *Config) checkMonitoring(p *Problems) {
+	for key, address := range map[string]string{
+		"monitoring.heartbeatUrl": c.Monitoring.HeartbeatURL, "monitoring.watchdogUrl": c.Monitoring.WatchdogURL,
+	} {
+		u, err := url.Parse(address)
+		if address != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			p.add(key, "must be an http or https address")
+		}
+	}
+	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" &&
+		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+		p.add("tracing.endpoint", "must be an http or https address without a user, such as "+
+			"http://collector:4318/v1/traces; headers go into OTEL_EXPORTER_OTLP_HEADERS")
+	}
+	zone := c.Monitoring.WeeklyReport.TimeZone
+	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+		p.add("monitoring.weeklyReport.timeZone", "must be an IANA time zone such as Asia/Shanghai or UTC, or empty")
 	}
 }
 

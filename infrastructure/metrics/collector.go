@@ -4,12 +4,14 @@ package metrics
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -17,7 +19,13 @@ import (
 // names of queries, never ids. Safe for concurrent use.
 type MetricsCollector struct {
 	members
+	events
+	servers
 	registry   *prometheus.Registry
+	jobs       *jobs
+	sources    Sources
+	counts     *counts
+	fired      atomic.Uint64
 	fires      *prometheus.CounterVec
 	batchSize  *prometheus.HistogramVec
 	batchTook  *prometheus.HistogramVec
@@ -25,14 +33,14 @@ type MetricsCollector struct {
 	poison     prometheus.Counter
 	locked     prometheus.Counter
 	unreadable *prometheus.CounterVec
-	lateness   prometheus.Histogram
+	lateness   *traced
 	duration   *prometheus.HistogramVec
 	ended      *prometheus.CounterVec
 	refused    prometheus.Counter
 	recovered  prometheus.Counter
 	queries    *prometheus.CounterVec
 	queryTook  *prometheus.HistogramVec
-	plainOK    prometheus.Observer
+	ends       map[entity.Status]*traced
 	okCount    prometheus.Counter
 	byQuery    sync.Map // name → *queryInstruments
 }
@@ -46,10 +54,10 @@ func durationBuckets() []float64 {
 	return []float64{0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200}
 }
 
-// New returns a collector with a registry of its own.
-func New() *MetricsCollector {
+// New returns a collector with a registry of its own. It names at most so many jobs in labels; the others are one.
+func New(c clock.Clock, jobLabels int) *MetricsCollector {
 	m := &MetricsCollector{
-		registry: prometheus.NewRegistry(),
+		registry: prometheus.NewRegistry(), jobs: newJobs(c, jobLabels),
 		fires: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ps_fires_total",
 			Help: "Executions recorded by fires, by the state they were born in.",
@@ -58,10 +66,8 @@ func New() *MetricsCollector {
 			Name: "ps_batch_size",
 			Help: "Rows of one engine transaction.", Buckets: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500},
 		}, []string{"kind"}),
-		batchTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ps_batch_duration_seconds",
-			Help: "Time of one engine transaction.", Buckets: latenessBuckets(),
-		}, []string{"kind"}),
+		batchTook: prometheus.NewHistogramVec(histogram("ps_batch_duration_seconds", "Time of one engine transaction.",
+			latenessBuckets()), []string{"kind"}),
 		duplicates: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "ps_duplicate_fires_total",
 			Help: "Fires whose id was recorded before the cursor passed them. Alert on any.",
@@ -79,14 +85,10 @@ func New() *MetricsCollector {
 			Help: "Rows of the store that were met and could not be read, by kind; each time counts. Alert on any.",
 		},
 			[]string{"kind"}),
-		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "ps_start_lateness_seconds",
-			Help: "Handler entry minus due time.", Buckets: latenessBuckets(),
-		}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ps_execution_duration_seconds",
-			Help: "Duration of attempts.", Buckets: durationBuckets(),
-		}, []string{"status"}),
+		lateness: newTraced(c, prometheus.NewHistogram(histogram("ps_start_lateness_seconds",
+			"Handler entry minus due time.", latenessBuckets()))),
+		duration: prometheus.NewHistogramVec(histogram("ps_execution_duration_seconds", "Duration of attempts.",
+			durationBuckets()), []string{"status"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ps_executions_total",
 			Help: "Ends of attempts; status WAITING means that a retry follows.",
@@ -103,28 +105,35 @@ func New() *MetricsCollector {
 			Name: "ps_store_queries_total",
 			Help: "Statements sent to the store, by name.",
 		}, []string{"query", "result"}),
-		queryTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ps_store_query_duration_seconds",
-			Help: "Time of statements, by name.", Buckets: []float64{
-				0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5,
-				2,
-			},
-		}, []string{"query"}),
+		queryTook: prometheus.NewHistogramVec(histogram("ps_store_query_duration_seconds", "Time of statements, by name.",
+			[]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}), []string{"query"}),
 	}
 	m.members = newMembers(m.registry)
-	m.plainOK = m.duration.WithLabelValues(string(entity.StatusSuccess))
+	m.events = newEvents(m.registry)
+	m.servers = newServers(m.registry)
+	m.ends = map[entity.Status]*traced{}
+	for _, status := range endStatuses()[:attemptStatuses] {
+		m.ends[status] = newTraced(c, m.duration.WithLabelValues(string(status)))
+	}
+	for _, kind := range []string{"job", "execution", "group", "node", "backfill"} {
+		m.unreadable.WithLabelValues(kind) // the first one is an increase, then
+	}
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
-	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable, m.lateness,
-		m.duration,
-		m.ended, m.refused, m.recovered, m.queries, m.queryTook,
+	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable,
+		m.lateness.of, m.duration, m.ended, m.refused, m.recovered, m.queries, m.queryTook, newJobCollector(m.jobs),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// Handler serves the metrics.
+// Handler serves the metrics: as text, as OpenMetrics with exemplars, or, with native histograms, in the binary form.
 func (m *MetricsCollector) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes, Timeout: scrapeTimeout,
+	})
 }
+
+// maxScrapes bounds the scrapes at one time.
+const maxScrapes = 4
 
 // Registry returns the registry, for gauges that are read at scrape time.
 func (m *MetricsCollector) Registry() *prometheus.Registry { return m.registry }
@@ -132,6 +141,7 @@ func (m *MetricsCollector) Registry() *prometheus.Registry { return m.registry }
 // Fired implements firing.Metrics.
 func (m *MetricsCollector) Fired(status entity.Status, reason entity.Reason, n int) {
 	m.fires.WithLabelValues(string(status), string(reason)).Add(float64(n))
+	m.fired.Add(uint64(n))
 }
 
 // FireBatch implements firing.Metrics.
@@ -160,20 +170,30 @@ func (m *MetricsCollector) LockedFires(n int) { m.locked.Add(float64(n)) }
 func (m *MetricsCollector) UnreadableRow(kind string) { m.unreadable.WithLabelValues(kind).Inc() }
 
 // Started implements running.Metrics.
-func (m *MetricsCollector) Started(lateness time.Duration) { m.lateness.Observe(lateness.Seconds()) }
+func (m *MetricsCollector) Started(s entity.AttemptStart) {
+	m.lateness.observe(s.Lateness.Seconds(), s.ExecutionID)
+	if s.Job != nil {
+		m.jobs.started(s)
+	}
+}
 
 // Ended implements running.Metrics.
-func (m *MetricsCollector) Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool) {
-	if status == entity.StatusSuccess && reason == entity.ReasonNone {
-		m.plainOK.Observe(took.Seconds())
+func (m *MetricsCollector) Ended(e entity.AttemptEnd) {
+	if e.Job != nil { // what never began has no duration
+		if d := m.ends[e.Status]; d != nil {
+			d.observe(e.Took.Seconds(), e.ExecutionID)
+		}
+		m.jobs.end(e)
+	}
+	if e.Status == entity.StatusSuccess && e.Reason == entity.ReasonNone {
 		m.okCount.Inc()
 		return
 	}
-	m.duration.WithLabelValues(string(status)).Observe(took.Seconds())
-	if retried {
+	status := e.Status
+	if e.Retried {
 		status = entity.StatusWaiting
 	}
-	m.ended.WithLabelValues(string(status), string(reason)).Inc()
+	m.ended.WithLabelValues(string(status), string(e.Reason)).Inc()
 }
 
 // RefusedReport implements running.Metrics.

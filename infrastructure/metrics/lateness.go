@@ -10,7 +10,7 @@ import (
 // of ps_start_lateness_seconds. known is false before the first start.
 func (m *MetricsCollector) Lateness() (p50, p99 time.Duration, known bool) {
 	var now dto.Metric
-	if err := m.lateness.Write(&now); err != nil || now.GetHistogram().GetSampleCount() == 0 {
+	if err := m.lateness.of.Write(&now); err != nil || now.GetHistogram().GetSampleCount() == 0 {
 		return 0, 0, false
 	}
 	return quantile(now.GetHistogram(), 0.5), quantile(now.GetHistogram(), 0.99), true

@@ -42,6 +42,16 @@ func newMembers(r prometheus.Registerer) members {
 			Buckets: []float64{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 7.5, 10, 15, 30, 60},
 		}, []string{"cause"}),
 	}
+	// Series that are there from the start show their first event as an increase.
+	for _, result := range []string{"promise", "declared", "silent"} {
+		m.asked.WithLabelValues(result)
+	}
+	for _, cause := range []string{"cut", "lease", "silent", "declared", "frozen", "taken over"} {
+		m.stopped.WithLabelValues(cause)
+	}
+	for _, cause := range []string{"LEASE", "PROOF", "YIELD"} {
+		m.deaths.WithLabelValues(cause)
+	}
 	r.MustRegister(m.beats, m.asked, m.promised, m.stopped, m.deaths)
 	return m
 }

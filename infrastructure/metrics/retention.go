@@ -14,7 +14,7 @@ type Retention interface {
 // WatchRetention adds the gauge of old rows that are not deleted yet.
 func (m *MetricsCollector) WatchRetention(r Retention) {
 	m.registry.MustRegister(&retention{r, prometheus.NewDesc("ps_retention_lag_seconds",
-		"How much older than asked the oldest rows are, by kind, on the node that deletes them; none while it keeps up.",
+		"How much older than asked the oldest rows are, by kind, on the node that deletes them; 0 while it keeps up.",
 		[]string{"rows"}, nil)})
 }
 

@@ -91,17 +91,27 @@ func New(p Policy) *Guard {
 // Control refuses forbidden connections with a *Refusal. It serves net.Dialer.Control, which
 // calls it for every address of a name.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
+	return g.dial(network, address)
+}
+
+// ControlMail is Control for connections to mail servers: ports at which they take mail from
+// programs are allowed, too.
+func (g *Guard) ControlMail(network, address string, _ syscall.RawConn) error {
+	return g.dial(network, address, 25, 465, 587)
+}
+
+func (g *Guard) dial(network, address string, open ...uint16) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || network != "tcp4" && network != "tcp6" {
 		return refuse("connections to %s %s are not allowed", network, address)
 	}
-	if r := g.check(target); r != nil {
+	if r := g.check(target, open...); r != nil {
 		return r
 	}
 	return nil
 }
 
-func (g *Guard) check(target netip.AddrPort) *Refusal {
+func (g *Guard) check(target netip.AddrPort, open ...uint16) *Refusal {
 	addr := target.Addr().Unmap().WithZone("")
 	if slices.ContainsFunc(g.listed, func(n netip.Prefix) bool { return n.Contains(addr) }) {
 		return nil
@@ -110,7 +120,7 @@ func (g *Guard) check(target netip.AddrPort) *Refusal {
 	if slices.Contains(metadata, addr) || g.guardian.SafeAddr(addr) != nil {
 		return refuse("calls to the address %s are not allowed on this server%s", addr, remedy)
 	}
-	if slices.Contains(ports, target.Port()) {
+	if slices.Contains(ports, target.Port()) && !slices.Contains(open, target.Port()) {
 		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s",
 			strconv.Itoa(int(target.Port())), remedy)
 	}

@@ -160,3 +160,26 @@ func TestParseNetworksReadsNetworksAndAddresses(t *testing.T) {
 	_, err = outbound.ParseNetworks([]string{"10.0.0.0/33"})
 	require.ErrorContains(t, err, `"10.0.0.0/33"`)
 }
+
+// Mail servers may be called at their ports; where they stand is judged as for others.
+func TestTheGuardJudgesMailServers(t *testing.T) {
+	t.Parallel()
+	strict, private, listed := guards(t)
+	for _, c := range []struct {
+		address                 string
+		strict, private, listed bool
+	}{
+		{"93.184.216.34:25", true, true, true},
+		{"93.184.216.34:465", true, true, true},
+		{"93.184.216.34:587", true, true, true},
+		{"93.184.216.34:22", false, false, false},
+		{"10.1.2.3:25", false, true, true},
+		{"127.0.0.1:6379", false, false, false},
+		{"169.254.169.254:25", false, false, true},
+	} {
+		for guard, want := range map[*outbound.Guard]bool{strict: c.strict, private: c.private, listed: c.listed} {
+			err := guard.ControlMail("tcp4", c.address, nil)
+			require.Equal(t, want, err == nil, "%s: %v", c.address, err)
+		}
+	}
+}

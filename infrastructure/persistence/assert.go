@@ -6,6 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/monitoring"
 )
 
 // The store keeps every promise of the domain.
@@ -20,12 +21,20 @@ var (
 	_ repository.RunTokenReader  = (*Store)(nil)
 	_ repository.Outbox          = (*Store)(nil)
 	_ repository.Nodes           = (*Store)(nil)
+	_ repository.NodeTroubles    = (*Store)(nil)
 	_ repository.Users           = (*Store)(nil)
 	_ repository.Sessions        = (*Store)(nil)
 	_ repository.IdempotentCalls = (*Store)(nil)
 	_ repository.Retention       = (*Store)(nil)
+	_ repository.Alerts          = (*Store)(nil)
+	_ repository.AlertSettings   = (*Store)(nil)
+	_ repository.Notifications   = (*Store)(nil)
 	_ repository.JobReader       = (*job.Jobs)(nil)
 	_ repository.Definitions     = (*job.Jobs)(nil)
 	_ repository.Locker          = (*registry.Locks)(nil)
 	_ repository.ExecutionReader = (*execution.Executions)(nil)
+
+	_ repository.DigestReader     = (*monitoring.Reader)(nil)
+	_ repository.StatisticsReader = (*monitoring.Reader)(nil)
+	_ repository.BaselineReader   = (*monitoring.Reader)(nil)
 )

@@ -62,7 +62,10 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 			return err
 		}
 		if err := tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at}}); err != nil {
+			[]entity.Event{{
+				ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at,
+				Readers: entity.EventReaders{Kafka: true},
+			}}); err != nil {
 			return err
 		}
 		return tx.Records.AddLogs(ctx, []entity.LogChunk{
@@ -106,6 +109,7 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 	_, _, err = s.Begin(ctx, entity.IdempotentCall{Scope: "u-1 POST /jobs", Key: "key", BodyHash: "h", CreateTime: at},
 		time.Hour)
 	require.NoError(t, err)
+	fillStatistics(t, s, at)
 }
 
 // everything reads a store through its repositories.
@@ -133,13 +137,14 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 			return s.Jobs.History(ctx, benchJobID(3000), p)
 		}),
 	}
+	out["statistics"] = storedStatistics(t, s)
 	var err error
 	for name, read := range map[string]func() (any, error){
 		"logs":     func() (any, error) { return s.Logs(ctx, repository.LogPage{ExecutionID: (history{}).run(5000).ID}) },
 		"session":  func() (any, error) { return s.SessionByHash(ctx, "hash", time.Time{}) },
 		"secret":   func() (any, error) { return s.SecretsByName(ctx, []string{"db"}) },
 		"nodes":    func() (any, error) { return s.All(ctx) },
-		"events":   func() (any, error) { return s.PendingEvents(ctx, 100) },
+		"events":   func() (any, error) { return s.PendingEvents(ctx, entity.ReaderKafka, 0, 100) },
 		"replays":  func() (any, error) { return s.Executions.Replays(ctx, []string{(history{}).run(2).ID}) },
 		"attempts": func() (any, error) { return s.Executions.Attempts(ctx, (history{}).run(5002).ID) },
 	} {

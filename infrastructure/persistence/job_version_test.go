@@ -23,7 +23,9 @@ const storedVersion = `{"name":"n","description":"d","group":"g","labels":{"a":"
 	`"StartTime":"2026-11-22T12:00:00Z","EndTime":"2026-11-22T12:00:00Z","JitterMs":2,"DstGap":"SKIP","DstOverlap":"BOTH","Anchor":"2026-11-22T12:00:00Z"},` +
 	`"misfire":{"Policy":"SKIP","ThresholdSec":3,"WindowSec":4,"MaxFires":5},"priority":6,"timeoutSec":7,"startDeadlineSec":8,` +
 	`"retryPolicy":{"maxRetries":9,"backoff":"LINEAR","intervalMs":10,"maxIntervalMs":11,"jitter":0.5,"noRetryOn":["PANIC"]},"overlapPolicy":"SERIAL",` +
-	`"maxConcurrency":12,"maxQueued":13,"shardCount":14,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL","status":"PAUSED"}`
+	`"maxConcurrency":12,"maxQueued":13,"shardCount":14,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL",` +
+	`"alerts":{"onFailure":["a"],"lateAfterSec":18},"deadline":{"at":"06:00","timeZone":"UTC","onMiss":"CANCEL"},` +
+	`"parameters":[{"name":"day","type":"INTEGER","default":19,"required":true,"description":"d"}],"status":"PAUSED"}`
 
 // storedLeast is a version in which nothing is said.
 const storedLeast = `{"name":"","group":"","jobType":"","schedule":{"Kind":"","CronExpression":"","Dialect":"","IntervalMs":0,"At":"0001-01-01T00:00:00Z","TimeZone":"",` +
@@ -52,7 +54,12 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			Overlap: entity.OverlapSerial, MaxConcurrency: 12, MaxQueued: 13, ShardCount: 14, Broadcast: true,
 			Routing:    entity.Routing{Strategy: entity.RouteFirst, Labels: map[string]string{"k": "v"}},
 			OnNodeLoss: entity.NodeLossFail,
-			Status:     entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
+			Alerts:     entity.JobAlerts{OnFailure: []string{"a"}, LateAfterSec: 18},
+			Deadline:   entity.JobDeadline{At: "06:00", TimeZone: "UTC", OnMiss: entity.MissCancel},
+			Parameters: []entity.JobParameter{{
+				Name: "day", Type: entity.ParameterInteger, Default: []byte("19"), Required: true, Description: "d",
+			}},
+			Status: entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
 			Pause: entity.Pause{Reason: "r", User: "u", Until: at}, Partition: 15, FenceSeq: 16, Limited: true, Version: 17,
 			CreateTime: at, UpdateTime: at,
 		}
@@ -85,7 +92,7 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			MaxConcurrency: whole.MaxConcurrency, MaxQueued: whole.MaxQueued, ShardCount: whole.ShardCount,
 			Broadcast: whole.Broadcast,
 			Routing:   whole.Routing, OnNodeLoss: whole.OnNodeLoss, Status: whole.Status, Version: 17, UpdateTime: at,
-			ChangedBy: "ann",
+			ChangedBy: "ann", Alerts: whole.Alerts, Deadline: whole.Deadline, Parameters: whole.Parameters,
 		}
 		former, err := s.Jobs.Version(t.Context(), "whole", 17)
 		require.NoError(t, err)

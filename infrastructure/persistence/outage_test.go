@@ -165,13 +165,16 @@ func addUser(s *persistence.Store, id string, runs *int) error {
 	return s.Write(context.Background(), repository.LaneFire, "test", func(ctx context.Context, tx repository.Tx) error {
 		*runs++
 		return tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+			[]entity.Event{{
+				ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now(),
+				Readers: entity.EventReaders{Kafka: true},
+			}})
 	})
 }
 
 func eventCount(t *testing.T, s *persistence.Store) int {
 	t.Helper()
-	events, err := s.PendingEvents(t.Context(), 100)
+	events, err := s.PendingEvents(t.Context(), entity.ReaderKafka, 0, 100)
 	require.NoError(t, err)
 	return len(events)
 }
@@ -202,7 +205,10 @@ func TestAConnectionThatDiesBeforeCommitIsReplaced(t *testing.T) {
 			p.cut()
 		}
 		return tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: "a", Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+			[]entity.Event{{
+				ID: "a", Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now(),
+				Readers: entity.EventReaders{Kafka: true},
+			}})
 	})
 	require.NoError(t, err)
 	require.Equal(t, 2, runs)
@@ -221,7 +227,7 @@ func TestAnAwayServerIsUnavailableAndComesBack(t *testing.T) {
 	runs := 0
 	require.True(t, apperror.Is(addUser(s, "a", &runs), apperror.KindUnavailable))
 	require.Zero(t, runs)
-	_, err := s.PendingEvents(t.Context(), 1)
+	_, err := s.PendingEvents(t.Context(), entity.ReaderKafka, 0, 1)
 	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	_, err = s.Jobs.Get(t.Context(), "x")
 	require.True(t, apperror.Is(err, apperror.KindUnavailable), "GORM's statements too")
@@ -275,7 +281,10 @@ func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, 
 		}
 		_, _ = tx.Jobs.Lock(ctx, []string{second}) // the error is swallowed
 		_ = tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: first, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+			[]entity.Event{{
+				ID: first, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now(),
+				Readers: entity.EventReaders{Kafka: true},
+			}})
 		return nil
 	})
 }

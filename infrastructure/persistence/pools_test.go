@@ -69,6 +69,9 @@ func TestCallersCannotTakeTheConnectionsOfTheEngine(t *testing.T) {
 func addEvent(ctx context.Context, s *persistence.Store, id string) error {
 	return s.Write(ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+			[]entity.Event{{
+				ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now(),
+				Readers: entity.EventReaders{Kafka: true},
+			}})
 	})
 }

@@ -12,9 +12,11 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/access"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/alerting"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/monitoring"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -31,6 +33,8 @@ type Config struct {
 type (
 	engineTables = engine.Tables
 	accessTables = access.Tables
+	metricTable  = monitoring.MetricTable
+	alertTables  = alerting.Tables
 )
 
 // Store is an open store. It implements every interface of domain/repository
@@ -43,6 +47,10 @@ type Store struct {
 	aside *sqldb.Core
 	*engineTables
 	*accessTables
+	*metricTable
+	*alertTables
+	// Statistics reads digests and what they add up to.
+	Statistics *monitoring.Reader
 }
 
 // Open opens the store, checks that it answers, and checks or migrates its
@@ -62,7 +70,12 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.Log.Warn("the store's schema is newer than this program, and serves it: other nodes run a newer version")
 	}
 	aside := s.Aside()
-	return &Store{Core: s, aside: aside, engineTables: engine.NewTables(s, aside), accessTables: access.NewTables(s)}, nil
+	return &Store{
+		Core: s, aside: aside, engineTables: engine.NewTables(s, aside), accessTables: access.NewTables(s),
+		metricTable: monitoring.NewMetricTable(s),
+		alertTables: alerting.NewTables(s),
+		Statistics:  monitoring.NewReader(s.Pool),
+	}, nil
 }
 
 // Write implements repository.Store.
@@ -71,7 +84,9 @@ func (s *Store) Write(ctx context.Context, lane repository.Lane, name string,
 ) error {
 	return s.ChangeWaiting(ctx, lane, name, lane <= repository.LaneComplete,
 		func(ctx context.Context, c *sqldb.Conn) error {
-			return fn(ctx, engine.NewTx(c))
+			tx := engine.NewTx(c)
+			tx.Alerts, tx.Statistics = alerting.NewWriter(c), monitoring.NewWriter(c)
+			return fn(ctx, tx)
 		})
 }
 

@@ -71,6 +71,8 @@ var layers = []layer{
 	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
 	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},
 	{dir: persistence + "/access", sees: []string{"domain", persistence + "/sqldb"}},
+	{dir: persistence + "/monitoring", sees: []string{"domain", persistence + "/sqldb"}},
+	{dir: persistence + "/alerting", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/execution", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/inflight", sees: []string{
 		"domain", persistence + "/sqldb",
@@ -94,6 +96,7 @@ var layers = []layer{
 	{dir: "api", sees: []string{"application", "domain"}, not: []string{"database/sql", "gorm.io"}},
 	{dir: "internal", sees: []string{"domain"}, not: notApplication},
 	{dir: "sql"},
+	{dir: "web"},
 }
 
 // notApplication are packages that the application leaves to infrastructure and api.

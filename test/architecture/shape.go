@@ -63,11 +63,13 @@ func (f *file) leftovers() []Violation {
 	return found
 }
 
-// maySkip are the only helpers that skip a test: one whose server is not given.
+// maySkip are the only helpers that skip a test: one whose server or program is not given.
 // They fail it where services are required.
 var maySkip = map[string]string{
 	"infrastructure/persistence/dbtest/dbtest.go":     "NeedMySQL",
 	"infrastructure/redisconn/redistest/redistest.go": "need",
+	"infrastructure/mq/kafka/kafkatest/kafkatest.go":  "Config",
+	"test/promtest/promtest.go":                       "NeedPrometheus",
 }
 
 // skips finds tests that skip themselves. A property test's Skip only rejects

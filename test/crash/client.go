@@ -231,3 +231,19 @@ func (c *Client) Executions(ctx context.Context, job string) ([]history.Row, err
 func (c *Client) Job(ctx context.Context, id string) (v JobView, err error) {
 	return v, c.call(ctx, http.MethodGet, "/api/v1/jobs/"+id, "", nil, &v)
 }
+
+// Statistics are those of a job over the last day, or of all jobs where it is empty, and
+// up to when ends are counted.
+func (c *Client) Statistics(ctx context.Context, job string) (s history.Statistic, asOf time.Time, err error) {
+	var answer struct {
+		AsOf  time.Time
+		Total history.Statistic
+	}
+	path := "/api/v1/monitor/statistics"
+	if job != "" {
+		path += "?job=" + url.QueryEscape(job)
+	}
+	err = c.call(ctx, http.MethodGet, path, "", nil, &answer)
+	answer.Total.JobID = job
+	return answer.Total, answer.AsOf, err
+}

@@ -36,6 +36,11 @@ func KillPoints() []string {
 		{"fire", []string{"locked", "inserted", "advanced", "before-commit", "after-commit"}},
 		{"complete", []string{"locked", "finished", "before-commit", "after-commit"}},
 		{"claim", []string{"claimed", "before-commit", "after-commit"}},
+		{"fold-open", []string{"after-commit"}},
+		{"fold-shards", []string{"after-commit"}},
+		{"fold-scopes", []string{"after-commit"}},
+		{"fold-jobs", []string{"before-commit", "after-commit"}},
+		{"fold-close", []string{"before-commit", "after-commit"}},
 	} {
 		for _, step := range tx.steps {
 			points = append(points, tx.name+"."+step)
@@ -46,7 +51,7 @@ func KillPoints() []string {
 
 // lostPoints are those at which the commit is applied and its reply lost.
 func lostPoints() []string {
-	return []string{"fire.reply-lost", "complete.reply-lost", "claim.reply-lost"}
+	return []string{"fire.reply-lost", "complete.reply-lost", "claim.reply-lost", "fold-jobs.reply-lost"}
 }
 
 // Report is what a run came to.
@@ -188,6 +193,9 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 		d.node.Kill()
 		before := d.node.KilledItself(point)
 		hit := 1 + d.random.IntN(6)
+		if strings.HasPrefix(point, "fold-") { // it waits between two batches
+			hit = 1
+		}
 		if lost {
 			if err := d.start(ctx, fmt.Sprintf("%s=replylost@%d", point, hit)); err != nil {
 				return err

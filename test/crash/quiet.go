@@ -52,5 +52,35 @@ func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (hist
 		}
 		h.Rows = append(h.Rows, rows...)
 	}
-	return h, nil
+	var err error
+	h.Statistics, h.Total, err = statistics(ctx, c, jobs)
+	return h, err
+}
+
+// countedBound is how long it may take until all ends are counted.
+const countedBound = 60 * time.Second
+
+// statistics waits until all ends are counted, and reads what they come to, by job and together.
+func statistics(ctx context.Context, c *Client, jobs []history.Job) (
+	all []history.Statistic, total *history.Statistic, err error,
+) {
+	quiet := time.Now()
+	for until := quiet.Add(countedBound); ; time.Sleep(300 * time.Millisecond) {
+		sum, asOf, err := c.Statistics(ctx, "")
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the statistics: %w", err)
+		}
+		total = &sum
+		if asOf.After(quiet) || time.Now().After(until) {
+			break // what is not counted at the bound is missing, and found
+		}
+	}
+	for _, j := range jobs {
+		s, _, err := c.Statistics(ctx, j.ID)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the statistics of %q: %w", j.Name, err)
+		}
+		all = append(all, s)
+	}
+	return all, total, nil
 }

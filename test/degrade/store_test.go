@@ -21,7 +21,10 @@ import (
 func event(ctx context.Context, s *persistence.Store, id string, before func()) error {
 	return s.Write(ctx, repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		err := tx.Records.AddEvents(ctx,
-			[]entity.Event{{ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now()}})
+			[]entity.Event{{
+				ID: id, Topic: "t", Type: "x", Payload: "{}", CreateTime: time.Now(),
+				Readers: entity.EventReaders{Kafka: true},
+			}})
 		before()
 		return err
 	})

@@ -16,12 +16,16 @@ import (
 
 // composed is what is read of a compose file.
 type composed struct {
+	Configs  map[string]struct{ Content string }
 	Services map[string]struct {
 		Image       string
 		Build       struct{ Context, Dockerfile string }
 		Environment map[string]string
 		Ports       []string
 		Volumes     []string
+		Profiles    []string
+		Command     any
+		Configs     []struct{ Source, Target string }
 		Healthcheck struct{ Test []string }
 		DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
 		CapDrop     []string                              `yaml:"cap_drop"`
@@ -32,6 +36,9 @@ type composed struct {
 // required are variables without which compose refuses to start; made are good
 // values of them.
 var required = regexp.MustCompile(`\$\{([A-Z_]+):\?[^}]+\}`)
+
+// defaulted are variables that may be left out.
+var defaulted = regexp.MustCompile(`\$\{([A-Z_]+):-([^}]*)\}`)
 
 func made(name string) string {
 	if name == "SECRETS_KEY" {
@@ -62,6 +69,7 @@ func TestTheNodesOfTheClusterFileAreConfigured(t *testing.T) {
 			environ = append(environ, key+"="+required.ReplaceAllStringFunc(value, func(v string) string {
 				return made(required.FindStringSubmatch(v)[1])
 			}))
+			environ[len(environ)-1] = defaulted.ReplaceAllString(environ[len(environ)-1], "$2")
 		}
 		cfg, warnings, err := config.Load(config.Options{Environ: append(environ, "PS_SERVER_ADDR=:8080")})
 		require.NoError(t, err, name)
@@ -96,12 +104,15 @@ func TestTheClusterFileHoldsTogether(t *testing.T) {
 				"%s tells how it is", other)
 		}
 		for _, v := range s.Volumes {
-			if volume, _, named := strings.Cut(v, ":"); named {
+			volume, _, named := strings.Cut(v, ":")
+			if strings.HasPrefix(volume, ".") {
+				require.FileExists(t, filepath.Join("..", "..", "deploy", volume, probe(t, volume)))
+			} else if named {
 				require.Contains(t, file.Volumes, volume)
 			}
 		}
 		for key, value := range s.Environment {
-			if regexp.MustCompile(`PASSWORD|DSN|SECRETS|AUTH`).MatchString(key) && key != "MARIADB_RANDOM_ROOT_PASSWORD" {
+			if regexp.MustCompile(`PASSWORD|DSN|SECRETS|AUTH|TOKEN`).MatchString(key) && key != "MARIADB_RANDOM_ROOT_PASSWORD" {
 				require.Regexp(t, required, value, "%s of %s has no default", key, name)
 			}
 		}
@@ -109,4 +120,75 @@ func TestTheClusterFileHoldsTogether(t *testing.T) {
 	ignored, err := os.ReadFile("../../.gitignore")
 	require.NoError(t, err)
 	require.Contains(t, string(ignored), "/deploy/cluster.env", "what holds the passwords is not committed")
+}
+
+// probe is a file that a folder of the host has.
+func probe(t *testing.T, folder string) string {
+	t.Helper()
+	found := ""
+	root := filepath.Join("..", "..", "deploy", folder)
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			found, err = filepath.Rel(root, path)
+		}
+		return err
+	}))
+	require.NotEmpty(t, found, folder)
+	return found
+}
+
+// Figures and events come beside the nodes, when they are asked for: with the rules and dashboards that are shipped.
+func TestTheClusterFileBringsFiguresAndEvents(t *testing.T) {
+	file := cluster(t)
+	require.Equal(t, []string{"monitoring"}, file.Services["prometheus"].Profiles)
+	require.Equal(t, []string{"monitoring"}, file.Services["grafana"].Profiles)
+	require.Equal(t, []string{"kafka"}, file.Services["kafka"].Profiles)
+	require.Contains(t, file.Services["prometheus"].Command, "--enable-feature=native-histograms,exemplar-storage")
+	for _, name := range []string{"prometheus", "grafana", "kafka"} {
+		for _, port := range file.Services[name].Ports {
+			require.True(t, strings.HasPrefix(port, "127.0.0.1:"), port)
+		}
+		for _, c := range file.Services[name].Configs {
+			require.Contains(t, file.Configs, c.Source)
+		}
+	}
+
+	// The scrape configuration is that of configs/prometheus, with other targets.
+	var shipped, composed struct {
+		Global    map[string]string
+		RuleFiles []string `yaml:"rule_files"`
+		Scrape    []struct {
+			JobName       string                       `yaml:"job_name"`
+			Path          string                       `yaml:"metrics_path"`
+			Authorization map[string]string            `yaml:"authorization"`
+			Static        []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	raw, err := os.ReadFile("../../configs/prometheus/prometheus.yml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(raw, &shipped))
+	require.NoError(t, yaml.Unmarshal([]byte(file.Configs["prometheus"].Content), &composed))
+	for _, target := range composed.Scrape[0].Static[0].Targets {
+		node, port, _ := strings.Cut(target, ":")
+		require.Contains(t, file.Services, node)
+		require.Equal(t, "8080", port)
+	}
+	require.Len(t, composed.Scrape[0].Static[0].Targets, 3)
+	composed.Scrape[0].Static = shipped.Scrape[0].Static
+	require.Equal(t, shipped, composed)
+
+	// Grafana finds its data source at the name of the service, and the dashboards where they are mounted.
+	source, err := os.ReadFile("../../configs/grafana/provisioning/datasources/prometheus.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(source), "url: http://prometheus:9090")
+	provider, err := os.ReadFile("../../configs/grafana/provisioning/dashboards/platform-scheduler.yaml")
+	require.NoError(t, err)
+	mounted := ""
+	for _, v := range file.Services["grafana"].Volumes {
+		if from, to, _ := strings.Cut(v, ":"); from == "../configs/grafana/dashboards" {
+			mounted, _, _ = strings.Cut(to, ":")
+		}
+	}
+	require.NotEmpty(t, mounted)
+	require.Contains(t, string(provider), "path: "+mounted+"\n")
 }

@@ -173,8 +173,13 @@ func (r *rig) tables() map[string]string {
 	out := map[string]string{}
 	for _, row := range r.query(list) {
 		name := row[0]
-		if name != "scheduler_node_registry" && name != "scheduler_outbox" && name != "scheduler_metrics" &&
-			name != "scheduler_audit_log" {
+		// What the server writes by itself: its beats, figures, and what it makes of runs that ended.
+		if !slices.Contains([]string{
+			"scheduler_node_registry", "scheduler_outbox", "scheduler_metrics", "scheduler_audit_log", "scheduler_end_digest",
+			"scheduler_noted_end",
+			"scheduler_fold", "scheduler_job_stat", "scheduler_scope_stat", "scheduler_job_baseline",
+			"scheduler_alert_evaluation",
+		}, name) {
 			out[name] = fingerprint(r.query("SELECT * FROM " + name))
 		}
 	}

@@ -218,7 +218,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	own("job", "diff", "one")
 	say("job", "rollback", "one")
 	say("job", "export")
-	own("job", "why", "two", "03:00")
+	say("job", "why", "two", "--at", "03:00")
 	say("job", "fires", "two")
 	say("job", "pause", "one", "--reason", "the bank is closed", "--until", "2099-01-01")
 	require.Regexp(t, `(?m)^Paused: +since .* by admin until 2098-12-31 .*: the bank is closed$|^Paused: +since .* by admin until 2099-01-01 .*: the bank is closed$`, s.must("job", "get", "one"))
@@ -239,6 +239,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("job", "cancel-backfill", "two", backfill)
 	say("schedule", "preview", "--cron", "@daily")
 	say("schedule", "load", "--minutes", "2880")
+	say("schedule", "spread", "2026-11-16T02:00:00Z", "--jitter", "10m", "--dry-run")
 
 	say("group", "create", "empty")
 	say("group", "update", "empty", "--max-concurrency", "3")
@@ -256,6 +257,8 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("execution", "logs", done)
 	again := made(say("execution", "retry", done))
 	own("execution", "logs", "-f", again)
+	require.Contains(t, s.must("execution", "get", "--last-success", again), done)
+	say("execution", "get", "--last-success", again)
 	say("execution", "retry", done, again)
 	slow := []string{
 		made(say("job", "trigger", "slow")), made(say("job", "trigger", "slow")),
@@ -286,7 +289,12 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	own("job", "trigger", "dies", "--wait")
 	say("dead-letter", "replay", "--job", "dies", "--reason", "ERROR")
 
-	for _, command := range []string{"node list", "node get " + b.node, "overview"} { // of this moment, when asked anew
+	alertingCommands(t, s, w, say, first)
+
+	for _, command := range []string{
+		"node list", "node get " + b.node, "overview", "stats", "today", "failures",
+		"settings", "metrics executions.ended", "metrics node.cpu --node " + b.node,
+	} { // of this moment, when asked anew
 		name(strings.Fields(command))
 		out := s.must(append(strings.Fields(command), "-o", "json")...)
 		said := hear()
@@ -299,10 +307,12 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("secret", "set", "billing", "--value-file", value)
 	say("secret", "set", "billing", "--value-file", value, "--description", "for tests")
 	say("secret", "list")
+	say("secret", "uses", "billing")
 	say("secret", "delete", "billing")
 	say("user", "create", "ann", "--password-file", pw, "--own-password-file", password)
 	say("user", "update", "ann", "--role", "operator", "--own-password-file", password)
 	say("user", "reset-password", "ann", "--password-file", pw, "--own-password-file", password)
+	say("user", "end-sessions", "ann", "--own-password-file", password)
 	say("user", "get", "ann")
 	say("user", "list")
 	say("user", "delete", "ann", "--own-password-file", password)
@@ -311,6 +321,8 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		password)), &token))
 	say("token", "list", "--password-file", password)
 	say("token", "revoke", token.ID, "--password-file", password)
+	own("session", "list", "--password-file", password)
+	say("session", "end-others", "--password-file", password)
 	own("audit", "--limit", "1")
 	own("audit", "export", "--format", "ndjson")
 	backup := filepath.Join(s.home, "backup.yaml")
@@ -332,6 +344,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		}
 	}
 	others := map[string]string{
+		"GET /api/v1/live":                    "it is for pages that stay open; commands follow a run or a log",
 		"POST /api/v1/jobs":                   "job apply makes jobs by POST /import",
 		"PUT /api/v1/jobs/{id}":               "job apply changes jobs by POST /import",
 		"POST /api/v1/executions/{id}/report": "targets and handlers report, not people",

@@ -20,6 +20,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
@@ -36,17 +37,18 @@ type stage struct {
 	db     *sql.DB
 	token  string
 	base   string
+	// kafka names the topics of the nodes, where there are brokers.
+	kafka config.Kafka
 }
 
-// newStage starts everything; redis says whether there is one, doors whether the
-// nodes ask each other through proxies.
-func newStage(t *testing.T, redis, doors bool) *stage {
+// newStage starts everything; redis says whether there is one, doors whether the nodes ask each other through
+// proxies, more names other servers.
+func newStage(t *testing.T, redis, doors bool, more ...string) *stage {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	dir := folder(t, mathrand.Int64())
 	s := &stage{t: t}
-	more := []string{}
 	if redis {
 		more = append(more, "redis")
 	}
@@ -55,6 +57,10 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	t.Cleanup(func() { require.NoError(t, s.server.Down(context.Background())) })
 	options := fault.Options(dir, 3)
 	options.DSN, options.Redis, options.Cluster, options.Doors = s.server.DSN, s.server.Redis, true, doors
+	if s.server.Kafka != "" {
+		s.makeTopics()
+		options.Kafka, options.TopicPrefix = s.server.Kafka, s.kafka.TopicPrefix
+	}
 	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	s.target, err = crash.NewTarget(filepath.Join(dir, "calls.jsonl"))
@@ -80,17 +86,34 @@ func newStage(t *testing.T, redis, doors bool) *stage {
 	return s
 }
 
-// call sends to a node, which must answer well; a busy machine may have it try
-// again.
+// call sends to a node, which must answer well; a busy machine may have it try again. A node that has died
+// meanwhile is left for another one; what it had done is done twice then.
 func (s *stage) call(method, path string, body any) (answer map[string]any) {
 	s.t.Helper()
 	var status int
 	require.Eventually(s.t, func() bool {
 		status, answer = s.ask(s.t.Context(), s.base, method, path, body)
+		if status == 0 {
+			s.base = s.alive()
+		}
 		return status != 0 && status != http.StatusServiceUnavailable
 	}, 30*time.Second, 200*time.Millisecond, "%s %s", method, path)
 	require.Less(s.t, status, 300, "%s %s: %v", method, path, answer)
 	return answer
+}
+
+// alive is the node that is asked, or another one where that one is dead.
+func (s *stage) alive() string {
+	base := s.base
+	for _, m := range s.rig.Members {
+		switch {
+		case m.Base() == s.base && m.Up():
+			return s.base
+		case m.Up():
+			base = m.Base()
+		}
+	}
+	return base
 }
 
 func (s *stage) ask(ctx context.Context, base, method, path string, body any) (int, map[string]any) {

@@ -55,6 +55,7 @@ func check(h History) *checker {
 	c.eachCall()
 	c.attempts()
 	c.triggers()
+	c.statistics(rows)
 	if len(h.Cluster.Nodes) > 0 {
 		c.cluster(rows)
 	}

@@ -83,6 +83,11 @@ func goodHistory() history.History {
 		ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin,
 		Trigger: "MANUAL", Status: "SUCCESS",
 	})
+	h.Statistics = []history.Statistic{
+		{JobID: "hand", Runs: 1, Success: 1},
+		{JobID: "grid", Runs: 5, Success: 4, Failed: 1, Skipped: 5},
+		{JobID: "serial", Runs: 2, Success: 1, Dead: 1, Skipped: 1},
+	}
 	h.Triggers = append(h.Triggers, history.Trigger{Key: "k", JobID: "hand", Execution: "hand-1"})
 	return h
 }
@@ -90,6 +95,13 @@ func goodHistory() history.History {
 func TestAGoodHistoryPasses(t *testing.T) {
 	require.Empty(t, history.Check(goodHistory()))
 	require.Empty(t, history.Check(goodCluster()))
+}
+
+// The statistics of the cluster are those of all jobs together.
+func TestTheTotalIsThatOfAllJobs(t *testing.T) {
+	h := goodHistory()
+	h.Total = &history.Statistic{Runs: 14, Success: 11, Failed: 2, Dead: 1, Skipped: 6}
+	require.Empty(t, history.Check(h))
 }
 
 // An old token is a violation although its caller has hung up, and the violation says so.
@@ -100,6 +112,7 @@ func TestAViolationTellsWhetherTheCallerHadHungUp(t *testing.T) {
 			ID: "hand-2", JobID: "hand", FireKey: "MANUAL:2", ScheduledTime: begin, Trigger: "MANUAL",
 			Status: "CANCELLED", Reason: "REPLACED", Attempt: 1,
 		})
+		h.Statistics[0].Runs, h.Statistics[0].Cancelled = 2, 1
 		h.Triggers = append(h.Triggers, history.Trigger{Key: "l", JobID: "hand", Execution: "hand-2"})
 		h.Calls = append(h.Calls, history.Call{
 			Execution: "hand-2", Job: "hand", Attempt: 1, Token: 1, Start: begin.Add(3 * time.Second),
@@ -161,6 +174,14 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 			h.Rows = append(h.Rows, r)
 		}},
 		{history.RuleMissingShard, "a lost shard", func(h *history.History) { without(h, "shards-1-1") }},
+		{history.RuleStatistics, "a run that counts twice", func(h *history.History) { h.Statistics[0].Runs++ }},
+		{history.RuleStatistics, "a range that counts once", func(h *history.History) { h.Statistics[1].Skipped = 1 }},
+		{history.RuleStatistics, "a dead run that counts as failed", func(h *history.History) {
+			h.Statistics[2].Dead, h.Statistics[2].Failed = 0, 1
+		}},
+		{history.RuleStatistics, "a total that lacks a run", func(h *history.History) {
+			h.Total = &history.Statistic{Runs: 1, Success: 1}
+		}},
 		{history.RuleStuck, "a run that never ends", func(h *history.History) { row(h, "shards-0-0").Status = "RUNNING" }},
 		{history.RuleStuck, "a run that never starts", func(h *history.History) { row(h, "shards-0-1").Status = "WAITING" }},
 		{history.RuleNoReason, "a failure without a reason", func(h *history.History) { row(h, "grid-9-0").Reason = "" }},

@@ -136,6 +136,11 @@ type History struct {
 	Unanswered int
 	// Cancels are the runs that were asked to end, by people, who give no reason.
 	Cancels []string
+	// Statistics are those of jobs, once all ends are counted; none were read where
+	// it is nil.
+	Statistics []Statistic
+	// Total are those of the whole cluster, which has no other jobs; nil: they were not read.
+	Total *Statistic
 	// Cluster is what is known beside this when several nodes ran.
 	Cluster Cluster
 }

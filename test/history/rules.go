@@ -34,6 +34,7 @@ const (
 	RuleLeftover      = "I7: no place outlives its fire"
 	RuleLogs          = "I8: output is kept whole, in order and with its attempt"
 	RuleMissingShard  = "I10: every shard of a fire is recorded"
+	RuleStatistics    = "I11: statistics equal the rows"
 	RuleMembers       = "I12: epochs never fall, and every node comes back"
 	RuleTwin          = "I12: no second process takes over an id that beats"
 	RuleUnbounded     = "I13: what a node holds is bounded"
@@ -48,5 +49,6 @@ func Rules() []string {
 		RuleChanged, RuleLostTrigger, RuleServerError,
 		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
 		RuleTwin, RuleUnbounded, RuleFenced, RuleNoHarm, RuleDeleted, RuleWrongNode, RuleOwnReason, RuleNoCause, RuleLeftover,
+		RuleStatistics,
 	}
 }

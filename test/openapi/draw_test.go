@@ -44,8 +44,20 @@ func (d *drawer) nasty() any {
 		map[string]any{"": map[string]any{}}, "2026-13-01T00:00:00Z")
 }
 
+// settings are the kinds of what people define for alerting, as their addresses name them.
+func settings() []string {
+	return []string{
+		"alert-channels", "alert-rules", "alert-routes", "alert-silences", "alert-templates", "teams", "contacts", "on-call",
+	}
+}
+
 // kindOf says what the identifier in a path names.
 func kindOf(path string) string {
+	for _, kind := range append(settings(), "alerts") {
+		if strings.Contains(path, "/"+kind+"/") {
+			return kind
+		}
+	}
 	for _, k := range []struct{ part, kind string }{
 		{"/jobs/", "job"},
 		{"/executions/", "run"},
@@ -140,6 +152,7 @@ func (d *drawer) body(op openapitest.Operation, c *call) {
 	body := map[string]any{}
 	if example, ok := content.Example.(map[string]any); ok && !d.one(4) {
 		maps.Copy(body, example)
+		d.w.fresh(op.Path, body)
 	}
 	sparse := d.one(2) // the more fields, the less is accepted
 	schema := openapitest.Variant(content.Schema.Value, body)
@@ -247,6 +260,14 @@ func (d *drawer) named(name string, s *openapi3.Schema, path string) any {
 		return []any{d.id(kind), d.id(kind)}
 	case "jobId":
 		return pick(d, d.w.objects["job"]...)
+	case "channelIds":
+		return []any{d.id("alert-channels")}
+	case "members":
+		return []any{d.id("user")}
+	case "teamId", "onCallId", "templateId", "ruleId":
+		return d.id(map[string]string{
+			"teamId": "teams", "onCallId": "on-call", "templateId": "alert-templates", "ruleId": "alert-rules",
+		}[name])
 	case "nodeId", "userId":
 		return pick(d, d.w.objects[strings.TrimSuffix(name, "Id")]...)
 	case "group":

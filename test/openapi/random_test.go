@@ -88,9 +88,7 @@ func TestExamplesWorkWhenPasted(t *testing.T) {
 		}
 		t.Run(op.Method+" "+op.Path, func(t *testing.T) {
 			example := maps.Clone(op.RequestBody.Value.Content[openapitest.JSON].Example.(map[string]any))
-			if _, ends := example["expiresAt"]; ends { // an example does not age, a token does
-				example["expiresAt"] = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
-			}
+			w.fresh(op.Path, example)
 			raw, err := json.Marshal(example)
 			require.NoError(t, err)
 			c := call{method: op.Method, path: op.Path, header: http.Header{"Content-Type": {openapitest.JSON}}, body: raw}
@@ -112,6 +110,31 @@ func TestExamplesWorkWhenPasted(t *testing.T) {
 	}
 }
 
+// fresh replaces what an example cannot know: what is to come, and ids of users and teams.
+func (w *world) fresh(path string, example map[string]any) {
+	if _, ends := example["expiresAt"]; ends {
+		example["expiresAt"] = time.Now().AddDate(0, 1, 0).UTC().Format(time.RFC3339)
+	}
+	if strings.HasPrefix(path, "/api/v1/alert-silences") {
+		example["to"] = inAnHour()
+	}
+	if path == "/api/v1/alert-rules/dry-run" {
+		example["from"] = time.Now().AddDate(0, 0, -1).UTC().Format(time.RFC3339)
+		example["to"] = time.Now().UTC().Format(time.RFC3339)
+	}
+	if _, named := example["userId"]; named {
+		example["userId"] = w.objects["user"][0]
+	}
+	if _, named := example["members"]; named {
+		example["members"] = []any{w.objects["user"][0]}
+	}
+	if shifts, named := example["shifts"].([]any); named {
+		shift := maps.Clone(shifts[0].(map[string]any))
+		shift["teamId"] = w.objects["teams"][0]
+		example["shifts"] = []any{shift}
+	}
+}
+
 // skipped are calls that would end the test itself.
 func skipped(d *drawer, op openapitest.Operation, who caller) bool {
 	switch op.Path {
@@ -119,6 +142,8 @@ func skipped(d *drawer, op openapitest.Operation, who caller) bool {
 		return who.who != nil
 	case "/api/v1/auth/password", "/api/v1/auth/login": // hash slowly by design, and back off
 		return !d.one(20)
+	case "/api/v1/alert-channels/{id}/test": // waits for what is not on this machine
+		return !d.one(5)
 	}
 	return false
 }
@@ -220,6 +245,9 @@ func (w *world) judgeProblem(c call, got openapitest.Call, wrong func(string, ..
 		wrong("the problem is not complete")
 	}
 	for _, e := range p.Errors {
+		if strings.HasPrefix(e.Field, "config.") { // of a channel: its type says which there are
+			continue
+		}
 		if c.good && slices.Contains([]string{"unknown_field", "wrong_type", "not_an_integer", "unknown_parameter"}, e.Code) {
 			wrong("the document allows %s, the server does not know it so (%s): mend what the action's body or parameters are "+
 				"documented as", e.Field, e.Code)

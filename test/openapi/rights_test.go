@@ -37,7 +37,25 @@ func (w *world) groupOf(path, id string) (string, bool) {
 			return w.field("/jobs/"+job, "group")
 		}
 	}
+	if kind := kindOf(path); aboutAlerts(kind) {
+		return w.field("/"+kind+"/"+id, "group")
+	}
 	return "", false
+}
+
+func aboutAlerts(kind string) bool { return kind == "alerts" || slices.Contains(settings(), kind) }
+
+// allows reports whether a caller may do what an operation does to an object of a group. Alerts and what people define
+// for them may be of no group.
+func allows(who entity.Principal, op openapitest.Operation, group string) bool {
+	p := permission.Permission(op.Permission())
+	switch kind := kindOf(op.Path + "/"); {
+	case !aboutAlerts(kind):
+		return permission.AllowsIn(who, p, group)
+	case kind != "alerts" && op.Method == http.MethodGet:
+		return permission.SeesSetting(who, group)
+	}
+	return permission.AllowsFor(who, p, group)
 }
 
 // field reads one field of an object; found is false when there is none.
@@ -47,6 +65,9 @@ func (w *world) field(path, name string) (value string, found bool) {
 	var v map[string]any
 	if got.Status != http.StatusOK || json.Unmarshal(got.Answer, &v) != nil {
 		return "", false
+	}
+	if v[name] == nil {
+		return "", true
 	}
 	return fmt.Sprint(v[name]), true
 }
@@ -81,6 +102,16 @@ func (w *world) judgeRights(op openapitest.Operation, who caller, c call, groups
 	if got.Header.Get("Content-Type") == openapitest.JSON {
 		_ = json.Unmarshal(got.Answer, &answer) // the document was asked already
 	}
+	if op.Path == "/api/v1/alert-rules/validate" || op.Path == "/api/v1/alert-rules/dry-run" {
+		var rule struct {
+			Group string
+			Rule  struct{ Group string }
+		}
+		_ = json.Unmarshal(c.body, &rule) // the server has read it
+		if group := rule.Group + rule.Rule.Group; !permission.AllowsFor(*who.who, p, group) {
+			wrong("the caller does not hold %s in the group %q of the rule", p, group)
+		}
+	}
 	if op.Path == "/api/v1/jobs/pause" || op.Path == "/api/v1/jobs/resume" {
 		if who.who.User.Groups != nil {
 			wrong("a caller who is bound to groups reached all jobs")
@@ -89,7 +120,7 @@ func (w *world) judgeRights(op openapitest.Operation, who caller, c call, groups
 	}
 	for _, id := range reached(c, answer) {
 		group, known := groups[id]
-		if known && !permission.AllowsIn(*who.who, p, group) {
+		if known && !allows(*who.who, op, group) {
 			wrong("the caller does not hold %s in the group %s of %s", p, group, id)
 		}
 	}
@@ -126,10 +157,22 @@ func (w *world) judgeAnswer(op openapitest.Operation, who entity.Principal, answ
 			wrong("the caller may not define commands")
 		}
 	}
+	kind := kindOf(op.Path + "/")
+	if group, given := answer["group"]; given && aboutAlerts(kind) {
+		if name, _ := group.(string); !allows(who, op, name) {
+			wrong("the caller does not hold %s in the group %q of what it got", op.Permission(), name)
+		}
+	}
 	items, _ := answer["items"].([]any)
 	for _, item := range items {
 		shown, _ := item.(map[string]any)
 		group, known := shown["group"].(string)
+		if aboutAlerts(kind) {
+			if !allows(who, op, group) {
+				wrong("the caller may not see the %s of the group %q", kind, group)
+			}
+			continue // they stay in their group when the job moves
+		}
 		if job, ofJob := shown["jobId"].(string); ofJob {
 			group, known = w.field("/jobs/"+job, "group")
 		}

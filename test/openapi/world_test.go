@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// furnish makes callers, groups, jobs, runs, dead letters and secrets.
+// furnish makes callers, groups, jobs, runs, dead letters, secrets, and what alerting needs, with alerts.
 func (w *world) furnish() {
 	daily := map[string]any{"kind": "FIXED_RATE", "intervalMs": 86_400_000} // long after the test
 	w.t.Helper()
@@ -90,6 +90,9 @@ func (w *world) furnish() {
 		w.narrow(w.admin, "job:read"), w.narrow(w.admin, "execution:read", "execution:write"),
 		w.narrow(bound, "job:read", "job:write"), w.narrow(operator),
 	}
+	for _, group := range []any{nil, "alpha", "beta", "default"} {
+		w.define(group)
+	}
 	for _, group := range []string{"alpha", "beta", "default"} {
 		job := w.make(201, "job", "/jobs", map[string]any{
 			"name": "talks", "group": group, "jobType": "CUSTOM",
@@ -109,7 +112,51 @@ func (w *world) furnish() {
 	require.Eventually(w.t, func() bool {
 		return len(w.read("/dead-letters")["items"].([]any)) == 3
 	}, 20*time.Second, 50*time.Millisecond)
+	w.alert()
 }
+
+// define makes one setting of each kind in a group, or for all.
+func (w *world) define(group any) {
+	w.t.Helper()
+	name := fmt.Sprint("of ", group)
+	define := func(kind string, body map[string]any) any {
+		body["name"], body["group"] = name, group
+		return w.make(201, kind, "/"+kind, body)["id"]
+	}
+	user := w.objects["user"][0]
+	channel := define("alert-channels", map[string]any{
+		"type": "WEBHOOK", "config": map[string]any{"url": "https://hooks.invalid/"},
+	})
+	define("alert-rules", map[string]any{"type": "JOB_FAILED", "level": "INFO"})
+	name = fmt.Sprint("streak of ", group)
+	define("alert-rules", map[string]any{"type": "CONSECUTIVE_FAILURES", "level": "INFO", "threshold": 3})
+	define("alert-routes", map[string]any{"channelIds": []any{channel}})
+	define("alert-silences", map[string]any{"match": map[string]any{"job": "nothing"}, "to": inAnHour()})
+	define("alert-templates", map[string]any{"title": map[string]any{"en": "{{.Subject}}"}})
+	define("contacts", map[string]any{"userId": user, "email": "a@example.com"})
+	team := define("teams", map[string]any{"members": []any{user}})
+	define("on-call", map[string]any{
+		"timeZone": "UTC", "shifts": []any{map[string]any{"teamId": team, "from": "09:00", "to": "18:00"}},
+	})
+}
+
+// alert waits for alerts of each group: a job of each fails.
+func (w *world) alert() {
+	w.t.Helper()
+	groups := map[string]bool{}
+	require.Eventually(w.t, func() bool {
+		for _, item := range w.read("/alerts")["items"].([]any) {
+			a := item.(map[string]any)
+			if !slices.Contains(w.objects["alerts"], fmt.Sprint(a["id"])) {
+				w.remember("alerts", a["id"])
+			}
+			groups[fmt.Sprint(a["group"])] = true
+		}
+		return groups["alpha"] && groups["beta"] && groups["default"]
+	}, 30*time.Second, 100*time.Millisecond)
+}
+
+func inAnHour() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
 // remember keeps what the world began with and the newest of the rest: much of
 // what is older was deleted since.

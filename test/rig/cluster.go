@@ -29,7 +29,9 @@ type Options struct {
 	Former string
 	// DSN is the store, Redis the address of the hints; empty: there are none.
 	DSN, Redis string
-	Nodes      int
+	// Kafka is the broker, TopicPrefix what its topics begin with; the nodes reach it directly.
+	Kafka, TopicPrefix string
+	Nodes              int
 	// Cluster: the nodes are a cluster although there is no Redis; its address is one
 	// where nobody listens. Doors: they ask each other through proxies.
 	Cluster, Doors bool
@@ -125,6 +127,9 @@ func (r *Rig) environment(m *Member, dsn string) ([]string, error) {
 		fmt.Sprintf("PS_ENGINE_LEASEMS=%d", r.Lease.Milliseconds()),
 		"PS_AUTH_INITIAL_ADMIN_PASSWORD=" + r.Password, "PS_SECRETS_KEY=" + r.Key, "PS_LOG_LEVEL=info", "PS_LOG_FORMAT=json",
 		"PS_EXECUTOR_HTTP_ALLOWPRIVATE=true", "PS_EXECUTOR_COMMAND_ENABLED=true", "PS_EXECUTOR_COMMAND_USER=" + self.Username,
+	}
+	if r.Kafka != "" {
+		env = append(env, "PS_KAFKA_BROKERS="+r.Kafka, "PS_KAFKA_TOPIC_PREFIX="+r.TopicPrefix)
 	}
 	if m.Door != nil {
 		_, port, err := net.SplitHostPort(m.Door.Addr())

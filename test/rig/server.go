@@ -31,6 +31,8 @@ type Server struct {
 	// DSN is the store's, for an account that may do what it likes with that database and nothing
 	// else. Redis is the address of the notifications, if asked for.
 	DSN, Redis string
+	// Kafka is the address of the broker, if asked for.
+	Kafka string
 }
 
 var exported = regexp.MustCompile(`(?m)^export (\w+)='(.*)'$`)
@@ -90,6 +92,8 @@ func (s *Server) Up(ctx context.Context) error {
 			s.admin = m[2]
 		case "REDIS_ADDR":
 			s.Redis = m[2]
+		case "KAFKA_BROKERS":
+			s.Kafka = m[2]
 		}
 	}
 	return err
@@ -99,6 +103,18 @@ func (s *Server) Up(ctx context.Context) error {
 func (s *Server) Kill(ctx context.Context) error {
 	s.away.Store(true)
 	_, err := s.run(ctx, "kill", s.dir, "mysql")
+	return err
+}
+
+// KillBroker ends the broker as kill -9 does, StopBroker as an operator does. Up brings it back.
+func (s *Server) KillBroker(ctx context.Context) error {
+	_, err := s.run(ctx, "kill", s.dir, "kafka")
+	return err
+}
+
+// StopBroker waits until the broker has ended.
+func (s *Server) StopBroker(ctx context.Context) error {
+	_, err := s.run(ctx, "stop", s.dir, "kafka")
 	return err
 }
 

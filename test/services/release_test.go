@@ -17,7 +17,9 @@ func repository(t *testing.T) (dir string, run func(name string, args ...string)
 	require.NoError(t, err)
 	dir = t.TempDir()
 	for name, text := range map[string]string{
-		"tools/release": string(script), "LICENSE": "free", ".gitignore": "/dist/\n", "go.mod": "module tried\n\ngo 1.26\n",
+		"tools/release": string(script), "LICENSE": "free", ".gitignore": "/dist/\n/web/dist/\n",
+		"go.mod":                         "module tried\n\ngo 1.26\n",
+		"web/dist/index.html":            "the console",
 		"cmd/platform-scheduler/main.go": "package main\n\nfunc main() {}\n",
 		"tools/go.mod":                   "module tools\n\ngo 1.26\n\ntool tools/cyclonedx-gomod\n",
 		"cyclonedx-gomod/main.go": `package main
@@ -78,8 +80,15 @@ func TestAReleaseIsRefusedThatNoCommitHolds(t *testing.T) {
 		require.True(t, failed, version)
 		require.Contains(t, said, "is no tag such as v1.2.3")
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "more"), nil, 0o600))
+	console := filepath.Join(dir, "web/dist/index.html")
+	require.NoError(t, os.Rename(console, console+".kept"))
 	said, failed := run("bash", "tools/release", "v1.2.3")
+	require.True(t, failed)
+	require.Contains(t, said, "the console is not built: make console")
+	require.NoError(t, os.Rename(console+".kept", console))
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "more"), nil, 0o600))
+	said, failed = run("bash", "tools/release", "v1.2.3")
 	require.True(t, failed)
 	require.Contains(t, said, "changes that no commit holds")
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -116,21 +115,14 @@ type csvEntries struct{ w *csv.Writer }
 
 func (n *csvEntries) write(e entity.AuditEntry) error {
 	return n.w.Write([]string{
-		e.ID, vo.Time(e.Time).String(), e.UserID, harmless(e.UserName), e.TokenID, harmless(e.Address), harmless(e.RequestID),
-		harmless(e.Action), harmless(e.Object), strconv.Itoa(e.Status), harmless(e.Code), harmless(e.Changes),
-		harmless(e.ObjectName), strconv.Itoa(max(e.Calls, 1)),
+		e.ID, vo.Time(e.Time).String(), e.UserID, reply.Cell(e.UserName), e.TokenID, reply.Cell(e.Address),
+		reply.Cell(e.RequestID),
+		reply.Cell(e.Action), reply.Cell(e.Object), strconv.Itoa(e.Status), reply.Cell(e.Code), reply.Cell(e.Changes),
+		reply.Cell(e.ObjectName), strconv.Itoa(max(e.Calls, 1)),
 	})
 }
 
 func (n *csvEntries) flush() error {
 	n.w.Flush()
 	return n.w.Error()
-}
-
-// harmless keeps a spreadsheet from taking a text for a formula.
-func harmless(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

@@ -22,7 +22,9 @@ type AuthService interface {
 	Login(ctx context.Context, name, password, clientAddr string) (access.Login, error)
 	Logout(ctx context.Context, token string) error
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
+	AuthenticateAll(ctx context.Context, tokens []string) (map[string]entity.Principal, error)
 	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error
+	SessionService
 }
 
 // AuthController serves /auth.

@@ -31,6 +31,8 @@ type SecretService interface {
 	// group; nil is all.
 	List(ctx context.Context, within []string, p repository.Page) (secrets []entity.Secret, next string, err error)
 	Delete(ctx context.Context, name string, version int) error
+	// Uses are at most limit jobs that name a secret, of some groups; nil is all.
+	Uses(ctx context.Context, name string, within []string, limit int) ([]*entity.Job, error)
 }
 
 // SecretController serves /secrets. Which secrets a caller sees and writes goes
@@ -55,6 +57,35 @@ func (s *SecretController) List(c *gin.Context) error {
 		all, next, err := s.secrets.List(ctx, permission.SecretGroups(who), p)
 		return slices.DeleteFunc(all, func(v entity.Secret) bool { return !permission.SeesSecret(who, v) }), next, err
 	}, func(v entity.Secret) vo.Secret { return vo.FromSecret(v, who) })
+}
+
+// maxUses bounds the jobs that are told of a secret.
+const maxUses = 100
+
+// Uses answers GET /secrets/{name}/uses.
+//
+//	@Summary List the jobs that name a secret
+//	@Description At most 100, by id, of the groups that the caller sees; more says that there are others. It reads the data of all jobs.
+//	@Tags secrets
+//	@Param name path string true "name of the secret"
+//	@Success 200 {object} vo.SecretUses
+//	@Router /api/v1/secrets/{name}/uses [get]
+func (s *SecretController) Uses(c *gin.Context) error {
+	who, _ := middleware.CallerOf(c)
+	v, err := s.secrets.Get(c.Request.Context(), c.Param("name"))
+	switch {
+	case err != nil:
+		return err
+	case !permission.SeesSecret(who, v):
+		return apperror.NotFound("secret", v.Name)
+	case !permission.Allows(who, permission.JobRead):
+		return apperror.New(apperror.KindForbidden, "forbidden", "jobs that name a secret take the permission job:read, too")
+	}
+	jobs, err := s.secrets.Uses(c.Request.Context(), v.Name, permission.SecretGroups(who), maxUses+1)
+	if err != nil {
+		return err
+	}
+	return reply.JSON(c, http.StatusOK, vo.FromSecretUses(jobs, maxUses))
 }
 
 // Create answers POST /secrets.

@@ -45,7 +45,7 @@ func (u *UserController) List(c *gin.Context) error { return reply.Page(c, u.use
 // Create answers POST /users.
 //
 //	@Summary Make a user
-//	@Description groups binds the user to the jobs of some groups, with a role in each; absent is all. Not for API tokens.
+//	@Description groups binds the user to the jobs of some groups, with a role in each; absent is all. The user is asked for another password, unless mustChangePassword is false. Not for API tokens.
 //	@Tags users
 //	@Param body body request.UserBody true "body"
 //	@x-example {"username":"ann","password":"correct horse battery","role":"operator","groups":{"default":"operator"}}
@@ -89,7 +89,7 @@ func (u *UserController) Get(c *gin.Context) error {
 // Change answers PUT /users/{id}.
 //
 //	@Summary Change the rights or the password of a user
-//	@Description Replaces role, groups and commands; the password only where it is given. Ends the sessions of the user; another password also revokes the API tokens, unless keepTokens is true. Not for API tokens.
+//	@Description Replaces role, groups and commands; the password only where it is given. Ends the sessions of the user; another password also revokes the API tokens, unless keepTokens is true. The user is asked for yet another one, unless mustChangePassword is false. Not for API tokens.
 //	@Tags users
 //	@Param id path string true "id of the user"
 //	@Param body body request.UserChange true "body"
@@ -109,6 +109,9 @@ func (u *UserController) Change(c *gin.Context) error {
 		return err
 	}
 	middleware.SetTargetName(c, before.Name)
+	if who, _ := middleware.CallerOf(c); who.User.ID == before.ID {
+		n.PasswordStays = true // nobody else knows it
+	}
 	after, err := u.users.Change(c.Request.Context(), before.ID, n)
 	if err != nil {
 		return err

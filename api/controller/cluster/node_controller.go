@@ -39,6 +39,7 @@ func NewNodeController(nodes NodeService) *NodeController { return &NodeControll
 //	@Description All of them, by id.
 //	@Tags nodes
 //	@Success 200 {object} vo.Page[vo.Node]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/nodes [get]
 func (n *NodeController) List(c *gin.Context) error {
 	if err := request.NewQuery(c.Request.URL.RawQuery).Done(); err != nil {

@@ -45,6 +45,7 @@ func NewOverviewController(overview OverviewService, loads LoadService) *Overvie
 //	@Summary Show the state of everything at a glance
 //	@Tags monitor
 //	@Success 200 {object} vo.Overview
+//	@Success 304 "If-None-Match names this answer"
 //	@Failure 422 {object} problem.Problem
 //	@Router /api/v1/monitor/overview [get]
 func (o *OverviewController) Overview(c *gin.Context) error {
@@ -66,6 +67,7 @@ func (o *OverviewController) Overview(c *gin.Context) error {
 //	@Param minutes query int false "how many" minimum(1) maximum(10080) default(1440)
 //	@Param group query string false "one group; all that the caller sees by default"
 //	@Success 200 {object} vo.Load
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/schedules/load [get]
 func (o *OverviewController) Load(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)

@@ -43,6 +43,7 @@ func NewDeadLetterController(letters DeadLetterService) *DeadLetterController {
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.DeadLetter]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/dead-letters [get]
 func (d *DeadLetterController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
@@ -81,6 +82,7 @@ func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter 
 //	@Param jobId query string false "id of a job" maxlength(512)
 //	@Param reason query string false "why they died" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.DeadLetterCause]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/dead-letters/causes [get]
 func (d *DeadLetterController) Causes(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)

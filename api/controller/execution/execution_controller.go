@@ -24,6 +24,8 @@ type ExecutionService interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	List(ctx context.Context, f repository.ExecutionFilter,
 		p repository.Page) (rows []*entity.Execution, next string, err error)
+	// LastSuccess is nil where there is none; complete is false where not all was looked at.
+	LastSuccess(ctx context.Context, id string) (last *entity.Execution, complete bool, err error)
 	// Attempts and Logs return apperror.KindNotFound for an unknown run.
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
@@ -56,6 +58,7 @@ func NewJobExecutionController(executions ExecutionService) *JobExecutionControl
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Execution]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/executions [get]
 func (e *JobExecutionController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
@@ -106,6 +109,31 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 		return err
 	}
 	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names))
+}
+
+// LastSuccess answers GET /executions/{id}/last-success.
+//
+//	@Summary Show the last successful execution of the same job before an execution
+//	@Description It is null where there is none; complete is false where the job has more executions before it than one call looks at.
+//	@Tags executions
+//	@Param id path string true "id of the execution"
+//	@Success 200 {object} vo.LastSuccess
+//	@Router /api/v1/executions/{id}/last-success [get]
+func (e *JobExecutionController) LastSuccess(c *gin.Context) error {
+	row, complete, err := e.executions.LastSuccess(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	answer := vo.LastSuccess{Complete: complete}
+	if row != nil {
+		names, err := e.executions.Names(c.Request.Context(), []string{row.JobID})
+		if err != nil {
+			return err
+		}
+		v := vo.FromExecution(row, names)
+		answer.Execution = &v
+	}
+	return reply.JSON(c, http.StatusOK, answer)
 }
 
 // Attempts answers GET /executions/{id}/attempts.

@@ -3,15 +3,13 @@ package execution
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/platform-scheduler/platform-scheduler/api/controller/sse"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -33,15 +31,8 @@ const (
 	busyPause = 250 * time.Millisecond
 	idlePause = time.Second
 	busyTime  = 2 * time.Second
-	// keepAliveEvery is the longest silence of a stream.
-	keepAliveEvery = 15 * time.Second
-	// recheckEvery is how often the rights of the caller are looked up again;
-	// with one look at the log it stays within keepAliveEvery.
-	recheckEvery = 10 * time.Second
 	// streamPage is how many chunks one look reads.
 	streamPage = 200
-	// streamWrite bounds one write to a client that does not read.
-	streamWrite = 30 * time.Second
 )
 
 // LogFollower reads runs and their logs.
@@ -54,45 +45,15 @@ type LogFollower interface {
 type StreamController struct {
 	logs  LogFollower
 	clock clock.Clock
-
-	mu sync.Mutex
-	// open are the streams of each user, all those of the node.
-	open map[string]int
-	all  int
+	limit *sse.Limits
 }
 
 // NewStreamController serves the logs of a service.
 func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
-	return &StreamController{logs: logs, clock: c, open: map[string]int{}}
-}
-
-// enter takes a place for a stream of a user, so that none takes all of them.
-func (s *StreamController) enter(user string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[user] >= maxUserStreams {
-		f := apperror.New(apperror.KindTooMany, "too_many_streams",
-			fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log",
-				maxUserStreams))
-		f.RetryAfterSec = 5
-		return nil, f
-	}
-	if s.all >= maxStreams {
-		f := apperror.New(apperror.KindUnavailable, "too_many_streams",
-			"this node serves as many streams as it can; try again, or read pages of the log")
-		f.RetryAfterSec = 5
-		return nil, f
-	}
-	s.open[user]++
-	s.all++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.all--
-		if s.open[user]--; s.open[user] == 0 {
-			delete(s.open, user)
-		}
-	}, nil
+	return &StreamController{logs: logs, clock: c, limit: sse.NewLimits(maxUserStreams, maxStreams,
+		fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log",
+			maxUserStreams),
+		"this node serves as many streams as it can; try again, or read pages of the log")}
 }
 
 // Follow answers GET /executions/{id}/logs/stream.
@@ -126,18 +87,13 @@ func (s *StreamController) Follow(c *gin.Context) error {
 		return err
 	}
 	user, _ := middleware.UserOf(c)
-	leave, err := s.enter(user.ID)
+	leave, err := s.limit.Enter(user.ID)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	h := c.Writer.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // nginx would hold lines back
-	c.Status(http.StatusOK)
 	f := follower{
-		StreamController: s, id: c.Param("id"), after: after, out: c.Writer,
-		control: http.NewResponseController(c.Writer), began: s.clock.Monotonic(),
+		StreamController: s, id: c.Param("id"), after: after, out: sse.Begin(c, s.clock), began: s.clock.Monotonic(),
 	}
 	f.allowed, f.checked = func() error { return middleware.Recheck(c) }, f.began
 	f.heard = f.began - busyTime
@@ -150,20 +106,19 @@ func (s *StreamController) Follow(c *gin.Context) error {
 // follower is one stream.
 type follower struct {
 	*StreamController
-	id      string
-	after   int64
-	out     io.Writer
-	control *http.ResponseController
-	began   time.Duration
-	// spoke is when anything was sent, heard when lines were.
-	spoke, heard time.Duration
+	id    string
+	after int64
+	out   *sse.Writer
+	began time.Duration
+	// heard is when lines were sent.
+	heard time.Duration
 	// allowed is nil as long as the caller may go on, checked when it was so.
 	allowed func() error
 	checked time.Duration
 }
 
 func (f *follower) run(ctx context.Context) error {
-	if err := f.say(": following\n\n"); err != nil {
+	if err := f.out.Say(": following\n\n"); err != nil {
 		return err
 	}
 	timer := f.clock.NewTimer(0)
@@ -180,7 +135,7 @@ func (f *follower) run(ctx context.Context) error {
 		case more || said && final != "":
 			continue
 		case !said && final != "": // it was final before this look: all is told
-			return f.say(vo.EndEvent(final))
+			return f.out.Say(vo.EndEvent(final))
 		case !said:
 			if final, err = f.end(ctx); err != nil {
 				return err
@@ -206,7 +161,7 @@ func (f *follower) run(ctx context.Context) error {
 // recheck ends the stream of one whose session, token or right is gone.
 func (f *follower) recheck() error {
 	now := f.clock.Monotonic()
-	if now-f.checked < recheckEvery {
+	if now-f.checked < sse.RecheckEvery {
 		return nil
 	}
 	f.checked = now
@@ -223,8 +178,8 @@ func (f *follower) end(ctx context.Context) (entity.Status, error) {
 	if run.Status.Final() {
 		return run.Status, nil
 	}
-	if f.clock.Monotonic()-f.spoke >= keepAliveEvery {
-		err = f.say(vo.KeepAlive)
+	if f.clock.Monotonic()-f.out.Spoke() >= sse.KeepAliveEvery {
+		err = f.out.Say(vo.KeepAlive)
 	}
 	return "", err
 }
@@ -246,16 +201,5 @@ func (f *follower) lines(ctx context.Context) (more, said bool, err error) {
 	}
 	f.after = max(f.after, chunks[len(chunks)-1].SeqTo)
 	f.heard = f.clock.Monotonic()
-	return len(chunks) == streamPage, true, f.say(b.String())
-}
-
-// say writes and pushes it through.
-func (f *follower) say(text string) error {
-	// Not every writer has deadlines; one without is a test's.
-	_ = f.control.SetWriteDeadline(f.clock.Now().Add(streamWrite))
-	if _, err := io.WriteString(f.out, text); err != nil {
-		return err
-	}
-	f.spoke = f.clock.Monotonic()
-	return f.control.Flush()
+	return len(chunks) == streamPage, true, f.out.Say(b.String())
 }

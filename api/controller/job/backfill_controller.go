@@ -57,7 +57,7 @@ func (b *BackfillController) Start(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		return reply.JSON(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.Total, plan.AlreadyRun))
+		return reply.JSON(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.LeftOut))
 	}
 	who, _ := middleware.CallerOf(c)
 	r.User = who.User.Name

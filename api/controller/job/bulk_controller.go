@@ -138,15 +138,20 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 //	@Summary Run jobs now
 //	@Description One failure does not stop the others.
 //	@Tags bulk
-//	@Param body body request.BulkIDs true "body"
-//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
+//	@Param body body request.BulkTrigger true "body"
+//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"],"params":{"day":"2026-11-22"}}
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/trigger [post]
 func (b *BulkController) TriggerJobs(c *gin.Context) error {
 	by := middleware.ActorOf(c)
-	return b.byID(c, middleware.Job, permission.JobRun, func(ctx context.Context, id string) ([]string, error) {
-		return b.jobs.Trigger(ctx, id, job.Trigger{Source: entity.TriggerManual, By: by})
-	})
+	ids, params, err := request.ReadBulkTrigger(c.Request)
+	if err != nil {
+		return err
+	}
+	return b.run(c, middleware.Job, permission.JobRun, treatment{ids: ids},
+		func(ctx context.Context, id string) ([]string, error) {
+			return b.jobs.Trigger(ctx, id, job.Trigger{Source: entity.TriggerManual, By: by, Params: params})
+		})
 }
 
 // CancelExecutions answers POST /bulk/executions/cancel.
@@ -269,10 +274,21 @@ type treatment struct {
 }
 
 func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.Permission, t treatment, do one) error {
+	answer, err := b.treat(c, o, p, t, do)
+	if err != nil {
+		return err
+	}
+	return reply.JSON(c, http.StatusOK, answer)
+}
+
+// treat does something with each object that the caller may change, and notes it for the audit log.
+func (b *BulkController) treat(c *gin.Context, o middleware.Object, p permission.Permission, t treatment,
+	do one,
+) (vo.Bulk, error) {
 	ids := t.ids
 	refused, err := b.scope.Refused(c, o, p, ids)
 	if err != nil {
-		return err
+		return vo.Bulk{}, err
 	}
 	items := make([]vo.BulkItem, len(ids))
 	ctx := c.Request.Context()
@@ -309,7 +325,7 @@ func (b *BulkController) run(c *gin.Context, o middleware.Object, p permission.P
 		t.note(did)
 	}
 	middleware.SetChanges(c, did)
-	return reply.JSON(c, http.StatusOK, answer)
+	return answer, nil
 }
 
 func itemOf(id string, made []string, err error) vo.BulkItem {

@@ -43,6 +43,7 @@ func NewGroupController(groups GroupService) *GroupController { return &GroupCon
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Group]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/groups [get]
 func (g *GroupController) List(c *gin.Context) error {
 	visible := middleware.VisibleGroups(c)

@@ -35,6 +35,8 @@ type JobService interface {
 	// Version is a former definition.
 	Version(ctx context.Context, id string, version int) (*entity.Job, error)
 	Copy(ctx context.Context, id, name, group string) (*entity.Job, error)
+	// ChannelWarnings says which channels a job names that it cannot use.
+	ChannelWarnings(ctx context.Context, job *entity.Job) []apperror.Field
 }
 
 // Warner says of right definitions why their runs would wait for a node.
@@ -67,6 +69,7 @@ func NewJobController(jobs JobService, reader request.JobReader, w Warner) *JobC
 //	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Job]
+//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/jobs [get]
 func (j *JobController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
@@ -267,6 +270,7 @@ func (j *JobController) Resume(c *gin.Context) error {
 //	@Summary Run a job now
 //	@Tags jobs
 //	@Param id path string true "id of the job"
+//	@Param traceparent header string false "span of the caller (W3C), parent of those of the run"
 //	@Param body body request.TriggerBody false "parameters of the run"
 //	@x-example {"params":{"day":"2026-11-20"},"delaySec":0}
 //	@Success 202 {object} vo.Executions "one execution a shard"
@@ -278,6 +282,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 		return err
 	}
 	t.Source, t.By = entity.TriggerManual, middleware.ActorOf(c)
+	t.Parent = request.TraceContext(c.Request)
 	ids, err := j.jobs.Trigger(c.Request.Context(), c.Param("id"), t)
 	if err != nil {
 		return err
@@ -290,7 +295,8 @@ func (j *JobController) Trigger(c *gin.Context) error {
 func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error {
 	job = seen(c, job)
 	v := vo.FromJob(job)
-	v.Warnings = warnings(job, j.warner.Warnings(c.Request.Context(), job)[0])
+	ctx := c.Request.Context()
+	v.Warnings = warnings(job, append(j.warner.Warnings(ctx, job)[0], j.jobs.ChannelWarnings(ctx, job)...))
 	c.Header("ETag", request.ETag(job.Version))
 	return reply.JSON(c, status, v)
 }

@@ -242,6 +242,26 @@ func (b *binder) raw(name string) (text string, ok bool) {
 	return escapeControls(string(compact)), true
 }
 
+// scalar reads a string, a number or a truth as JSON.
+func (b *binder) scalar(name string) (text string, ok bool) {
+	v, ok := b.take(name)
+	if !ok {
+		return "", false
+	}
+	switch v.(type) {
+	case string, json.Number, bool:
+	default:
+		b.wrongType(name, "a string, a number, true or false", v)
+		return "", false
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		b.faults.add(join(b.path, name), "invalid", "cannot be kept as JSON")
+		return "", false
+	}
+	return escapeControls(string(raw)), true
+}
+
 // escapeControls escapes the control characters that JSON allows as they are,
 // DEL and those from U+0080: texts that are stored hold none.
 func escapeControls(text string) string {

@@ -22,6 +22,25 @@ type BulkLetters struct {
 	Reason string   `json:"reason,omitempty"`
 }
 
+// BulkTrigger is the body of POST /bulk/jobs/trigger.
+type BulkTrigger struct {
+	// IDs may name a job twice; it is treated once.
+	IDs []string `json:"ids"`
+	// Params are given to each; those that a job does not take are its own failure.
+	Params rawObject `json:"params,omitempty" swaggertype:"object"`
+}
+
+// ReadBulkTrigger reads the body of POST /bulk/jobs/trigger; params is empty or an object.
+func ReadBulkTrigger(r *http.Request) (ids []string, params string, err error) {
+	body, err := readBody(r, func(body *BulkTrigger, f *faults) {
+		body.IDs = f.ids(body.IDs, false)
+		if len(body.Params) > maxParams {
+			f.add("params", "too_long", "must be at most 64 KiB of JSON")
+		}
+	})
+	return body.IDs, string(body.Params), err
+}
+
 // ReadBulk reads the body of a bulk action.
 func ReadBulk(r *http.Request) (BulkIDs, error) {
 	return readBody(r, func(body *BulkIDs, f *faults) { body.IDs = f.ids(body.IDs, false) })

@@ -83,6 +83,8 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		return set(&dst.text)(b.raw(name))
 	case *rawObject:
 		return set((*string)(dst))(b.raw(name))
+	case *rawValue:
+		return set((*string)(dst))(b.scalar(name))
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -103,6 +105,9 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		}
 		return ok
 	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Struct {
+			return b.objects(name, v)
+		}
 		items, ok := b.strings(name)
 		if ok {
 			v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
@@ -123,6 +128,23 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 	}
 	//nolint:forbidigo // a struct of this package is wrong: its tests meet that
 	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type()))
+}
+
+// objects reads an array of objects into a slice of structs.
+func (b *binder) objects(name string, v reflect.Value) (ok bool) {
+	b.each(name, func(_ int, item *binder) bool {
+		one := reflect.New(v.Type().Elem()).Elem()
+		setDefaults(one)
+		item.into(one)
+		item.close()
+		v.Set(reflect.Append(v, one))
+		for _, f := range item.faults.list {
+			b.faults.add(f.Field, f.Code, "%s", f.Message)
+		}
+		ok = true
+		return len(b.faults.list) < maxFaults
+	})
+	return ok
 }
 
 // set and setWith put a value where it belongs, if there is one.

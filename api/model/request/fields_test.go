@@ -99,7 +99,10 @@ const wholeJob = `{"name":"n","description":"d","group":"g","labels":{"a":"b"},"
 		"misfirePolicy":"SKIP","misfireThresholdSec":5,"misfireWindowSec":6,"misfireMaxFires":7},
 	"priority":8,"timeoutSec":9,"startDeadlineSec":10,
 	"retryPolicy":{"maxRetries":11,"backoff":"LINEAR","intervalMs":12,"maxIntervalMs":13,"jitter":0.5,"noRetryOn":["PANIC"]},
-	"overlapPolicy":"SERIAL","maxConcurrency":14,"maxQueued":15,"shardCount":16,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL"}`
+	"overlapPolicy":"SERIAL","maxConcurrency":14,"maxQueued":15,"shardCount":16,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL",
+	"alerts":{"onFailure":["a"],"onSuccess":["b"],"onEnd":["c"],"onLate":["d"],"onRecovered":["e"],"lateAfterSec":17},
+	"deadline":{"at":"06:00","timeZone":"Asia/Shanghai","onMiss":"CANCEL"},
+	"parameters":[{"name":"day","type":"ENUM","default":"today","required":true,"description":"which","values":["today"]}]}`
 
 // A field that somebody adds stands in the request, in the job and in the answer,
 // or this test says where it is missing.

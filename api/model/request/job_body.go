@@ -2,6 +2,7 @@ package request
 
 import (
 	"cmp"
+	"encoding/json"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -73,7 +74,15 @@ type JobSettings struct {
 	Routing   RoutingBody `json:"routing,omitempty"`
 	// OnNodeLoss says whether a run whose node is lost or stopped is run again, or
 	// has failed.
-	OnNodeLoss   string           `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
+	OnNodeLoss string `json:"onNodeLoss,omitempty" enums:"RETRY,FAIL" default:"RETRY"`
+	// Alerts are the names of channels that are told of its runs: see docs/alerts.md.
+	Alerts AlertsBody `json:"alerts,omitempty"`
+	// Deadline is the time of the day by which a planned fire is to have succeeded.
+	Deadline *DeadlineBody `json:"deadline,omitempty"`
+	// Parameters declare what ${params.NAME} stands for. A trigger may name these alone, of
+	// their types; runs that are given no value have the default. Without any declaration a
+	// trigger may name whatever it likes.
+	Parameters   []ParameterBody  `json:"parameters,omitempty" maxItems:"50"`
 	ID           string           `json:"id,omitempty" readonly:"true"`
 	Status       entity.JobStatus `json:"status,omitempty" readonly:"true"`
 	NextFireTime time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
@@ -100,6 +109,19 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 		ShardCount: s.ShardCount, Broadcast: s.Broadcast,
 		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels},
 		OnNodeLoss: entity.OnNodeLoss(s.OnNodeLoss),
+		Alerts: entity.JobAlerts{
+			OnFailure: s.Alerts.OnFailure, OnSuccess: s.Alerts.OnSuccess, OnEnd: s.Alerts.OnEnd, OnLate: s.Alerts.OnLate,
+			OnRecovered: s.Alerts.OnRecovered, LateAfterSec: s.Alerts.LateAfterSec,
+		},
+	}
+	if d := s.Deadline; d != nil {
+		j.Deadline = entity.JobDeadline{At: d.At, TimeZone: or(d.TimeZone, ""), OnMiss: entity.OnMiss(d.OnMiss)}
+	}
+	for _, p := range s.Parameters {
+		j.Parameters = append(j.Parameters, entity.JobParameter{
+			Name: p.Name, Type: entity.ParameterType(p.Type), Default: json.RawMessage(p.Default), Required: p.Required,
+			Description: p.Description, Values: p.Values,
+		})
 	}
 	if j.Type == FormerCommand {
 		j.Type = entity.JobCommand
@@ -207,6 +229,50 @@ type RoutingBody struct {
 	Strategy string `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
 	// Labels are those that a node must carry.
 	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// AlertsBody names channels. Each kind of news goes to each of them at most once a minute.
+type AlertsBody struct {
+	// OnFailure is told when a run has failed for good.
+	OnFailure []string `json:"onFailure,omitempty"`
+	// OnSuccess is told when a run has succeeded.
+	OnSuccess []string `json:"onSuccess,omitempty"`
+	// OnEnd is told of successes and of failures.
+	OnEnd []string `json:"onEnd,omitempty"`
+	// OnLate is told when a fire did not run, and of the deadline.
+	OnLate []string `json:"onLate,omitempty"`
+	// OnRecovered is told of the first success after a failure.
+	OnRecovered []string `json:"onRecovered,omitempty"`
+	// LateAfterSec is how late a fire may be until onLate is told, at least 30 s; 0 is the
+	// grace of the cluster.
+	LateAfterSec int `json:"lateAfterSec,omitempty" minimum:"0" maximum:"604800" default:"0"`
+}
+
+// DeadlineBody is a time of the day.
+type DeadlineBody struct {
+	// At is the time of the day, as 06:00 or 06:00:30: the first one after the scheduled
+	// time of the fire.
+	At string `json:"at"`
+	// TimeZone is an IANA name; absent, it is that of the schedule.
+	TimeZone *string `json:"timeZone,omitempty"`
+	// OnMiss CANCEL stops what still runs at the deadline; both raise an alert.
+	OnMiss string `json:"onMiss,omitempty" enums:"ALERT,CANCEL" default:"ALERT"`
+}
+
+// ParameterBody is a parameter that a job declares.
+type ParameterBody struct {
+	// Name is unique in the job: letters, digits, _ and -.
+	Name string `json:"name" maxLength:"64"`
+	// Type is that of the values. DATE is 2026-11-22, DATETIME is RFC 3339.
+	Type string `json:"type,omitempty" enums:"STRING,INTEGER,NUMBER,BOOLEAN,ENUM,DATE,DATETIME" default:"STRING"`
+	// Default is the value of runs that are given none, those of the schedule as well.
+	Default rawValue `json:"default,omitempty" swaggertype:"object"`
+	// Required refuses a trigger without a value, where there is no default.
+	Required bool `json:"required,omitempty" default:"false"`
+	// Description is for people.
+	Description string `json:"description,omitempty" maxLength:"500"`
+	// Values are those that an ENUM has.
+	Values []string `json:"values,omitempty" maxItems:"100"`
 }
 
 // or is what was given, or else the default.

@@ -110,6 +110,33 @@ func (q *Query) Span() (from, to time.Time) {
 	return from, to
 }
 
+// Zone returns an IANA time zone, or nil when it is absent.
+func (q *Query) Zone(name string) *time.Location {
+	s := q.Text(name)
+	if s == "" {
+		return nil
+	}
+	zone, err := time.LoadLocation(s)
+	if err != nil || s == "Local" {
+		q.faults.add(name, "unknown_time_zone", "must be an IANA time zone such as Asia/Shanghai or UTC")
+		return nil
+	}
+	return zone
+}
+
+// AtMostOne refuses two of the parameters together.
+func (q *Query) AtMostOne(names ...string) {
+	var given []string
+	for _, name := range names {
+		if q.values.Get(name) != "" {
+			given = append(given, name)
+		}
+	}
+	if len(given) > 1 {
+		q.faults.add(given[1], "conflict", "cannot be given together with %s; leave out one of them", given[0])
+	}
+}
+
 // OneOf returns a parameter of an enumeration, or "" when it is absent.
 func OneOf[T ~string](q *Query, name string, known ...T) T {
 	s := T(q.Text(name))

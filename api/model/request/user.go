@@ -37,18 +37,21 @@ type UserRights struct {
 	// Commands is the right to define jobs that run commands.
 	Commands bool `json:"commands,omitempty"`
 	// Secrets is the right to make secrets for the groups of the user.
-	Secrets     bool      `json:"secrets,omitempty"`
-	ID          string    `json:"id,omitempty" readonly:"true"`
-	Permissions []string  `json:"permissions,omitempty" readonly:"true"`
-	CreateTime  time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime  time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
+	Secrets bool `json:"secrets,omitempty"`
+	// MustChangePassword asks the user for another password than the one that is set here. It counts for
+	// nothing without one.
+	MustChangePassword *bool     `json:"mustChangePassword,omitempty" default:"true"`
+	ID                 string    `json:"id,omitempty" readonly:"true"`
+	Permissions        []string  `json:"permissions,omitempty" readonly:"true"`
+	CreateTime         time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
+	UpdateTime         time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 }
 
 // TokenBody is the body of POST /tokens.
 type TokenBody struct {
 	Name string `json:"name"`
 	// Scopes narrow what the token may do; absent, it may do what its owner may.
-	Scopes []string `json:"scopes,omitempty" enums:"job:read,job:write,job:run,job:command,execution:read,execution:write,secret:read,secret:write,user:admin,audit:read"`
+	Scopes []string `json:"scopes,omitempty" enums:"job:read,job:write,job:run,job:command,execution:read,execution:write,secret:read,secret:write,node:write,alert:read,alert:write,alert:ack,channel:write,user:admin,audit:read"`
 	// ExpiresAt is at most 366 days ahead.
 	ExpiresAt time.Time `json:"expiresAt" format:"date-time"`
 }
@@ -56,15 +59,24 @@ type TokenBody struct {
 // ReadUser reads the body of POST /users.
 func ReadUser(r *http.Request) (access.UserInput, error) {
 	body, err := readBody[UserBody](r, nil)
-	return access.UserInput{Name: body.Username, Password: body.Password, Role: body.Role, Rights: body.rights()}, err
+	return access.UserInput{
+		Name: body.Username, Password: body.Password, Role: body.Role, Rights: body.rights(),
+		PasswordStays: body.passwordStays(),
+	}, err
 }
 
 // ReadUserChange reads the body of PUT /users/{id}: the role, and a password
 // where it shall change.
 func ReadUserChange(r *http.Request) (access.UserInput, error) {
 	body, err := readBody[UserChange](r, nil)
-	return access.UserInput{Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights()},
-		err
+	return access.UserInput{
+		Password: body.Password, KeepTokens: body.KeepTokens, Role: body.Role, Rights: body.rights(),
+		PasswordStays: body.passwordStays(),
+	}, err
+}
+
+func (u *UserRights) passwordStays() bool {
+	return u.MustChangePassword != nil && !*u.MustChangePassword
 }
 
 func (u *UserRights) rights() entity.Rights {

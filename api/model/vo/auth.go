@@ -20,6 +20,9 @@ type User struct {
 	Commands bool `json:"commands"`
 	// Secrets is the right to make secrets for one's groups.
 	Secrets bool `json:"secrets"`
+	// MustChangePassword: it is the first password, or an admin set it. Until the user
+	// changes it, sessions in cookies change nothing else.
+	MustChangePassword bool `json:"mustChangePassword"`
 }
 
 // FromUser makes the view of a user.
@@ -28,7 +31,7 @@ func FromUser(u entity.User) User {
 	return User{
 		ID: u.ID, Username: u.Name, Role: u.Role, Permissions: whole(held),
 		Groups: u.Groups, Commands: slices.Contains(held, permission.JobCommand),
-		Secrets: slices.Contains(held, permission.SecretWrite),
+		Secrets: slices.Contains(held, permission.SecretWrite), MustChangePassword: u.MustChangePassword,
 	}
 }
 
@@ -67,4 +70,17 @@ func FromCookieLogin(l access.Login, csrfToken string) Login {
 type Me struct {
 	User
 	CSRFToken string `json:"csrfToken,omitempty"`
+}
+
+// Session is a sign-in that goes on.
+type Session struct {
+	CreateTime Time `json:"createTime" format:"date-time"`
+	ExpiresAt  Time `json:"expiresAt" format:"date-time"`
+	// Current: the call came with it.
+	Current bool `json:"current"`
+}
+
+// FromSession makes the view of a session, without its token.
+func FromSession(s access.Session) Session {
+	return Session{CreateTime: Time(s.CreateTime), ExpiresAt: Time(s.ExpiresAt), Current: s.Current}
 }

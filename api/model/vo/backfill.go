@@ -40,6 +40,8 @@ func FromBackfill(b entity.Backfill) Backfill {
 type BackfillPlan struct {
 	// FireTimes are the first of the times that would run.
 	FireTimes []Time `json:"fireTimes" format:"date-time"`
+	// AlreadyRunTimes are the first of those that would be left out.
+	AlreadyRunTimes []Time `json:"alreadyRunTimes" format:"date-time"`
 	// Total counts the planned times of the range, AlreadyRun those of them
 	// that would be left out.
 	Total      int  `json:"total"`
@@ -51,9 +53,10 @@ type BackfillPlan struct {
 const shownTimes = 1000
 
 // FromBackfillPlan makes the view of a plan.
-func FromBackfillPlan(times []time.Time, total, alreadyRun int) BackfillPlan {
+func FromBackfillPlan(times, leftOut []time.Time) BackfillPlan {
+	shown := func(all []time.Time) []Time { return Times(all[:min(len(all), shownTimes)]) }
 	return BackfillPlan{
-		FireTimes: Times(times[:min(len(times), shownTimes)]), Total: total, AlreadyRun: alreadyRun,
-		DryRun: true,
+		FireTimes: shown(times), AlreadyRunTimes: shown(leftOut), Total: len(times) + len(leftOut),
+		AlreadyRun: len(leftOut), DryRun: true,
 	}
 }

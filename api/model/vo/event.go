@@ -23,3 +23,10 @@ func LineEvent(l LogLine) (string, error) {
 func EndEvent(status entity.Status) string {
 	return `event: end` + "\n" + `data: {"status":"` + string(status) + `"}` + "\n\n"
 }
+
+// ChangedEvent says which topics have changed. seq is the number of the look that found the
+// last change.
+func ChangedEvent(topics []string, seq int64) string {
+	data, _ := json.Marshal(topics) // a slice of strings always marshals
+	return "event: changed\ndata: {\"topics\":" + string(data) + ",\"seq\":" + strconv.FormatInt(seq, 10) + "}\n\n"
+}

@@ -118,6 +118,13 @@ type ExecutionDetail struct {
 	Output any `json:"output" extensions:"x-nullable"`
 }
 
+// LastSuccess is the last successful execution before another one of its job.
+type LastSuccess struct {
+	Execution *Execution `json:"execution" extensions:"x-nullable"`
+	// Complete is false where not all executions before it were looked at.
+	Complete bool `json:"complete"`
+}
+
 // FromExecutionDetail makes the view of a run with all its texts.
 func FromExecutionDetail(e *entity.Execution, names map[string]string) ExecutionDetail {
 	return ExecutionDetail{

@@ -30,6 +30,64 @@ type Definition struct {
 	Broadcast        bool              `json:"broadcast"`
 	Routing          Routing           `json:"routing"`
 	OnNodeLoss       string            `json:"onNodeLoss" enums:"RETRY,FAIL"`
+	Alerts           JobAlerts         `json:"alerts"`
+	// Deadline is null where there is none.
+	Deadline *Deadline `json:"deadline" extensions:"x-nullable"`
+	// Parameters are those that the job declares.
+	Parameters []JobParameter `json:"parameters"`
+}
+
+// JobParameter is a parameter that a job declares.
+type JobParameter struct {
+	Name string               `json:"name"`
+	Type entity.ParameterType `json:"type"`
+	// Default is a string, a number or a truth, and null where there is none.
+	Default     any      `json:"default" extensions:"x-nullable"`
+	Required    bool     `json:"required"`
+	Description string   `json:"description"`
+	Values      []string `json:"values"`
+}
+
+func fromParameters(all []entity.JobParameter) []JobParameter {
+	out := make([]JobParameter, len(all))
+	for i, p := range all {
+		out[i] = JobParameter{
+			Name: p.Name, Type: p.Type, Default: rawOrNull(string(p.Default)), Required: p.Required,
+			Description: p.Description, Values: whole(p.Values),
+		}
+	}
+	return out
+}
+
+// JobAlerts are the names of the channels that are told of the runs of a job.
+type JobAlerts struct {
+	OnFailure    []string `json:"onFailure"`
+	OnSuccess    []string `json:"onSuccess"`
+	OnEnd        []string `json:"onEnd"`
+	OnLate       []string `json:"onLate"`
+	OnRecovered  []string `json:"onRecovered"`
+	LateAfterSec int      `json:"lateAfterSec"`
+}
+
+// Deadline is the time of the day by which a planned fire is to have succeeded.
+type Deadline struct {
+	At       string `json:"at"`
+	TimeZone string `json:"timeZone"`
+	OnMiss   string `json:"onMiss" enums:"ALERT,CANCEL"`
+}
+
+func fromAlerts(a entity.JobAlerts) JobAlerts {
+	return JobAlerts{
+		OnFailure: whole(a.OnFailure), OnSuccess: whole(a.OnSuccess), OnEnd: whole(a.OnEnd), OnLate: whole(a.OnLate),
+		OnRecovered: whole(a.OnRecovered), LateAfterSec: a.LateAfterSec,
+	}
+}
+
+func fromDeadline(d entity.JobDeadline) *Deadline {
+	if d.At == "" {
+		return nil
+	}
+	return &Deadline{At: d.At, TimeZone: d.TimeZone, OnMiss: string(d.OnMiss)}
 }
 
 // Job is a definition and its place in time.
@@ -73,7 +131,7 @@ func fromPause(at time.Time, p entity.Pause) Pause {
 // not wise.
 type Warning struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear"`
+	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear,unknown_channel,channel_not_allowed"`
 	Message string `json:"message"`
 }
 
@@ -149,7 +207,8 @@ func fromDefinition(j *entity.Job) Definition {
 		OverlapPolicy: string(j.Overlap), MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
 		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels)},
-		OnNodeLoss: string(j.OnNodeLoss),
+		OnNodeLoss: string(j.OnNodeLoss), Alerts: fromAlerts(j.Alerts), Deadline: fromDeadline(j.Deadline),
+		Parameters: fromParameters(j.Parameters),
 	}
 }
 

@@ -28,10 +28,7 @@ type Load struct {
 
 // FromLoad makes the view of a load, which has at least one minute.
 func FromLoad(l monitor.Load) Load {
-	v := Load{From: Time(l.From), Items: make([]LoadMinute, len(l.Fires)), Jobs: l.Jobs, Complete: l.Complete}
-	for i, n := range l.Fires {
-		v.Items[i] = LoadMinute{Time: Time(l.From.Add(time.Duration(i) * time.Minute)), Fires: n}
-	}
+	v := Load{From: Time(l.From), Items: minutesOf(l.From, l.Fires), Jobs: l.Jobs, Complete: l.Complete}
 	v.Peak = slices.MaxFunc(v.Items, func(a, b LoadMinute) int { return a.Fires - b.Fires })
 	return v
 }

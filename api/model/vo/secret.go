@@ -29,3 +29,26 @@ func FromSecret(s entity.Secret, who entity.Principal) Secret {
 		}),
 	}
 }
+
+// SecretUse is a job that names a secret.
+type SecretUse struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Group string `json:"group"`
+}
+
+// SecretUses are jobs that name a secret.
+type SecretUses struct {
+	Items []SecretUse `json:"items"`
+	// More: there are others.
+	More bool `json:"more"`
+}
+
+// FromSecretUses makes the view of the first jobs, at most limit.
+func FromSecretUses(jobs []*entity.Job, limit int) SecretUses {
+	v := SecretUses{Items: []SecretUse{}, More: len(jobs) > limit}
+	for _, j := range jobs[:min(len(jobs), limit)] {
+		v.Items = append(v.Items, SecretUse{ID: j.ID, Name: j.Name, Group: j.Group})
+	}
+	return v
+}

@@ -15,8 +15,9 @@ func TestAnswersAreHeldToTheDocument(t *testing.T) {
 	const (
 		health  = `{"status":"ok"}`
 		problem = `{"type":"t","title":"t","status":404,"detail":"d","code":"c","requestId":"r"}`
-		user    = `{"id":"1","username":"ann","role":"admin","permissions":["self"],"groups":null,"commands":true,"secrets":false}`
-		page    = `{"items":[],"nextCursor":null}`
+		user    = `{"id":"1","username":"ann","role":"admin","permissions":["self"],"groups":null,"commands":true,"secrets":false,` +
+			`"mustChangePassword":false}`
+		page = `{"items":[],"nextCursor":null}`
 	)
 	for _, c := range []struct {
 		name, method, path, body string

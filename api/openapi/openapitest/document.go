@@ -19,7 +19,7 @@ const JSON = "application/json"
 // and the page that shows it do not.
 func Documented(path string) bool {
 	_, own := openapi.Paths()[path]
-	return !own
+	return !own && path != "/" && !strings.HasPrefix(path, "/assets/")
 }
 
 // Template writes the path of a route as the document does: /jobs/:id is /jobs/{id}.

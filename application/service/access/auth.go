@@ -218,6 +218,31 @@ func (s *AuthService) Authenticate(ctx context.Context, token string) (entity.Pr
 	return p, nil
 }
 
+// AuthenticateAll returns the owners of session tokens, by one look-up of all of them. It
+// leaves out API tokens, whose use is noted one by one, and tokens that are unknown or
+// expired. It returns the error of a store that is away.
+func (s *AuthService) AuthenticateAll(ctx context.Context, tokens []string) (map[string]entity.Principal, error) {
+	byHash := make(map[string]string, len(tokens))
+	hashes := make([]string, 0, len(tokens))
+	for _, token := range tokens {
+		if token != "" && len(token) <= maxToken && !strings.HasPrefix(token, tokenPrefix) {
+			hash := hashToken(token)
+			byHash[hash], hashes = token, append(hashes, hash)
+		}
+	}
+	users, err := s.sessions.SessionUsers(ctx, hashes, s.clock.Now())
+	if err != nil {
+		return nil, fmt.Errorf("look up the owners of sessions: %w", err)
+	}
+	found := make(map[string]entity.Principal, len(users))
+	for hash, user := range users {
+		if user.Role != entity.RoleDisabled {
+			found[byHash[hash]] = entity.Principal{User: user}
+		}
+	}
+	return found, nil
+}
+
 // owner finds whose token it is.
 func (s *AuthService) owner(ctx context.Context, token string) (p entity.Principal, userID string, err error) {
 	now := s.clock.Now()
@@ -275,15 +300,16 @@ func (s *AuthService) setPassword(ctx context.Context, userID, password string, 
 	if err != nil {
 		return fmt.Errorf("hash the new password of %s: %w", userID, err)
 	}
-	if err := s.users.SetPassword(ctx, userID, hash, keepTokens, s.clock.Now()); err != nil {
+	p := repository.NewPassword{Hash: hash, KeepTokens: keepTokens, At: s.clock.Now()}
+	if err := s.users.SetPassword(ctx, userID, p); err != nil {
 		return fmt.Errorf("store the new password of %s: %w", userID, err)
 	}
 	return nil
 }
 
-// EnsureFirstAdmin makes the user admin if there is no user at all. Without a
-// password it makes one up and returns it, once; else generated is empty. When
-// two nodes start at the same time, one of them makes the user.
+// EnsureFirstAdmin makes the user admin, who is to change the password, if there is no
+// user at all. Without a password it makes one up and returns it, once; else generated
+// is empty. When two nodes start at the same time, one of them makes the user.
 func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword string) (generated string, err error) {
 	n, err := s.users.CountUsers(ctx)
 	if err != nil {
@@ -309,7 +335,8 @@ func (s *AuthService) EnsureFirstAdmin(ctx context.Context, initialPassword stri
 	}
 	now := s.clock.Now()
 	err = s.users.AddUser(ctx, entity.User{
-		ID: id.String(), Name: FirstAdmin, PasswordHash: hash, Role: entity.RoleAdmin, CreateTime: now, UpdateTime: now,
+		ID: id.String(), Name: FirstAdmin, PasswordHash: hash, Role: entity.RoleAdmin, MustChangePassword: true,
+		CreateTime: now, UpdateTime: now,
 	})
 	if apperror.Is(err, apperror.KindConflict) {
 		return "", nil

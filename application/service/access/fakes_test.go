@@ -2,11 +2,13 @@ package access_test
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // accounts is a store of users and sessions in memory.
@@ -57,11 +59,11 @@ func (a *accounts) UserByID(_ context.Context, id string) (entity.User, error) {
 	return u, a.err
 }
 
-func (a *accounts) SetPassword(_ context.Context, id, hash string, _ bool, at time.Time) error {
+func (a *accounts) SetPassword(_ context.Context, id string, p repository.NewPassword) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u := a.users[id]
-	u.PasswordHash, u.UpdateTime = hash, at
+	u.PasswordHash, u.MustChangePassword, u.UpdateTime = p.Hash, p.MustChange, p.At
 	a.users[id] = u
 	clear(a.sessions)
 	return a.err
@@ -90,11 +92,43 @@ func (a *accounts) SessionByHash(_ context.Context, hash string, _ time.Time) (e
 	return s, a.err
 }
 
+func (a *accounts) SessionUsers(_ context.Context, hashes []string, now time.Time) (map[string]entity.User, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found := map[string]entity.User{}
+	for _, hash := range hashes {
+		if s, ok := a.sessions[hash]; ok && s.ExpiresAt.After(now) {
+			found[hash] = a.users[s.UserID]
+		}
+	}
+	return found, a.err
+}
+
 func (a *accounts) DropSession(_ context.Context, hash string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.sessions, hash)
 	return a.err
+}
+
+func (a *accounts) SessionsOf(_ context.Context, userID string, now time.Time) ([]entity.Session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []entity.Session
+	for _, s := range a.sessions {
+		if s.UserID == userID && s.ExpiresAt.After(now) {
+			out = append(out, s)
+		}
+	}
+	return out, a.err
+}
+
+func (a *accounts) DropSessions(_ context.Context, userID, keep string) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := len(a.sessions)
+	maps.DeleteFunc(a.sessions, func(hash string, s entity.Session) bool { return s.UserID == userID && hash != keep })
+	return before - len(a.sessions), a.err
 }
 
 // quickHasher is no hasher at all; it counts its work.

@@ -39,6 +39,8 @@ type UserInput struct {
 	entity.Rights
 	// KeepTokens: the API tokens stay when the password changes.
 	KeepTokens bool
+	// PasswordStays: the user need not change the password that is set here.
+	PasswordStays bool
 }
 
 // Create adds a user, who can sign in at once.
@@ -58,8 +60,8 @@ func (s *UserService) Create(ctx context.Context, n UserInput) (entity.User, err
 	}
 	now := s.clock.Now()
 	u := entity.User{
-		ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, Rights: n.Rights, CreateTime: now,
-		UpdateTime: now,
+		ID: id.String(), Name: n.Name, PasswordHash: hash, Role: n.Role, Rights: n.Rights,
+		MustChangePassword: !n.PasswordStays, CreateTime: now, UpdateTime: now,
 	}
 	return u, s.users.AddUser(ctx, u)
 }
@@ -103,11 +105,13 @@ func (s *UserService) Change(ctx context.Context, id string, n UserInput) (entit
 	if err != nil {
 		return u, fmt.Errorf("hash the new password of %s: %w", id, err)
 	}
-	u.UpdateTime = now
-	return u, s.users.SetPassword(ctx, id, hash, n.KeepTokens, now)
+	u.UpdateTime, u.MustChangePassword = now, !n.PasswordStays
+	return u, s.users.SetPassword(ctx, id, repository.NewPassword{
+		Hash: hash, KeepTokens: n.KeepTokens, MustChange: u.MustChangePassword, At: now,
+	})
 }
 
-// Delete removes a user with sessions and tokens.
+// Delete removes a user with sessions, tokens and contacts of alerts.
 func (s *UserService) Delete(ctx context.Context, id string) error { return s.admin.DropUser(ctx, id) }
 
 // checkUserName keeps new names to characters of which no two look alike.

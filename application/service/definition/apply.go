@@ -107,6 +107,10 @@ func written(j *entity.Job) entity.Job {
 	if len(w.Retry.NoRetryOn) == 0 {
 		w.Retry.NoRetryOn = nil
 	}
+	w.Alerts.Plain()
+	if len(w.Parameters) == 0 {
+		w.Parameters = nil
+	}
 	return w
 }
 

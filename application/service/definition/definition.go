@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -79,18 +81,19 @@ type DefinitionGroups interface {
 // as one. Jobs are known by group and name. Safe for concurrent use. Apply does not
 // overwrite what another caller changed after Plan.
 type DefinitionService struct {
-	reader  repository.Definitions
-	jobs    DefinitionJobs
-	groups  DefinitionGroups
-	secrets secret.KnownSecrets
+	reader   repository.Definitions
+	jobs     DefinitionJobs
+	groups   DefinitionGroups
+	secrets  secret.KnownSecrets
+	channels ruleset.Settings
 }
 
-// NewDefinitionService wires the parts. secrets tells which secrets definitions
-// may name; nil is all.
+// NewDefinitionService wires the parts. secrets and channels tell which of them
+// definitions may name; nil is all.
 func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups,
-	secrets secret.KnownSecrets,
+	secrets secret.KnownSecrets, channels ruleset.Settings,
 ) *DefinitionService {
-	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets}
+	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, channels: channels}
 }
 
 // Groups are the settings of the named groups by name; nil is all.
@@ -165,12 +168,16 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	if err != nil {
 		return nil, err
 	}
+	channels, err := jobalert.Known(ctx, s.channels, jobs...)
+	if err != nil {
+		return nil, err
+	}
 	p := &Plan{}
 	wrong := slices.Clone(d.Wrong)
 	for i, j := range d.Jobs {
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
-		for _, f := range secret.NotAllowed(secrets, j.Job) {
+		for _, f := range append(secret.NotAllowed(secrets, j.Job), channels.NotAllowed(j.Job)...) {
 			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
 			wrong = append(wrong, f)
 		}

@@ -21,7 +21,7 @@ import (
 // exchange is the service of documents at a desk.
 func (d *desk) exchange() (*definition.DefinitionService, *group.GroupService) {
 	groups := group.NewGroupService(d.Store, d.Jobs, d.Planner, d.Time, slog.New(slog.DiscardHandler))
-	return definition.NewDefinitionService(d.Store.Jobs, d.Jobs, groups, d.Secrets), groups
+	return definition.NewDefinitionService(d.Store.Jobs, d.Jobs, groups, d.Secrets, d.Store), groups
 }
 
 // apply brings the jobs in line with definitions and returns what was done.

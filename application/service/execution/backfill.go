@@ -62,6 +62,8 @@ func (b Backfill) Validate(now time.Time) []apperror.Field {
 type BackfillPlan struct {
 	// Times are those that would run, in order.
 	Times []time.Time
+	// LeftOut are the others of the range: they ran already.
+	LeftOut []time.Time
 	// Total counts the times of the range, AlreadyRun those of them that ran.
 	Total, AlreadyRun int
 
@@ -111,11 +113,13 @@ func (s *BackfillService) Plan(ctx context.Context, jobID string, r Backfill) (B
 	}
 	past := backfill.Read(fires)
 	for _, at := range times {
-		if !past.Ran(at) {
+		if past.Ran(at) {
+			plan.LeftOut = append(plan.LeftOut, at)
+		} else {
 			plan.Times = append(plan.Times, at)
 		}
 	}
-	plan.Total, plan.AlreadyRun, plan.schedule = len(times), len(times)-len(plan.Times), job.Schedule
+	plan.Total, plan.AlreadyRun, plan.schedule = len(times), len(plan.LeftOut), job.Schedule
 	return plan, nil
 }
 

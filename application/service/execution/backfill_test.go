@@ -100,6 +100,7 @@ func TestABackfillRunsEachTimeOnce(t *testing.T) {
 		require.Equal(d.T, []any{5, 1}, []any{plan.Total, plan.AlreadyRun})
 		require.Equal(d.T, []time.Time{noon(-20 * time.Second), noon(-10 * time.Second), noon(0), noon(20 * time.Second)},
 			plan.Times)
+		require.Equal(d.T, []time.Time{noon(10 * time.Second)}, plan.LeftOut)
 		require.Len(d.T, d.Rows(job.ID), 3, "nothing was stored")
 		none, _, err := d.Backfills.List(d.T.Context(), job.ID, repository.Page{})
 		require.NoError(d.T, err)

@@ -23,14 +23,16 @@ import (
 type ExecutionDeps struct {
 	Store      repository.Store
 	Executions repository.ExecutionReader
-	Records    repository.RecordReader
-	Jobs       repository.JobReader
-	Firer      Firer
-	Schedules  admission.Compiler
-	Closer     *maintenance.Closer
-	Detached   Canceller
-	Engine     Engine
-	Clock      clock.StoreClock
+	// FailureRows finds what failed.
+	FailureRows repository.FailureReader
+	Records     repository.RecordReader
+	Jobs        repository.JobReader
+	Firer       Firer
+	Schedules   admission.Compiler
+	Closer      *maintenance.Closer
+	Detached    Canceller
+	Engine      Engine
+	Clock       clock.StoreClock
 }
 
 // Engine learns of changes made here. A lost call costs time, and no correctness.
@@ -204,11 +206,18 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 // Retry repeats a final run by hand: a new row, the original stays (engine
 // rule 19). It returns the new run's id.
 func (s *ExecutionService) Retry(ctx context.Context, id string, by entity.Actor) (string, error) {
+	return s.RetryAlso(ctx, id, by, nil)
+}
+
+// RetryAlso is Retry; also runs in the same transaction, with the new run. It may be nil.
+func (s *ExecutionService) RetryAlso(ctx context.Context, id string, by entity.Actor,
+	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+) (string, error) {
 	row, err := s.Executions.Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, by, nil)
+	return s.repeat(ctx, row, by, also)
 }
 
 // DeadLetters lists runs whose retries are used up.

@@ -184,7 +184,7 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 			return err
 		}
 		changed = next
-		return addJobEvent(ctx, tx, next, e.what)
+		return s.addJobEvent(ctx, tx, next, e.what)
 	})
 	if err != nil {
 		return changed, err

@@ -267,7 +267,7 @@ func (f *followers) store(ctx context.Context, tx repository.Tx) error {
 	events := make([]entity.Event, len(f.jobs))
 	for i, job := range f.jobs {
 		var err error
-		if events[i], err = jobEvent(job, "job.group"); err != nil {
+		if events[i], err = f.s.jobEvent(job, "job.group"); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
@@ -51,9 +52,13 @@ type JobDeps struct {
 	Clock     clock.StoreClock
 	// Secrets tells which secrets definitions may name; nil is all.
 	Secrets secret.KnownSecrets
+	// Channels tells which channels definitions may name; nil is all.
+	Channels ruleset.Settings
 	// Latest is the definition of a job that was seen last, or nil; it may be old.
 	// It may be nil itself.
 	Latest func(id string) *entity.Job
+	// EventReaders read the events of jobs; without them there are none.
+	EventReaders entity.EventReaders
 	// TimeZone is the zone of schedules that name none.
 	TimeZone string
 	Logger   *slog.Logger
@@ -84,7 +89,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	if !enabled {
 		fields = withoutPast(fields)
 	}
-	foreign, err := s.checkSecrets(ctx, job)
+	foreign, err := s.checkNames(ctx, job)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 		if err := tx.Jobs.Insert(ctx, stored); err != nil {
 			return err
 		}
-		return addJobEvent(ctx, tx, stored, "job.created")
+		return s.addJobEvent(ctx, tx, stored, "job.created")
 	})
 	if err != nil {
 		return nil, err
@@ -209,7 +214,7 @@ func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Jo
 	if old.SameSchedule(job) {
 		fields = withoutPast(fields)
 	}
-	foreign, err := s.checkSecrets(ctx, job)
+	foreign, err := s.checkNames(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -263,21 +268,21 @@ type JobEventData struct {
 	Version int              `json:"version"`
 }
 
-func addJobEvent(ctx context.Context, tx repository.Tx, job *entity.Job, what string) error {
-	e, err := jobEvent(job, what)
+func (s *JobService) addJobEvent(ctx context.Context, tx repository.Tx, job *entity.Job, what string) error {
+	e, err := s.jobEvent(job, what)
 	if err != nil {
 		return err
 	}
 	return tx.Records.AddEvents(ctx, []entity.Event{e})
 }
 
-func jobEvent(job *entity.Job, what string) (entity.Event, error) {
+func (s *JobService) jobEvent(job *entity.Job, what string) (entity.Event, error) {
 	payload, err := json.Marshal(JobEventData{JobID: job.ID, Name: job.Name, Status: job.Status, Version: job.Version})
 	if err != nil {
 		return entity.Event{}, fmt.Errorf("encode the event of job %s: %w", job.ID, err)
 	}
 	return entity.Event{
 		ID: fmt.Sprintf("%s:%d:%s", job.ID, job.Version, what), Topic: entity.TopicJobs, Key: job.ID,
-		Type: what, Payload: string(payload), CreateTime: job.UpdateTime,
+		Type: what, Payload: string(payload), CreateTime: job.UpdateTime, Readers: s.EventReaders,
 	}, nil
 }

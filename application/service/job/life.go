@@ -54,7 +54,7 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 			return err
 		}
 		deleted = job
-		return addJobEvent(ctx, tx, job, "job.deleted")
+		return s.addJobEvent(ctx, tx, job, "job.deleted")
 	})
 	if err != nil {
 		return err
@@ -78,6 +78,8 @@ type Trigger struct {
 	// Source is MANUAL or API; By is the caller.
 	Source entity.Trigger
 	By     entity.Actor
+	// Parent is the span of the caller; empty is none.
+	Parent entity.TraceContext
 }
 
 // MaxDelaySec bounds the delay of a trigger: one year.
@@ -87,10 +89,18 @@ const MaxDelaySec = 366 * 24 * 3600
 // stops planning only. It returns the ids of the runs, one for each shard, or
 // the id of the row that says why there is none.
 func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]string, error) {
+	return s.TriggerAlso(ctx, id, t, nil)
+}
+
+// TriggerAlso is Trigger; also runs in the same transaction, with the new executions. It may be nil.
+func (s *JobService) TriggerAlso(ctx context.Context, id string, t Trigger,
+	also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error,
+) ([]string, error) {
 	if t.DelaySec < 0 || t.DelaySec > MaxDelaySec {
 		return nil, apperror.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
 	}
-	if err := s.permitTrigger(ctx, id); err != nil {
+	params, err := s.permitTrigger(ctx, id, t.Params)
+	if err != nil {
 		return nil, err
 	}
 	now := s.Clock.Now()
@@ -98,9 +108,9 @@ func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]strin
 	if scheduled.IsZero() {
 		scheduled = now.Add(time.Duration(t.DelaySec) * time.Second)
 	}
-	fire := entity.ExtraFire(t.Source, scheduled, now.Add(time.Duration(t.DelaySec)*time.Second), now, t.Params)
-	fire.By = t.By
-	return s.FireExtra(ctx, id, fire, nil)
+	fire := entity.ExtraFire(t.Source, scheduled, now.Add(time.Duration(t.DelaySec)*time.Second), now, params)
+	fire.By, fire.Parent = t.By, t.Parent
+	return s.FireExtra(ctx, id, fire, also)
 }
 
 // FireExtra records a fire outside the schedule and returns the ids of its executions.

@@ -18,6 +18,13 @@ import (
 // it. Waiting runs still start. Pausing a paused job changes nothing, unless the call
 // names a reason or an end; then these replace the former ones.
 func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error) {
+	return s.PauseAlso(ctx, id, p, nil)
+}
+
+// PauseAlso is Pause; also runs in the same transaction, unless nothing changes. It may be nil.
+func (s *JobService) PauseAlso(ctx context.Context, id string, p entity.Pause,
+	also func(ctx context.Context, tx repository.Tx) error,
+) (*entity.Job, error) {
 	p.Until = p.Until.Truncate(time.Millisecond)
 	if err := apperror.Invalid(validation.Pause(p, s.Clock.Now())); err != nil {
 		return nil, err
@@ -28,7 +35,7 @@ func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*ent
 		return job, err
 	}
 	return s.change(ctx, id,
-		edit{what: "job.paused", apply: func(_ context.Context, _ repository.Tx, old *entity.Job, _ repository.GroupTerms,
+		edit{what: "job.paused", apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms,
 			now time.Time,
 		) (*entity.Job, error) {
 			if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
@@ -40,7 +47,10 @@ func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*ent
 			}
 			// Also of one that its group holds: it outlasts that.
 			next.PausedBy, next.Pause = entity.PausedByUser, p
-			return &next, nil
+			if also == nil {
+				return &next, nil
+			}
+			return &next, also(ctx, tx)
 		}})
 }
 

@@ -3,10 +3,32 @@ package job
 import (
 	"context"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
+
+// checkNames says which secrets and channels a definition may not name.
+func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
+	wrong, err := s.checkSecrets(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	channels, err := jobalert.Known(ctx, s.Channels, job)
+	return append(wrong, channels.NotAllowed(job)...), err
+}
+
+// ChannelWarnings says which channels a stored job names that are not there any more:
+// they were deleted or renamed since, and nobody is told by them.
+func (s *JobService) ChannelWarnings(ctx context.Context, job *entity.Job) []apperror.Field {
+	channels, err := jobalert.Known(ctx, s.Channels, job)
+	if err != nil {
+		return nil // a warning is a courtesy
+	}
+	return channels.NotAllowed(job)
+}
 
 // checkSecrets says which secrets a definition may not name.
 func (s *JobService) checkSecrets(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
@@ -15,24 +37,25 @@ func (s *JobService) checkSecrets(ctx context.Context, job *entity.Job) ([]apper
 }
 
 // permitTrigger refuses to run a job that names secrets which are not for its
-// group. Jobs that name none, and are known here, cost no look at the store.
-func (s *JobService) permitTrigger(ctx context.Context, id string) error {
-	if s.Secrets == nil {
-		return nil
-	}
+// group, and params that it does not declare; it returns them in their declared types.
+// Jobs that name no secrets, and are known here, cost no look at the store.
+func (s *JobService) permitTrigger(ctx context.Context, id, given string) (params string, err error) {
 	var job *entity.Job
 	if s.Latest != nil {
 		job = s.Latest(id)
 	}
 	if job == nil {
-		var err error
 		if job, err = s.Jobs.Get(ctx, id); err != nil {
-			return err
+			return "", err
 		}
 	}
-	wrong, err := s.checkSecrets(ctx, job)
-	if err != nil {
-		return err
+	params, wrong := validation.Params(job, given)
+	if s.Secrets != nil {
+		secrets, err := s.checkSecrets(ctx, job)
+		if err != nil {
+			return "", err
+		}
+		wrong = append(wrong, secrets...)
 	}
-	return apperror.Invalid(wrong)
+	return params, apperror.Invalid(wrong)
 }

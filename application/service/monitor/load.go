@@ -7,15 +7,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
 const (
-	// loadPage is how many jobs are read at once.
-	loadPage = 1000
+	// loadJobs bounds the jobs of a count, and its memory: 100 bytes each.
+	loadJobs = 2_000_000
 	// loadSteps and loadTime bound the work of one count.
 	loadSteps = 2_000_000
 	loadTime  = 5 * time.Second
@@ -98,38 +97,76 @@ type counting struct {
 	jobs  int
 }
 
-// all counts page by page; it is false when the work became too much.
+// all counts all jobs; it is false when the work became too much. Those that share a schedule without jitter count at
+// once.
 func (c *counting) all(ctx context.Context, q LoadQuery) (bool, error) {
-	page := repository.ScheduleQuery{Group: q.Group, Groups: q.Groups, Limit: loadPage}
-	for {
-		jobs, err := c.LoadService.Jobs.EnabledSchedules(ctx, page)
-		if err != nil {
-			return false, err
-		}
-		for _, job := range jobs {
-			if c.Machine.Monotonic() >= c.until || !c.add(job) {
-				return false, nil
-			}
-		}
-		if len(jobs) < loadPage {
-			return true, nil
-		}
-		page.AfterID = jobs[len(jobs)-1].ID
+	jobs, err := c.LoadService.Jobs.EnabledSchedules(ctx,
+		repository.ScheduleQuery{Group: q.Group, Groups: q.Groups, Limit: loadJobs})
+	if err != nil {
+		return false, err
 	}
+	known := map[*schedule.Spec]*shared{}
+	for i := range jobs {
+		job := &jobs[i]
+		s := known[job.Schedule]
+		if s == nil {
+			s = c.compile(job.Schedule)
+			known[job.Schedule] = s
+		}
+		if s.alike {
+			s.jobs++
+			continue
+		}
+		if c.Machine.Monotonic() >= c.until {
+			return false, nil
+		}
+		if c.jobs++; !count(c.fires, job, s.schedule) {
+			return false, nil
+		}
+	}
+	for _, s := range known {
+		if s.jobs == 0 {
+			continue
+		}
+		if c.Machine.Monotonic() >= c.until {
+			return false, nil
+		}
+		if c.jobs += s.jobs; !c.fires.Add(s.schedule, 0, s.jobs) {
+			return false, nil
+		}
+	}
+	return len(jobs) < loadJobs, nil
 }
 
-func (c *counting) add(job *entity.Job) bool {
-	c.jobs++
-	s, err := c.Schedules.Compile(job.Schedule)
+// shared is a schedule, and how many jobs have it.
+type shared struct {
+	// schedule is nil where it does not compile: it will not fire, and the planner says why.
+	schedule *schedule.Schedule
+	// alike: it means the same fires for all its jobs, which are counted in jobs.
+	alike bool
+	jobs  int
+}
+
+func (s *LoadService) compile(spec *schedule.Spec) *shared {
+	compiled, err := s.Schedules.Compile(*spec)
 	if err != nil {
-		return true // it will not fire: the planner says why
+		return &shared{}
+	}
+	return &shared{schedule: compiled, alike: spec.JitterMs == 0 && compiled.Kind() != schedule.FixedDelay}
+}
+
+// count adds what a job fires by a schedule, which is nil where it does not compile; it is false when the steps are
+// used up.
+func count(load *schedule.Load, job *repository.Planned, s *schedule.Schedule) bool {
+	if s == nil {
+		return true
 	}
 	jitter := s.Jitter(job.ID)
 	if s.Kind() != schedule.FixedDelay {
-		return c.fires.Add(s, jitter)
+		return load.Add(s, jitter, 1)
 	}
-	if !job.NextFireTime.IsZero() {
-		c.fires.AddAt(job.NextFireTime.Add(jitter))
+	if !job.Next.IsZero() {
+		load.AddAt(job.Next.Add(jitter))
 	}
 	return true
 }

@@ -73,48 +73,40 @@ func TestTheLoadOfTheComingMinutes(t *testing.T) {
 
 // plenty are so many jobs that no store is asked.
 type plenty struct {
-	jobs []*entity.Job
+	jobs []repository.Planned
 	err  error
-	// read runs after each page.
+	// read runs before the answer.
 	read func()
 }
 
-func (p *plenty) EnabledSchedules(_ context.Context, q repository.ScheduleQuery) ([]*entity.Job, error) {
+func (p *plenty) EnabledSchedules(context.Context, repository.ScheduleQuery) ([]repository.Planned, error) {
 	if p.read != nil {
 		p.read()
 	}
-	var page []*entity.Job
-	for _, j := range p.jobs {
-		if j.ID > q.AfterID && len(page) < q.Limit {
-			page = append(page, j)
-		}
-	}
-	return page, p.err
+	return p.jobs, p.err
 }
 
 func TestTheCountOfALoadIsBounded(t *testing.T) {
 	d := newDesk(t)
 	many := &plenty{}
-	for n := range 2500 {
-		many.jobs = append(many.jobs,
-			&entity.Job{ID: fmt.Sprintf("%05d", n), Schedule: schedule.Spec{
-				Kind: schedule.FixedRate, IntervalMs: 1000,
-				StartTime: noon(0),
-			}})
+	each := &schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 1000, StartTime: noon(0)}
+	for n := range 25_000 {
+		many.jobs = append(many.jobs, repository.Planned{ID: fmt.Sprintf("%05d", n), Schedule: each})
 	}
 	s := monitor.NewLoadService(monitor.LoadDeps{Jobs: many, Schedules: d.Schedules, Clock: d.Time, Machine: d.Clock})
 	l, err := s.Load(t.Context(), monitor.LoadQuery{Minutes: 10})
 	require.NoError(t, err)
-	require.Equal(t, []any{2500, true, 150_000}, []any{l.Jobs, l.Complete, l.Fires[9]})
+	require.Equal(t, []any{25_000, true, 1_500_000}, []any{l.Jobs, l.Complete, l.Fires[9]})
 
-	many.read = func() { d.Clock.Advance(2 * time.Second) }
+	many.read = func() { d.Clock.Advance(6 * time.Second) }
 	l, err = s.Load(t.Context(), monitor.LoadQuery{Minutes: 10})
 	require.NoError(t, err)
-	require.Equal(t, []any{2000, false}, []any{l.Jobs, l.Complete}, "after five seconds what was found is told")
+	require.Equal(t, []any{0, false}, []any{l.Jobs, l.Complete}, "after five seconds what was found is told")
 
 	many.read = nil
-	for n, j := range many.jobs { // each has a walk of its own
-		j.Schedule = schedule.Spec{
+	many.jobs = many.jobs[:2500]
+	for n := range many.jobs { // each has a walk of its own
+		many.jobs[n].Schedule = &schedule.Spec{
 			Kind: schedule.Cron, CronExpression: fmt.Sprintf("%d * * * * ?", n%60),
 			EndTime: noon(240*time.Hour + time.Duration(n)*time.Second),
 		}

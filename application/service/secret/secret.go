@@ -235,6 +235,11 @@ func (s *SecretService) List(ctx context.Context, within []string, p repository.
 	return s.secrets.ListSecrets(ctx, within, p)
 }
 
+// Uses are at most limit jobs that name a secret, by id, of the groups within; nil is all.
+func (s *SecretService) Uses(ctx context.Context, name string, within []string, limit int) ([]*entity.Job, error) {
+	return s.uses.JobsNaming(ctx, name, within, nil, limit)
+}
+
 // Delete removes a version of a secret. Runs that name it fail from then on.
 func (s *SecretService) Delete(ctx context.Context, name string, version int) error {
 	return s.secrets.DropSecret(ctx, name, version)

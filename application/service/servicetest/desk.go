@@ -103,14 +103,16 @@ func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk
 	t.Helper()
 	d := &Desk{Node: n, T: t, News: &News{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
 	d.Jobs = job.NewJobService(job.JobDeps{
-		Store: n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules,
+		Channels: d.Store,
+		Store:    n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules,
 		Checker: checker,
 		Engine:  d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets,
-		Latest: n.Jobs.Latest,
+		Latest: n.Jobs.Latest, EventReaders: entity.EventReaders{Rules: true, Kafka: true},
 	})
 	d.Groups = group.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
 	d.Executions = execution.NewExecutionService(execution.ExecutionDeps{
-		Store: n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Firer: d.Jobs,
+		FailureRows: n.Store.Executions,
+		Store:       n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Firer: d.Jobs,
 		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{
 			Store: n.Faults, Admitter: n.Admitter,
 			Jobs: n.Jobs, Clock: n.Time,

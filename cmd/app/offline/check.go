@@ -3,6 +3,7 @@
 package offline
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io/fs"
@@ -13,12 +14,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka"
 )
 
 // Check checks what a start needs: the keys of secrets, the certificate, the user and
-// the interpreters of commands. It creates nothing. The error is of type
+// the interpreters of commands, and whether the brokers of Kafka answer. It creates nothing. The error is of type
 // config.Problems; notes are for people.
-func Check(cfg config.Config) (notes []string, err error) {
+func Check(ctx context.Context, cfg config.Config) (notes []string, err error) {
 	var problems config.Problems
 	wrong := func(key string, err error) {
 		problems = append(problems, config.Problem{Key: key, Message: strings.TrimPrefix(err.Error(), key+": ")})
@@ -36,8 +38,9 @@ func Check(cfg config.Config) (notes []string, err error) {
 		wrong("executor.command.user", err)
 	}
 	notes = append(notes, off...)
-	if note := cfg.IdleNote(); note != "" {
-		notes = append(notes, note)
+	// A server starts without its brokers: this is no error.
+	if err := kafka.Try(ctx, cfg.Kafka); err != nil {
+		notes = append(notes, "kafka.brokers: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if len(problems) > 0 {
 		return notes, problems

@@ -21,6 +21,8 @@ const (
 	JobClass = "noop"
 	// LongClass tells apart runs that last and those that do nothing.
 	LongClass = "long"
+	// FailClass marks runs that fail.
+	FailClass = "fail"
 	// LongSpan is how long such a run lasts.
 	LongSpan = 2 * time.Second
 	// JobPrefix stands before a job's number in its name.
@@ -60,6 +62,9 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if err != nil {
 		return entity.Failed(entity.ReasonInvalid, "this is no job of the bench")
 	}
+	if run.Job.Class == FailClass {
+		return entity.Failed(entity.ReasonError, "the bench lets it fail")
+	}
 	long := run.Job.Class == LongClass
 	o.see(measure.StartEvent{
 		ScheduledTime: e.ScheduledTime.UnixMilli(), At: at.UnixMicro(), Job: uint32(job),
@@ -78,7 +83,7 @@ func (o *Observer) Check(*entity.Job) []apperror.Field { return nil }
 
 // Handlers implements app.Executor; the names are sorted.
 func (o *Observer) Handlers() []string {
-	names := append(slices.Collect(maps.Keys(o.handlers)), LongClass)
+	names := append(slices.Collect(maps.Keys(o.handlers)), LongClass, FailClass)
 	slices.Sort(names)
 	return names
 }

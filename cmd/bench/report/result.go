@@ -29,6 +29,8 @@ type Result struct {
 	Outage              *Outage             `json:"outage,omitempty"`
 	Rows                *measure.Rows       `json:"rows,omitempty"`
 	Tail                *Tail               `json:"tail,omitempty"`
+	Alerts              *Alerts             `json:"alerts,omitempty"`
+	Console             *Console            `json:"console,omitempty"`
 	Planned             int                 `json:"planned"`
 	Lost                int                 `json:"lost"`
 	Doubled             int                 `json:"doubled"`

@@ -67,6 +67,8 @@ func (r Result) WriteTable(w io.Writer) error {
 		row("delay of a line", "%s", t.DelayMs)
 		row("  of the fast log", "%s", t.TorrentDelayMs)
 	}
+	r.alertRows(row)
+	r.consoleRows(row)
 	r.clusterRows(row)
 	if r.LastStartMs > 0 {
 		row("last start", "%.0f ms after the instant", r.LastStartMs)

@@ -43,6 +43,8 @@ type Settings struct {
 	// its own, also where there is one node alone.
 	Nodes     int
 	Processes bool
+	// Alone is one node that is a process of its own on whatever store.
+	Alone bool
 	// Duration is the measured span, after the warm-up.
 	Duration time.Duration
 	// Profile is a file for a CPU profile of the measured span; empty: none.
@@ -57,7 +59,9 @@ func New(ctx context.Context, cfg config.Config, s Settings) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bench{Settings: s, Scratch: scratch, Clock: clock.NewSystem()}, nil
+	b := &Bench{Settings: s, Scratch: scratch, Clock: clock.NewSystem()}
+	scratch.note = b.Note
+	return b, nil
 }
 
 // Drop removes everything that the bench has made.

@@ -35,7 +35,11 @@ type Cluster struct {
 
 // NewCluster makes the nodes of a bench on a fresh scratch store; none of them runs yet.
 func NewCluster(ctx context.Context, b *Bench, l *measure.Ledger, s Shape) (*Cluster, error) {
-	cfg, err := b.Scratch.NextShared(ctx)
+	next := b.Scratch.NextShared
+	if b.Alone {
+		next = b.Scratch.Next
+	}
+	cfg, err := next(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +51,9 @@ func NewCluster(ctx context.Context, b *Bench, l *measure.Ledger, s Shape) (*Clu
 	for i := range b.Nodes {
 		own := cfg
 		own.Node.ID = "bench-" + strconv.Itoa(i+1)
-		own.DataDir = cfg.DataDir + "/" + own.Node.ID
+		if !b.Alone { // whose folder may hold the store
+			own.DataDir = cfg.DataDir + "/" + own.Node.ID
+		}
 		own.Server.Addr, own.Node.IP = FreePort, "127.0.0.1"
 		own.Auth.InitialAdminPassword = Password
 		c.Members = append(c.Members, &Member{Number: uint8(i + 1), cfg: own, shape: s, ledger: l, log: own.DataDir + ".log"})
@@ -60,6 +66,20 @@ func (c *Cluster) Write(ctx context.Context, lane repository.Lane, name string,
 	fn func(ctx context.Context, tx repository.Tx) error,
 ) error {
 	return c.store.Write(ctx, lane, name, fn)
+}
+
+// Store takes what the API does not, until the nodes start.
+func (c *Cluster) Store() *persistence.Store { return c.store }
+
+// URLs are the addresses of the nodes, once they serve.
+func (c *Cluster) URLs() []string {
+	var out []string
+	for _, m := range c.Members {
+		m.mu.Lock()
+		out = append(out, "http://127.0.0.1:"+strconv.Itoa(m.port))
+		m.mu.Unlock()
+	}
+	return out
 }
 
 // Now implements System.
@@ -147,10 +167,7 @@ func (c *Cluster) Ended() int64 {
 // Clients implements System.
 func (c *Cluster) Clients(ctx context.Context) ([]*client.Client, error) {
 	var out []*client.Client
-	for _, m := range c.Members {
-		m.mu.Lock()
-		url := "http://127.0.0.1:" + strconv.Itoa(m.port)
-		m.mu.Unlock()
+	for _, url := range c.URLs() {
 		one, err := SignIn(ctx, url, 1)
 		if err != nil {
 			return nil, err

@@ -7,13 +7,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn"
 )
 
@@ -25,8 +28,11 @@ type Scratch struct {
 	server *sql.DB
 	dsn    *mysql.Config
 	made   []string
-	// spaces are the key prefixes that nodes have used in Redis.
+	// prefixes are the key prefixes that nodes have used in Redis, topics the settings of those in Kafka.
 	prefixes []string
+	topics   []config.Kafka
+	// note writes a line for people.
+	note func(format string, args ...any)
 }
 
 // databasePrefix begins the names of the databases that a bench makes.
@@ -69,6 +75,10 @@ func (s *Scratch) Next(ctx context.Context) (config.Config, error) {
 	cfg.DataDir = s.folder + "/" + name
 	cfg.Store.AutoMigrate = true
 	cfg.Node.ID = name
+	if len(cfg.Kafka.Brokers) > 0 {
+		cfg.Kafka.TopicPrefix = strings.ReplaceAll(name, "_", "-")
+		s.topics = append(s.topics, cfg.Kafka)
+	}
 	if s.server == nil {
 		return cfg, nil
 	}
@@ -116,7 +126,7 @@ func mkdir(path string) error { return os.MkdirAll(path, 0o700) }
 
 // drop removes everything that next made.
 func (s *Scratch) drop(ctx context.Context) error {
-	errs := []error{s.deleteKeys(ctx)}
+	errs := []error{s.deleteKeys(ctx), s.deleteTopics(ctx)}
 	for _, name := range s.made {
 		if _, err := s.server.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
 			errs = append(errs, fmt.Errorf("remove the scratch database %s: %w", name, err))
@@ -126,6 +136,23 @@ func (s *Scratch) drop(ctx context.Context) error {
 		errs = append(errs, s.server.Close())
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.folder))...)
+}
+
+// deleteTopics takes away what nodes have sent to Kafka.
+func (s *Scratch) deleteTopics(ctx context.Context) error {
+	var errs []error
+	for _, topics := range s.topics {
+		k, err := kafka.Open(topics, "bench", clock.NewSystem(), slog.New(slog.DiscardHandler))
+		if err == nil {
+			if err = k.Remove(ctx); errors.Is(err, kafka.ErrAway) && s.note != nil {
+				s.note("no broker can be asked: topics that begin with %s. are not deleted", topics.TopicPrefix)
+				err = nil // what was measured counts also where the brokers are away
+			}
+			err = errors.Join(err, k.Close())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // deleteKeys takes the keys of the nodes away, which lie under ps:PREFIX in braces.

@@ -25,7 +25,7 @@ const loginLife = 90 * 24 * time.Hour
 func Commands(s *remote.Session) []*cobra.Command {
 	return []*cobra.Command{
 		loginCommand(s), logoutCommand(s), contextCommand(s), whoamiCommand(s), passwordCommand(s),
-		userCommand(s), tokenCommand(s), secretCommand(s), auditCommand(s),
+		userCommand(s), sessionCommand(s), tokenCommand(s), secretCommand(s), auditCommand(s),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 
@@ -54,7 +55,7 @@ func secretCommand(s *remote.Session) *cobra.Command {
 		},
 	}
 	pages.Flags(list, 0)
-	c.AddCommand(list, secretSet(s), secretDelete(s))
+	c.AddCommand(list, secretSet(s), secretUses(s), secretDelete(s))
 	return c
 }
 
@@ -151,6 +152,37 @@ func findSecret(c *cobra.Command, api *client.Client, name string) (found secret
 		}
 	}
 	return secret{}, false, err
+}
+
+func secretUses(s *remote.Session) *cobra.Command {
+	return &cobra.Command{
+		Use: "uses NAME", Short: "List the jobs that name a secret",
+		Example: "  platform-scheduler secret uses billing-token",
+		Args:    usage.Args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			api, err := s.Client()
+			if err != nil {
+				return err
+			}
+			type use struct{ ID, Name, Group string }
+			type uses struct {
+				Items []use
+				More  bool
+			}
+			path := "/secrets/" + url.PathEscape(args[0]) + "/uses"
+			return remote.SendBy(s, c, api, "GET", path, nil, nil, func(found uses) error {
+				for _, u := range found.Items {
+					if err := s.Line("%s/%s (%s)", u.Group, u.Name, u.ID); err != nil {
+						return err
+					}
+				}
+				if found.More {
+					return s.Line("and more")
+				}
+				return s.Line("%d jobs", len(found.Items))
+			})
+		},
+	}
 }
 
 func secretDelete(s *remote.Session) *cobra.Command {

@@ -180,7 +180,7 @@ func userCommand(s *remote.Session) *cobra.Command {
 		},
 	}
 	pages.Flags(list, 0)
-	c.AddCommand(list, userGet(s), userCreate(s), userUpdate(s), userResetPassword(s), userDelete(s))
+	c.AddCommand(list, userGet(s), userCreate(s), userUpdate(s), userResetPassword(s), userEndSessions(s), userDelete(s))
 	return c
 }
 
@@ -310,6 +310,24 @@ func userDelete(s *remote.Session) *cobra.Command {
 		},
 	}
 	q.Flag(c)
+	as.flags(c)
+	return c
+}
+
+func userEndSessions(s *remote.Session) *cobra.Command {
+	as := &asAdmin{Session: s}
+	c := &cobra.Command{
+		Use: "end-sessions NAME", Short: "End the sessions of a user, who may sign in again",
+		Args:    usage.Args(cobra.ExactArgs(1)),
+		Example: "  platform-scheduler user end-sessions ann",
+		RunE: func(c *cobra.Command, args []string) error {
+			return as.withUser(c, args[0], func(api *client.Client, u user) error {
+				return remote.SendBy(s, c, api, "DELETE", "/users/"+u.ID+"/sessions", nil, nil, func(json.RawMessage) error {
+					return s.Line("ended the sessions of %s", u.Username)
+				})
+			})
+		},
+	}
 	as.flags(c)
 	return c
 }

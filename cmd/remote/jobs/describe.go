@@ -44,7 +44,9 @@ type described struct {
 		Strategy string            `json:"strategy"`
 		Labels   map[string]string `json:"labels"`
 	} `json:"routing"`
-	OnNodeLoss string `json:"onNodeLoss"`
+	OnNodeLoss string    `json:"onNodeLoss"`
+	Alerts     told      `json:"alerts"`
+	Deadline   *deadline `json:"deadline"`
 	// PausedBy is JOB or GROUP where the job is paused.
 	PausedBy string `json:"pausedBy"`
 	remote.PauseState
@@ -53,6 +55,52 @@ type described struct {
 	Version    int     `json:"version"`
 	CreateTime *string `json:"createTime"`
 	UpdateTime *string `json:"updateTime"`
+}
+
+// told are the channels that are told of the runs of a job.
+type told struct {
+	OnFailure    []string `json:"onFailure"`
+	OnSuccess    []string `json:"onSuccess"`
+	OnEnd        []string `json:"onEnd"`
+	OnLate       []string `json:"onLate"`
+	OnRecovered  []string `json:"onRecovered"`
+	LateAfterSec int      `json:"lateAfterSec"`
+}
+
+func (a told) rule() string {
+	var parts []string
+	for _, list := range []struct {
+		when     string
+		channels []string
+	}{
+		{"on failure", a.OnFailure},
+		{"on success", a.OnSuccess},
+		{"on end", a.OnEnd},
+		{"when late", a.OnLate},
+		{"on recovery", a.OnRecovered},
+	} {
+		if len(list.channels) > 0 {
+			parts = append(parts, list.when+": "+strings.Join(list.channels, ", "))
+		}
+	}
+	if a.LateAfterSec > 0 {
+		parts = append(parts, "late after "+seconds(a.LateAfterSec))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// deadline is the time of the day by which a fire is to have succeeded.
+type deadline struct {
+	At       string `json:"at"`
+	TimeZone string `json:"timeZone"`
+	OnMiss   string `json:"onMiss"`
+}
+
+func (d *deadline) rule() string {
+	if d == nil {
+		return ""
+	}
+	return d.At + " " + d.TimeZone + ", then " + d.OnMiss
 }
 
 // schedule is when a job fires.
@@ -230,6 +278,8 @@ func (n *naming) describe(j described, next fireTimes) error {
 		{Name: "Shards", Value: j.shards()},
 		{Name: "Routing", Value: j.routing()},
 		{Name: "On node loss", Value: j.OnNodeLoss},
+		{Name: "Alerts", Value: j.Alerts.rule()},
+		{Name: "Deadline", Value: j.Deadline.rule()},
 		{Name: "Priority", Value: fmt.Sprint(j.Priority)},
 		{Name: "Version", Value: fmt.Sprintf("%d, changed %s", j.Version, n.Moment(j.UpdateTime))},
 		{Name: "Made", Value: n.Moment(j.CreateTime)},

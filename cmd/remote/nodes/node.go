@@ -121,7 +121,7 @@ func Commands(s *remote.Session) []*cobra.Command {
 		},
 	}
 	c.AddCommand(list, getCommand(s), drainCommand(s), resumeCommand(s), handlersCommand(s))
-	return []*cobra.Command{c, overviewCommand(s)}
+	return []*cobra.Command{c, overviewCommand(s), metricsCommand(s), settingsCommand(s)}
 }
 
 func path(id string) string { return "/nodes/" + remote.Segment(id) }

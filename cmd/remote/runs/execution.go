@@ -251,12 +251,27 @@ type attempt struct {
 }
 
 func getCommand(s *remote.Session) *cobra.Command {
-	return &cobra.Command{
+	former := false
+	c := &cobra.Command{
 		Use: "get ID", Short: "Show a run, and its attempts where there are several",
 		Example: "  platform-scheduler execution get 0193…\n  platform-scheduler execution get 0193… -o json",
 		Args:    usage.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := "/executions/" + remote.Segment(args[0])
+			if former {
+				api, err := s.Client()
+				if err != nil {
+					return err
+				}
+				var last struct{ Execution *execution }
+				if err := api.Call(c.Context(), "GET", path+"/last-success", nil, nil, &last); err != nil {
+					return err
+				}
+				if last.Execution == nil {
+					return fmt.Errorf("no run of the job before %s is known to have succeeded", args[0])
+				}
+				path = "/executions/" + remote.Segment(last.Execution.ID)
+			}
 			return remote.Get(s, c, path, nil, func(e execution) error {
 				if err := s.Fields(e.fields(s)); err != nil {
 					return err
@@ -265,6 +280,8 @@ func getCommand(s *remote.Session) *cobra.Command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&former, "last-success", false, "show the last run of the job before it that succeeded")
+	return c
 }
 
 func (e execution) fields(s *remote.Session) []output.Field {

@@ -3,12 +3,14 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
@@ -44,7 +46,22 @@ func (w *lineWriter) print(l logLine) {
 	if l.Stream == "STDOUT" {
 		to = w.Out
 	}
-	_, _ = fmt.Fprintln(to, text)
+	_, _ = fmt.Fprintln(to, coloured(text, terminal.Colourful(to, w.Environment("NO_COLOR"))))
+}
+
+// colours are the sequences that a line of a log may have; nothing else in it steers a terminal.
+var colours = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+
+// coloured is a line with its colours, which end with it, or without them.
+func coloured(line string, wanted bool) string {
+	switch {
+	case !strings.Contains(line, "\x1b"):
+		return line
+	case !wanted:
+		return colours.ReplaceAllString(line, "")
+	default:
+		return line + "\x1b[0m"
+	}
 }
 
 // reading are the flags of execution logs.

@@ -21,10 +21,10 @@ type fireTimes struct {
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := usage.Parent(&cobra.Command{
-		Use: "schedule", Short: "Preview schedules, and show how many fires are planned",
+		Use: "schedule", Short: "Preview schedules, show how many fires are planned, and spread them",
 		Example: "  platform-scheduler schedule preview --cron \"0 0 9 ? * MON-FRI\" --zone Asia/Shanghai",
 	})
-	c.AddCommand(previewCommand(s), loadCommand(s))
+	c.AddCommand(previewCommand(s), loadCommand(s), spreadCommand(s))
 	return []*cobra.Command{c}
 }
 

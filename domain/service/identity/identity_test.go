@@ -258,3 +258,41 @@ func TestTheMomentOfAFireIsReadFromItsKey(t *testing.T) {
 		require.False(t, ok, key)
 	}
 }
+
+func TestAnIDIsItsBytes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "bytes"))
+		text := identity.Text(want)
+		require.Equal(t, uuid.UUID(want).String(), text)
+		got, ok := identity.Bytes(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, got)
+	})
+	for place := range someJob {
+		for character := range 256 {
+			changed := someJob[:place] + string([]byte{byte(character)}) + someJob[place+1:]
+			b, ok := identity.Bytes(changed)
+			digit := strings.IndexByte("0123456789abcdef", byte(character)) >= 0
+			require.Equal(t, byte(character) == someJob[place] || digit && someJob[place] != '-', ok, "%q", changed)
+			if ok {
+				require.Equal(t, changed, identity.Text(b))
+			}
+		}
+	}
+	for _, none := range []string{
+		"", "job-1", strings.ToUpper(someJob), someJob + "0", someJob[1:],
+		strings.ReplaceAll(someJob, "-", "0"),
+	} {
+		_, ok := identity.Bytes(none)
+		require.False(t, ok, none)
+	}
+}
+
+func BenchmarkBytes(b *testing.B) {
+	for b.Loop() {
+		if _, ok := identity.Bytes(someJob); !ok {
+			b.Fatal("no id")
+		}
+	}
+}

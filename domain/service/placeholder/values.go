@@ -43,7 +43,7 @@ func (v *Values) of(ref *reference) (string, error) {
 		}
 		return ref.moment.write(v.run.Execution.ScheduledTime, zone)
 	case allParams:
-		return cmp.Or(v.run.Execution.Params, "{}"), nil
+		return cmp.Or(v.run.Job.WithDefaults(v.run.Execution.Params), "{}"), nil
 	case oneParam:
 		return v.param(ref)
 	case oneSecret:
@@ -78,7 +78,7 @@ func (v *Values) param(ref *reference) (string, error) {
 	if !v.read {
 		v.read = true
 		// Parameters were checked to be an object when the run was made.
-		_ = json.Unmarshal([]byte(v.run.Execution.Params), &v.params)
+		_ = json.Unmarshal([]byte(v.run.Job.WithDefaults(v.run.Execution.Params)), &v.params)
 	}
 	raw, given := v.params[ref.key]
 	if !given || string(raw) == "null" {

@@ -35,7 +35,8 @@ func Of(run entity.Run) Identity {
 		ScheduledTime: x.ScheduledTime.UTC(), Attempt: x.Attempt,
 		ShardIndex: x.ShardIndex, ShardTotal: max(x.ShardTotal, 1),
 		FencingToken: x.FencingToken(), IdempotencyKey: x.IdempotencyKey(),
-		Deadline: run.Deadline.UTC(), Params: x.Params, Checkpoint: x.Checkpoint, TraceParent: x.TraceParent(),
+		Deadline: run.Deadline.UTC(), Params: job.WithDefaults(x.Params), Checkpoint: x.Checkpoint,
+		TraceParent: x.TraceParent(),
 	}
 }
 

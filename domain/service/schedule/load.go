@@ -55,21 +55,21 @@ func NewLoad(from time.Time, minutes, steps int) *Load {
 // Fires are the counts so far, one for each minute.
 func (l *Load) Fires() []int { return l.fires }
 
-// Add counts the scheduled times of a schedule, moved by the jitter of a job. It
-// is false when the steps are used up, and the schedule is counted in part. A
-// FixedDelay names no times ahead: give the one that is planned to AddAt.
-func (l *Load) Add(s *Schedule, jitter time.Duration) bool {
+// Add counts the scheduled times of a schedule that so many jobs have, moved by
+// their jitter. It is false when the steps are used up, and the schedule is counted
+// in part. A FixedDelay names no times ahead: give the one that is planned to AddAt.
+func (l *Load) Add(s *Schedule, jitter time.Duration, jobs int) bool {
 	shift := jitter.Milliseconds()
 	switch s.kind {
 	case Cron:
 		walked, complete := l.walk(s)
-		l.addWalk(walked, shift)
+		l.addWalk(walked, shift, jobs)
 		return complete
 	case FixedRate:
-		l.addRate(s, shift)
+		l.addRate(s, shift, jobs)
 	case Once:
 		if at, ok := s.bounded(s.first); ok {
-			l.AddAt(at.Add(jitter))
+			l.add(l.minuteOf(at.Add(jitter).UnixMilli()), jobs)
 		}
 	}
 	return true
@@ -96,7 +96,7 @@ func (l *Load) minuteOf(ms int64) int {
 // end is the first millisecond after the window.
 func (l *Load) end() int64 { return l.from + int64(len(l.fires))*minuteMs }
 
-func (l *Load) addRate(s *Schedule, shift int64) {
+func (l *Load) addRate(s *Schedule, shift int64, jobs int) {
 	first, last := s.first+shift, min(s.end+shift, l.end()-1)
 	if s.interval >= minuteMs {
 		at := first
@@ -104,7 +104,7 @@ func (l *Load) addRate(s *Schedule, shift int64) {
 			at += (l.from - at + s.interval - 1) / s.interval * s.interval
 		}
 		for ; at <= last; at += s.interval {
-			l.add(l.minuteOf(at), 1)
+			l.add(l.minuteOf(at), jobs)
 		}
 		return
 	}
@@ -118,20 +118,20 @@ func (l *Load) addRate(s *Schedule, shift int64) {
 	past := before(l.from)
 	for minute := range l.fires {
 		now := before(l.from + int64(minute+1)*minuteMs)
-		l.fires[minute] += int(now - past)
+		l.fires[minute] += jobs * int(now-past)
 		past = now
 	}
 }
 
 // addWalk counts what a walk found. Of each minute, the seconds from some
 // second on are moved over its end.
-func (l *Load) addWalk(walked []firedMinute, shift int64) {
+func (l *Load) addWalk(walked []firedMinute, shift int64, jobs int) {
 	whole, rest := int(shift/minuteMs), shift%minuteMs
 	stay := uint64(1)<<((minuteMs-rest+999)/1000) - 1
 	for _, m := range walked {
 		all, n := bits.OnesCount64(m.seconds), bits.OnesCount64(m.seconds&stay)
-		l.add(m.minute+whole, n)
-		l.add(m.minute+whole+1, all-n)
+		l.add(m.minute+whole, jobs*n)
+		l.add(m.minute+whole+1, jobs*(all-n))
 	}
 }
 

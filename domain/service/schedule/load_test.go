@@ -72,9 +72,9 @@ func TestLoadCountsEveryFire(t *testing.T) {
 			want := make([]int, minutes)
 			for job := range 3 { // the second and third find what the first has walked
 				jitter := s.Jitter(fmt.Sprint("job-", job))
-				require.True(t, load.Add(s, jitter))
+				require.True(t, load.Add(s, jitter, job+1))
 				for i, n := range counted(s, from, minutes, jitter) {
-					want[i] += n
+					want[i] += (job + 1) * n
 				}
 			}
 			require.Equal(t, want, load.Fires(), "%+v from %s", spec, from)
@@ -97,7 +97,7 @@ func TestLoadOfSingleFires(t *testing.T) {
 	} {
 		s, err := schedule.NewCompiler().Compile(spec)
 		require.NoError(t, err)
-		require.True(t, load.Add(s, 0))
+		require.True(t, load.Add(s, 0, 1))
 	}
 	require.Equal(t, []int{1, 1}, load.Fires())
 	load.AddAt(from.Add(-time.Millisecond))
@@ -111,14 +111,14 @@ func TestLoadStopsWhenItsStepsAreUsedUp(t *testing.T) {
 	s, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "* * * * * ?"})
 	require.NoError(t, err)
 	load := schedule.NewLoad(from, 1440, 3000)
-	require.True(t, load.Add(s, 0), "a fire a second costs two steps a minute")
+	require.True(t, load.Add(s, 0, 1), "a fire a second costs two steps a minute")
 	require.Equal(t, 60, load.Fires()[1439])
 	for range 100 {
-		require.True(t, load.Add(s, 0), "and nothing when it was walked before")
+		require.True(t, load.Add(s, 0, 1), "and nothing when it was walked before")
 	}
 	other, err := schedule.NewCompiler().Compile(schedule.Spec{Kind: schedule.Cron, CronExpression: "0 * * * * ?"})
 	require.NoError(t, err)
-	require.False(t, load.Add(other, 0))
+	require.False(t, load.Add(other, 0, 1))
 	require.Equal(t, 101*60+1, load.Fires()[0])
 	require.Equal(t, 101*60, load.Fires()[1439])
 }
@@ -131,6 +131,6 @@ func BenchmarkLoad(b *testing.B) {
 	})
 	require.NoError(b, err)
 	for b.Loop() {
-		schedule.NewLoad(from, 1440, 1_000_000).Add(s, 0)
+		schedule.NewLoad(from, 1440, 1_000_000).Add(s, 0, 1)
 	}
 }

@@ -57,6 +57,14 @@ func Defaults(j *entity.Job, timeZone string) {
 	fill(&j.Routing.Strategy, strategies[0])
 	fill(&j.OnNodeLoss, nodeLosses[0])
 	spec(&j.Schedule, cmp.Or(timeZone, DefaultTimeZone))
+	j.Alerts.Plain()
+	if len(j.Parameters) == 0 {
+		j.Parameters = nil // an empty list says no more than none
+	}
+	if j.Deadline.At != "" {
+		fill(&j.Deadline.TimeZone, j.Schedule.TimeZone)
+		fill(&j.Deadline.OnMiss, entity.MissAlert)
+	}
 }
 
 // spec fills a schedule. Its kind is NONE if nothing says when to fire, and CRON if a

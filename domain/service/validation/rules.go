@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -94,4 +95,11 @@ func simple(name string) bool {
 		}
 	}
 	return true
+}
+
+// Labels lists what is wrong with labels.
+func Labels(field string, labels map[string]string) []apperror.Field {
+	c := &checker{}
+	c.labels(field, labels)
+	return c.fields
 }

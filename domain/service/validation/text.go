@@ -10,6 +10,10 @@ const (
 	cutMark = "…"
 	// substitute stands for what cannot be stored or shown.
 	substitute = string(utf8.RuneError)
+	// escape begins a sequence for terminals. longestColour bounds one that chooses colours, in bytes: two of 24 bits,
+	// with attributes, take 45.
+	escape        = '\x1b'
+	longestColour = 64
 )
 
 // Text makes a string from outside safe for any column. The result is valid UTF-8 without
@@ -18,7 +22,13 @@ const (
 // before it joins a batch, so that one text cannot fail 500 rows (engine rule 10).
 // Cleaning twice changes nothing; a clean text is returned as it is. A limit of 0 or less
 // gives "".
-func Text(s string, maxBytes int) string {
+func Text(s string, maxBytes int) string { return clean(s, maxBytes, false) }
+
+// LogLine is Text for a line of a log: it keeps the sequences that choose colours (ECMA-48 SGR, ESC [ … m), as a
+// program writes them for its readers. None of them moves a cursor or asks a terminal for anything.
+func LogLine(s string, maxBytes int) string { return clean(s, maxBytes, true) }
+
+func clean(s string, maxBytes int, colours bool) string {
 	if maxBytes <= 0 {
 		return ""
 	}
@@ -32,6 +42,9 @@ func Text(s string, maxBytes int) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		piece := s[i : i+size]
 		switch {
+		case r == escape && colours && colourSize(s[i:]) > 0:
+			size = colourSize(s[i:])
+			piece = s[i : i+size]
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 			i += size
 			continue
@@ -50,6 +63,22 @@ func Text(s string, maxBytes int) string {
 		i += size
 	}
 	return b.String()
+}
+
+// colourSize is the length of the sequence of colours that a text begins with; 0: it begins with none.
+func colourSize(s string) int {
+	if !strings.HasPrefix(s, "\x1b[") {
+		return 0
+	}
+	for i := 2; i < len(s) && i < longestColour; i++ {
+		switch c := s[i]; {
+		case c == 'm':
+			return i + 1
+		case c != ';' && c != ':' && (c < '0' || c > '9'):
+			return 0
+		}
+	}
+	return 0
 }
 
 func mark(maxBytes int) string {

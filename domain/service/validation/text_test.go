@@ -39,6 +39,33 @@ func TestText(t *testing.T) {
 	}
 }
 
+// A line of a log keeps its colours, and nothing else that steers terminals.
+func TestLogLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		most     int
+		want     string
+	}{
+		{"colours", "\x1b[1;38;2;255;0;0mred\x1b[0m \x1b[m", 100, "\x1b[1;38;2;255;0;0mred\x1b[0m \x1b[m"},
+		{"a cursor", "a\x1b[2Jb", 100, "a\uFFFD[2Jb"},
+		{"a title", "\x1b]0;evil\x07x", 100, "\uFFFD]0;evil\uFFFDx"},
+		{"a question", "\x1b[6n", 100, "\uFFFD[6n"},
+		{"private", "\x1b[?25m", 100, "\uFFFD[?25m"},
+		{"cut short", "a\x1b[31", 100, "a\uFFFD[31"},
+		{"too long", "\x1b[" + strings.Repeat("1;", 40) + "m", 200, "\uFFFD[" + strings.Repeat("1;", 40) + "m"},
+		{"a control within", "\x1b[3\x001m", 100, "\uFFFD[3\uFFFD1m"},
+		{"no part of a sequence", "123\x1b[31mred", 7, "123…"},
+		{"line breaks", "\x1b[31mred\r\n", 100, "\x1b[31mred\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := validation.LogLine(c.in, c.most)
+			require.Equal(t, c.want, got)
+			require.Equal(t, got, validation.LogLine(got, c.most), "cleaning twice")
+		})
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x00b\r\nc\xff", 5)
 	f.Add(strings.Repeat("行", 50), 100)

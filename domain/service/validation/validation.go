@@ -63,6 +63,9 @@ func Job(j *entity.Job, now time.Time) []apperror.Field {
 	c.limits(j)
 	c.retry(j.Retry)
 	c.concurrency(j)
+	c.alerts(j)
+	c.deadline(j, now)
+	c.parameters(j)
 	return c.fields
 }
 

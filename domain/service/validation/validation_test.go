@@ -25,6 +25,20 @@ func good() *entity.Job {
 	return j
 }
 
+// deadline gives a job that fires by itself a deadline.
+func deadline(at, timeZone string, onMiss entity.OnMiss) func(j *entity.Job) {
+	return func(j *entity.Job) {
+		j.Schedule.Kind, j.Schedule.IntervalMs = schedule.FixedRate, 1000
+		j.Deadline = entity.JobDeadline{At: at, TimeZone: timeZone, OnMiss: onMiss}
+		validation.Defaults(j, "UTC")
+	}
+}
+
+// parameters gives a job declarations.
+func parameters(all ...entity.JobParameter) func(j *entity.Job) {
+	return func(j *entity.Job) { j.Parameters = all }
+}
+
 // faults are the wrong fields with their codes.
 func faults(fields []apperror.Field) []string {
 	var out []string
@@ -156,6 +170,54 @@ func TestWrongFields(t *testing.T) {
 		{"routing.strategy unknown_value", func(j *entity.Job) { j.Routing.Strategy = "BEST" }},
 		{"routing.labels.k invalid", func(j *entity.Job) { j.Routing.Labels = map[string]string{"k": "a\nb"} }},
 		{"onNodeLoss unknown_value", func(j *entity.Job) { j.OnNodeLoss = "CRY" }},
+		{"alerts.onFailure[1] conflict", func(j *entity.Job) { j.Alerts.OnFailure = []string{"a", "a"} }},
+		{"alerts.onEnd[0] required", func(j *entity.Job) { j.Alerts.OnEnd = []string{" "} }},
+		{"alerts.onLate too_many", func(j *entity.Job) { j.Alerts.OnLate = make([]string, 21) }},
+		{"alerts.onSuccess[0] too_long", func(j *entity.Job) { j.Alerts.OnSuccess = []string{strings.Repeat("a", 101)} }},
+		{"alerts.lateAfterSec conflict", func(j *entity.Job) { j.Alerts.LateAfterSec = 60 }},
+		{"alerts.lateAfterSec out_of_range", func(j *entity.Job) {
+			j.Alerts = entity.JobAlerts{OnLate: []string{"a"}, LateAfterSec: 29}
+		}},
+		{"parameters too_many", parameters(make([]entity.JobParameter, 51)...)},
+		{"parameters[0].name required", parameters(entity.JobParameter{Type: entity.ParameterString})},
+		{"parameters[0].name invalid", parameters(entity.JobParameter{Name: "a b", Type: entity.ParameterString})},
+		{"parameters[1].name conflict", parameters(entity.JobParameter{Name: "a", Type: entity.ParameterString},
+			entity.JobParameter{Name: "a", Type: entity.ParameterString})},
+		{"parameters[0].type unknown_value", parameters(entity.JobParameter{Name: "a", Type: "LIST"})},
+		{"parameters[0].default invalid", parameters(entity.JobParameter{
+			Name: "a", Type: entity.ParameterInteger, Default: []byte(`"x"`),
+		})},
+		{"parameters[0].values required", parameters(entity.JobParameter{Name: "a", Type: entity.ParameterEnum})},
+		{"parameters[0].values conflict", parameters(entity.JobParameter{
+			Name: "a", Type: entity.ParameterDate, Values: []string{"x"},
+		})},
+		{"parameters[0].values[1] invalid", parameters(entity.JobParameter{
+			Name: "a", Type: entity.ParameterEnum, Values: []string{"x", "x"},
+		})},
+		{"parameters[0].description too_long", parameters(entity.JobParameter{
+			Name: "a", Type: entity.ParameterString, Description: strings.Repeat("d", 501),
+		})},
+		{"parameters[0].default required", func(j *entity.Job) {
+			deadline("", "", "")(j)
+			parameters(entity.JobParameter{Name: "a", Type: entity.ParameterString, Required: true})(j)
+		}},
+		{"parameters too_long", func(j *entity.Job) {
+			for _, name := range strings.Fields("a b c d e") {
+				j.Parameters = append(j.Parameters, entity.JobParameter{
+					Name: name, Type: entity.ParameterString, Default: []byte(`"` + strings.Repeat("x", 4000) + `"`),
+				})
+			}
+		}},
+		{"deadline.at invalid", deadline("24:00", "", "")},
+		{"deadline.at invalid", deadline("6:00", "", "")},
+		{"deadline.at invalid", deadline("06:00:60", "", "")},
+		{"deadline.at required", deadline("", "UTC", "")},
+		{"deadline.timeZone unknown_time_zone", deadline("06:00", "Mars", "")},
+		{"deadline.onMiss unknown_value", deadline("06:00", "", "CRY")},
+		{"deadline conflict", func(j *entity.Job) {
+			deadline("06:00", "", "")(j)
+			j.Schedule = schedule.Spec{Kind: schedule.None, TimeZone: "UTC"}
+		}},
 		{"broadcast conflict", func(j *entity.Job) { j.Broadcast, j.ShardCount = true, 2 }},
 	} {
 		t.Run(c.want, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
 // userAgent names the product, unless the job sets the header.
@@ -55,7 +56,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	if !a.call.expected.has(a.status) {
 		o := a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status),
 			a.call.expected.text))
-		o.RetryAfter = retryAfter(response)
+		o.RetryAfter = outbound.RetryAfter(response)
 		return o
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package httpcall
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -37,19 +36,5 @@ func FuzzDefinition(f *testing.F) {
 		require.Contains(t, []string{"http", "https"}, c.url.Scheme)
 		require.NotEmpty(t, c.url.Hostname())
 		require.Nil(t, c.url.User)
-	})
-}
-
-// FuzzRetryAfter: whatever a target answers, the wait is within its bounds.
-func FuzzRetryAfter(f *testing.F) {
-	f.Add("120", "")
-	f.Add("Fri, 20 Nov 2026 12:00:30 GMT", "Fri, 20 Nov 2026 12:00:00 GMT")
-	f.Add("99999999999999999999", "-1")
-	f.Fuzz(func(t *testing.T, after, date string) {
-		wait := retryAfter(&http.Response{
-			StatusCode: http.StatusTooManyRequests,
-			Header:     http.Header{"Retry-After": {after}, "Date": {date}},
-		})
-		require.True(t, wait >= 0 && wait <= maxRetryAfter, wait)
 	})
 }

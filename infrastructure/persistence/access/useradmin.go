@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
@@ -64,12 +65,15 @@ func (r *Users) DropUser(ctx context.Context, id string) error {
 		if err := ensureNotLastAdmin(ctx, c, id, entity.RoleDisabled); err != nil {
 			return err
 		}
-		for _, d := range [...]struct{ name, query string }{
-			{"session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?"},
-			{"token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?"},
-			{"user.drop", "DELETE FROM scheduler_user WHERE id = ?"},
+		for _, d := range [...]struct{ name, query, arg string }{
+			{"session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", id},
+			{"token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", id},
+			// Nobody who is gone gets mail. A quote within a text of a document is escaped.
+			{"contact.drop-of-user", "DELETE FROM scheduler_alert_setting WHERE kind = '" + string(alert.KindContact) +
+				"' AND INSTR(document, ?) > 0", `"userId":"` + id + `"`},
+			{"user.drop", "DELETE FROM scheduler_user WHERE id = ?", id},
 		} {
-			if _, err := c.Exec(ctx, d.name, d.query, id); err != nil {
+			if _, err := c.Exec(ctx, d.name, d.query, d.arg); err != nil {
 				return err
 			}
 		}

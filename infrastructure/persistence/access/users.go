@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,11 +30,13 @@ type userRow struct {
 	PasswordHash string
 	Role         string
 	// JobGroups is a JSON object of group and role; NULL is every group.
-	JobGroups  *string
-	Commands   bool
-	Secrets    bool
-	CreateTime sqlvalue.DBTime
-	UpdateTime sqlvalue.DBTime
+	JobGroups *string
+	Commands  bool
+	Secrets   bool
+	// MustChangePassword stays as it is where a former release changes the password.
+	MustChangePassword bool
+	CreateTime         sqlvalue.DBTime
+	UpdateTime         sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -42,7 +45,7 @@ func (userRow) TableName() string { return "scheduler_user" }
 func (r userRow) entity() (entity.User, error) {
 	u := entity.User{
 		ID: r.ID, Name: r.Name, PasswordHash: r.PasswordHash, Role: entity.Role(r.Role),
-		CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+		MustChangePassword: r.MustChangePassword, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
 	}
 	u.Commands, u.Secrets = r.Commands, r.Secrets
 	if r.JobGroups == nil {
@@ -85,7 +88,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 		}
 		return c.GORM(ctx, "user.insert").Create(&userRow{
 			ID: u.ID, Name: u.Name, NameKey: &key, PasswordHash: u.PasswordHash, Role: string(u.Role), JobGroups: groups,
-			Commands: u.Commands, Secrets: u.Secrets,
+			Commands: u.Commands, Secrets: u.Secrets, MustChangePassword: u.MustChangePassword,
 			CreateTime: sqlvalue.DBTime(u.CreateTime), UpdateTime: sqlvalue.DBTime(u.UpdateTime),
 		}).Error
 	})
@@ -126,10 +129,11 @@ func (r *Users) one(ctx context.Context, statement, where, key string) (entity.U
 }
 
 // SetPassword implements repository.Users.
-func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens bool, at time.Time) error {
+func (r *Users) SetPassword(ctx context.Context, userID string, p repository.NewPassword) error {
 	return r.s.Change(ctx, repository.LaneAPI, "user-password", func(ctx context.Context, c *sqldb.Conn) error {
 		n, err := c.Exec(ctx, "user.set-password",
-			"UPDATE scheduler_user SET password_hash = ?, update_time = ? WHERE id = ?", hash, sqlvalue.TimeArg(at), userID)
+			"UPDATE scheduler_user SET password_hash = ?, must_change_password = ?, update_time = ? WHERE id = ?",
+			p.Hash, sqlvalue.Flag(p.MustChange), sqlvalue.TimeArg(p.At), userID)
 		if err != nil {
 			return err
 		}
@@ -137,7 +141,7 @@ func (r *Users) SetPassword(ctx context.Context, userID, hash string, keepTokens
 			return apperror.NotFound("user", userID)
 		}
 		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil ||
-			keepTokens {
+			p.KeepTokens {
 			return err
 		}
 		_, err = c.Exec(ctx, "token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", userID)
@@ -195,6 +199,33 @@ func (r *Users) SessionByHash(ctx context.Context, hash string, now time.Time) (
 		TokenHash: row.TokenHash, UserID: row.UserID, ExpiresAt: row.ExpiresAt.Time(),
 		CreateTime: row.CreateTime.Time(),
 	}, nil
+}
+
+// sessionsAtOnce bounds the sessions of one statement.
+const sessionsAtOnce = 500
+
+// SessionUsers implements repository.Sessions.
+func (r *Users) SessionUsers(ctx context.Context, hashes []string, now time.Time) (map[string]entity.User, error) {
+	users := make(map[string]entity.User, len(hashes))
+	for part := range slices.Chunk(hashes, sessionsAtOnce) {
+		var rows []struct {
+			TokenHash string
+			User      userRow `gorm:"embedded"`
+		}
+		in, args := r.s.Dialect.In("s.token_hash", part)
+		err := r.s.Pool.GORM(ctx, "session.users").Table("scheduler_session s").Select("s.token_hash, u.*").
+			Joins("JOIN scheduler_user u ON u.id = s.user_id").
+			Where(in+" AND s.expires_at > ?", append(args, sqlvalue.TimeText(now))...).Find(&rows).Error
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if user, err := row.User.entity(); err == nil {
+				users[row.TokenHash] = user
+			}
+		}
+	}
+	return users, nil
 }
 
 // DropSession implements repository.Sessions. An unknown one is no error.

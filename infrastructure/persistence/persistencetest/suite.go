@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/accesstest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/alerttest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/backfilltest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/executiontest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/grouptest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/inflighttest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/jobtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/monitoringtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/recordtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/registrytest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/retentiontest"
@@ -40,6 +42,7 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"abilities of nodes", registrytest.Abilities},
 		{"forgotten nodes", registrytest.Forgetting},
 		{"marks of nodes", registrytest.Marks},
+		{"troubles of nodes", registrytest.Troubles},
 		{"users", accesstest.Users},
 		{"groups", grouptest.Groups},
 		{"places of groups", grouptest.Places},
@@ -48,6 +51,15 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"secrets", accesstest.Secrets},
 		{"access", accesstest.Access},
 		{"idempotency", accesstest.Idempotency},
+		{"metrics", monitoringtest.Metrics},
+		{"statistics", monitoringtest.Statistics},
+		{"changes", monitoringtest.Changes},
+		{"alerts", alerttest.Alerts},
+		{"settings of alerting", alerttest.Settings},
+		{"notifications", alerttest.Notifications},
+		{"leases of notifications", alerttest.Leases},
+		{"notifications and a clock that was set back", alerttest.Hastened},
+		{"actions of alerts", alerttest.Actions},
 		{"retention", retentiontest.Retention},
 		{"retention of jobs", retentiontest.JobRetention},
 		{"transactions", transactiontest.Transactions},

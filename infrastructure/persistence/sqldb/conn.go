@@ -34,6 +34,8 @@ type Conn struct {
 	aborted error
 	// VerifyFirst: Finish and Move look before they write, see ErrVerifyFirst.
 	VerifyFirst bool
+	// EventsAdded: the transaction has added events; see Config.
+	EventsAdded bool
 }
 
 // Exec runs a statement and returns how many rows it found.

@@ -47,6 +47,9 @@ type Config struct {
 	// Unreadable is told of each row that cannot be read in whole, each time that
 	// it is met: "job", "execution", "group", "node" or "backfill". May be nil.
 	Unreadable func(kind string)
+	// EventsAdded is called after each commit that added events to the outbox, also when
+	// nobody knows whether it did. It must not wait; may be nil.
+	EventsAdded func()
 }
 
 // Info describes a store, for the output of benches and the log.
@@ -73,8 +76,10 @@ type Core struct {
 	Log     *slog.Logger
 	observe Observer
 	unread  *unreadRows
-	info    Info
-	closers *closers
+	// eventsAdded is Config's.
+	eventsAdded func()
+	info        Info
+	closers     *closers
 }
 
 // Open opens the connections, whatever the schema is. Close must be called on
@@ -86,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Core{Clock: cfg.Clock, Log: cfg.Logger, observe: cfg.Observe, closers: &closers{}}
+	s := &Core{Clock: cfg.Clock, Log: cfg.Logger, observe: cfg.Observe, eventsAdded: cfg.EventsAdded, closers: &closers{}}
 	s.unread = &unreadRows{clock: cfg.Clock, log: cfg.Logger, count: cfg.Unreadable, seen: map[unreadKey]*sighting{}}
 	if err := s.open(ctx, cfg); err != nil {
 		_ = s.Close()

@@ -37,3 +37,18 @@ func (p pools) QueryContext(ctx context.Context, query string, args ...any) (*sq
 func (p pools) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	return p.of(ctx).QueryRowContext(ctx, query, args...)
 }
+
+// Stats returns the state of the connections, by what they are for. Those of the beats are not among them.
+func (s *Core) Stats() map[string]sql.DBStats {
+	stats := map[string]sql.DBStats{"engine": s.conns.own.Stats()}
+	if s.conns.callers != nil {
+		stats["callers"] = s.conns.callers.Stats()
+	}
+	if s.Server != nil {
+		stats["side"] = s.Server.Side.Stats()
+	}
+	if s.writer != nil {
+		stats["writer"] = s.writer.db.Stats()
+	}
+	return stats
+}

@@ -132,6 +132,9 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	if s.observe != nil {
 		s.observe("tx."+name, s.Clock.Monotonic()-start, err)
 	}
+	if c.EventsAdded && s.eventsAdded != nil {
+		s.eventsAdded()
+	}
 	if err != nil {
 		return s.commitError(name, err)
 	}

@@ -143,12 +143,15 @@ func asStored(v any, kind string) (any, error) {
 	case int64:
 		return strconv.FormatInt(value, 10), nil
 	case float64:
+		if kind == "double" || kind == "float" {
+			return strconv.FormatFloat(value, 'g', -1, 64), nil
+		}
 		return strconv.FormatFloat(value, 'f', 4, 64), nil // DECIMAL(20,4)
 	case string:
 		return asText(value, kind)
 	case []byte:
-		if strings.HasSuffix(kind, "blob") {
-			return slices.Clone(value), nil
+		if strings.HasSuffix(kind, "blob") || strings.HasSuffix(kind, "binary") {
+			return append([]byte{}, value...), nil // SQLite reads empty bytes as nil, which MySQL would take for NULL
 		}
 		return asText(string(value), kind)
 	}

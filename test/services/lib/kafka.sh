@@ -8,6 +8,7 @@ KAFKA_IMAGE=${KAFKA_IMAGE:-apache/kafka:$KAFKA_VERSION}
 kafka_ports() {
   draw_port kafka
   draw_port kafka-controller
+  [ -z "${KAFKA_SECURE:-}" ] || draw_port kafka-secure
 }
 
 kafka_cache() { echo "${SERVICES_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/platform-scheduler}"; }
@@ -77,12 +78,28 @@ SETTINGS
   echo log.cleaner.dedupe.buffer.size=2097152
 }
 
+# kafka_secure_settings: the listener with TLS, where clients sign in. A mechanism has its users apart: those of PLAIN
+# stand here, those of SCRAM are added when the storage is formatted.
+kafka_secure_settings() {
+  local mechanism key
+  cat <<SETTINGS
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.secure.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_scheduler="$KAFKA_SECURE_PASSWORD";
+listener.name.secure.ssl.keystore.type=PEM
+listener.name.secure.ssl.keystore.location=$KAFKA_SECURE
+SETTINGS
+  for mechanism in 256 512; do
+    key=listener.name.secure.scram-sha-$mechanism.sasl.jaas.config
+    echo "$key=org.apache.kafka.common.security.scram.ScramLoginModule required;"
+  done
+}
+
 kafka_up() {
   ! running kafka || return 0
   mkdir -p "$DIR/kafka"
   if have java && { [ -n "${KAFKA_HOME:-}" ] || [ -d "$(kafka_cache)/kafka-$KAFKA_VERSION" ] || have mvn; }; then
     kafka_process
-  elif docker_answers; then
+  elif docker_answers && [ -z "${KAFKA_SECURE:-}" ]; then
     kafka_container
   else
     fail "kafka needs java and mvn (Debian: default-jre-headless maven): run test/services/install kafka"
@@ -90,22 +107,31 @@ kafka_up() {
 }
 
 kafka_process() {
-  local root=$DIR/kafka libs port controller
+  local root=$DIR/kafka libs port controller map='' secure='' mechanism
   libs=$(kafka_libs)
   port=$(port_of kafka)
   controller=$(port_of kafka-controller)
+  set --
+  if [ -n "${KAFKA_SECURE:-}" ]; then
+    secure=",SECURE://127.0.0.1:$(port_of kafka-secure)"
+    map=',SECURE:SASL_SSL'
+    for mechanism in 256 512; do
+      set -- "$@" --add-scram "SCRAM-SHA-$mechanism=[name=scheduler,password=$KAFKA_SECURE_PASSWORD]"
+    done
+  fi
   {
-    kafka_settings
+    kafka_settings | sed "/^listener.security.protocol.map=/s/\$/$map/"
     echo "log.dirs=$root/data"
     echo "controller.quorum.voters=1@127.0.0.1:$controller"
-    echo "listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller"
-    echo "advertised.listeners=PLAINTEXT://127.0.0.1:$port"
+    echo "listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller$secure"
+    echo "advertised.listeners=PLAINTEXT://127.0.0.1:$port$secure"
+    [ -z "$secure" ] || kafka_secure_settings
   } >"$root/server.properties"
   if [ ! -s "$root/data/meta.properties" ]; then
     rm -rf "$root/data"
     # A cluster id is 16 bytes of base64url without padding.
     java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$libs/*" kafka.tools.StorageTool format \
-      -t "$(head -c 16 /dev/urandom | base64 | tr '+/' 'AB' | tr -d '=\n')" -c "$root/server.properties" \
+      -t "$(head -c 16 /dev/urandom | base64 | tr '+/' 'AB' | tr -d '=\n')" -c "$root/server.properties" "$@" \
       >>"$DIR/log/kafka.log" 2>&1 || not_started kafka "formatting its storage failed"
   fi
   launch kafka java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m -cp "$libs/*" kafka.Kafka "$root/server.properties"
@@ -132,4 +158,7 @@ SETTINGS
   await kafka 120 docker exec "$(container_of kafka)" /opt/kafka/bin/kafka-broker-api-versions.sh --bootstrap-server "127.0.0.1:$port"
 }
 
-kafka_exports() { emit KAFKA_BROKERS "127.0.0.1:$(port_of kafka)"; }
+kafka_exports() {
+  emit KAFKA_BROKERS "127.0.0.1:$(port_of kafka)"
+  [ -z "${KAFKA_SECURE:-}" ] || emit KAFKA_SECURE_BROKERS "127.0.0.1:$(port_of kafka-secure)"
+}

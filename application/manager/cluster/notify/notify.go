@@ -37,6 +37,10 @@ type Listener interface {
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged means that a node joined, left or changed its status.
 	MembersChanged(ctx context.Context) error
+	// EventsAdded means that the outbox holds new events.
+	EventsAdded()
+	// MessagesPlanned means that messages about alerts are to be sent.
+	MessagesPlanned()
 	// NotificationsMissed means that notifications may be lost; the node checks everything once.
 	NotificationsMissed(ctx context.Context) error
 }
@@ -52,10 +56,13 @@ type message struct {
 	Nodes    []string `json:"nodes,omitempty"`
 	Commands []string `json:"commands,omitempty"`
 	Members  bool     `json:"members,omitempty"`
+	Events   bool     `json:"events,omitempty"`
+	Messages bool     `json:"messages,omitempty"`
 }
 
 func (m *message) empty() bool {
-	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && len(m.Commands) == 0 && !m.Members
+	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && len(m.Commands) == 0 && !m.Members &&
+		!m.Events && !m.Messages
 }
 
 const (
@@ -118,6 +125,12 @@ func (h *Notifier) AfterCommit(e commit.PostCommit) {
 
 // MembersChanged asks the other nodes to read the registry.
 func (h *Notifier) MembersChanged() { h.add(func(m *message) { m.Members = true }) }
+
+// EventsAdded wakes who reads the outbox.
+func (h *Notifier) EventsAdded() { h.add(func(m *message) { m.Events = true }) }
+
+// MessagesPlanned wakes who sends messages about alerts.
+func (h *Notifier) MessagesPlanned() { h.add(func(m *message) { m.Messages = true }) }
 
 func appendID(ids []string, id string) []string {
 	if len(ids) >= maxIDs {
@@ -234,6 +247,12 @@ func (h *Notifier) take(ctx context.Context, body []byte) {
 	}
 	if slices.Contains(m.Commands, h.node) {
 		h.listener.RunsReady(entity.SlotCommand)
+	}
+	if m.Events {
+		h.listener.EventsAdded()
+	}
+	if m.Messages {
+		h.listener.MessagesPlanned()
 	}
 	for _, act := range []func() error{
 		func() error {

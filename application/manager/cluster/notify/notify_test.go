@@ -75,6 +75,8 @@ type ears struct {
 	commands int
 	members  int
 	missed   int
+	events   int
+	messages int
 }
 
 func (e *ears) JobsChanged(_ context.Context, ids []string) error {
@@ -101,6 +103,18 @@ func (e *ears) StopAsked(_ context.Context, ids []string) error {
 	return errors.New("the store is away")
 }
 
+func (e *ears) EventsAdded() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.events++
+}
+
+func (e *ears) MessagesPlanned() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.messages++
+}
+
 func (e *ears) MembersChanged(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,13 +129,15 @@ func (e *ears) NotificationsMissed(context.Context) error {
 	return errors.New("the store is away")
 }
 
+func (e *ears) planned() int { e.mu.Lock(); defer e.mu.Unlock(); return e.messages }
+
 func (e *ears) looked() int { e.mu.Lock(); defer e.mu.Unlock(); return e.missed }
 
 func (e *ears) heard() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	slices.Sort(e.jobs)
-	return fmt.Sprint(e.jobs, e.stops, e.ready, e.members)
+	return fmt.Sprint(e.jobs, e.stops, e.ready, e.members, e.events)
 }
 
 // join starts a hub that ends with the test.
@@ -147,11 +163,13 @@ func TestTheOthersHearTheNewsAndTheTellerDoesNot(t *testing.T) {
 		Ready: 3, Shared: true, Rearmed: []*entity.Job{{ID: "job-2"}}, Stopping: []*entity.Execution{{ID: "run-1"}},
 	})
 	teller.MembersChanged()
+	teller.EventsAdded()
+	teller.MessagesPlanned()
 	require.Eventually(t, func() bool {
 		heard := other.heard()
-		return heard == "[job-1 job-2] [run-1] 1 1"
+		return heard == "[job-1 job-2] [run-1] 1 1 1" && other.planned() == 1
 	}, 20*time.Second, time.Millisecond, other.heard())
-	require.Equal(t, "[] [] 0 0", own.heard())
+	require.Equal(t, "[] [] 0 0 0", own.heard())
 }
 
 // A run in the queue of one node is news for that node alone.
@@ -173,11 +191,11 @@ func TestOnlyTheNodeThatGotWorkIsWoken(t *testing.T) {
 				return len(e.jobs) == 1
 			}, 20*time.Second, time.Millisecond)
 		}
-		require.Equal(t, "[last] [] 0 0", other.heard())
+		require.Equal(t, "[last] [] 0 0 0", other.heard())
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		require.Less(t, a.sent, 5, "one every five milliseconds")
-		require.NotEqual(t, "[last] [] 0 0", named.heard())
+		require.NotEqual(t, "[last] [] 0 0 0", named.heard())
 	})
 }
 
@@ -211,7 +229,7 @@ func TestStrangeMessagesAreDropped(t *testing.T) {
 		require.NoError(t, a.Publish(t.Context(), []byte(m)))
 	}
 	require.NoError(t, a.Publish(t.Context(), []byte(`{"from":"b","jobs":["x"]}`)))
-	require.Eventually(t, func() bool { return ear.heard() == "[x] [] 0 0" }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return ear.heard() == "[x] [] 0 0 0" }, 20*time.Second, time.Millisecond)
 }
 
 func TestABrokenWireIsMended(t *testing.T) {
@@ -231,6 +249,6 @@ func TestABrokenWireIsMended(t *testing.T) {
 	a.mu.Unlock()
 	require.Eventually(t, func() bool {
 		teller.JobChanged("later")
-		return other.heard() != "[] [] 0 0"
+		return other.heard() != "[] [] 0 0 0"
 	}, 20*time.Second, 10*time.Millisecond)
 }

@@ -98,7 +98,19 @@ func (d *Tasks) LeaderOnly(name string, interval time.Duration, run func(ctx con
 // Watch adds a task of each node that runs by itself. The caller reports the result
 // of each turn to the function that Watch returns.
 func (d *Tasks) Watch(name string, interval time.Duration) (note func(err error)) {
-	l := &task{interval: interval, last: d.clock.Monotonic(), outage: faillog.OfTask(name, d.clock, d.logger)}
+	return d.watch(name, interval, nil)
+}
+
+// WatchLeader is Watch for a task that only the leader does.
+func (d *Tasks) WatchLeader(name string, interval time.Duration) (note func(err error)) {
+	return d.watch(name, interval, d.leadership)
+}
+
+func (d *Tasks) watch(name string, interval time.Duration, leadership Leadership) (note func(err error)) {
+	l := &task{
+		interval: interval, leadership: leadership, last: d.clock.Monotonic(),
+		outage: faillog.OfTask(name, d.clock, d.logger),
+	}
 	d.mu.Lock()
 	d.tasks[name] = l
 	d.mu.Unlock()

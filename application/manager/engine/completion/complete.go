@@ -155,7 +155,10 @@ func (m *Completer) releaseResults(items []*Result) {
 // report counts what was stored and tells the observer.
 func (m *Completer) report(c *completion) {
 	for _, d := range c.done {
-		m.Metrics.Ended(d.outcome.Status, d.outcome.Reason, d.item.Took, d.retried)
+		m.Metrics.Ended(entity.AttemptEnd{
+			Job: d.item.Run.Job, ExecutionID: d.exec.ID, Status: d.outcome.Status, Reason: d.outcome.Reason, Took: d.item.Took,
+			Retried: d.retried,
+		})
 		if m.Observer != nil {
 			m.Observer(d.item.Run.Job, d.observed())
 		}

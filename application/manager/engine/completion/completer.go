@@ -27,8 +27,8 @@ type Jobs interface {
 
 // Metrics observes ends. Implementations are safe for concurrent use.
 type Metrics interface {
-	// Ended counts an end of an attempt; retried says that another follows.
-	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+	// Ended counts an end of an attempt.
+	Ended(end entity.AttemptEnd)
 	// CompleteBatch observes one completion transaction.
 	CompleteBatch(runs int, took time.Duration)
 	// RefusedReport counts results that came too late to count.
@@ -78,6 +78,9 @@ type Deps struct {
 	StoreClock clock.StoreClock
 	Metrics    Metrics
 	Observer   Observer
+	// AsksSuccess reports whether somebody is to be told that a run of the job has
+	// succeeded; nil asks the job alone.
+	AsksSuccess func(job *entity.Job) bool
 	// Commits are told of what a transaction did.
 	Commits *commit.Commits
 	Lease   Lease

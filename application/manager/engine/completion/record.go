@@ -134,6 +134,7 @@ func (c *completion) decide(f *Result) (decision, error) {
 	decision := retry.Decide(in)
 	if !decision.Retry {
 		d.outcome.Status = decision.Status
+		exec.SuccessAsked = decision.Status == entity.StatusSuccess && c.completer.asksSuccess(f.Run.Job)
 		return d, exec.Finish(decision.Status, &f.Outcome, entity.AttemptTime{Start: f.Start, End: f.End, Took: f.Took},
 			c.now)
 	}
@@ -143,6 +144,10 @@ func (c *completion) decide(f *Result) (decision, error) {
 		next.StartWithin = time.Duration(job.StartDeadlineSec) * time.Second
 	}
 	return d, exec.Retry(next, &f.Outcome, c.now)
+}
+
+func (m *Completer) asksSuccess(job *entity.Job) bool {
+	return job.Alerts.Successes() || m.AsksSuccess != nil && m.AsksSuccess(job)
 }
 
 // putBack makes the execution's next state of an attempt that did not begin: it is

@@ -87,7 +87,7 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 	t.Bytes += reportCost
 	for _, line := range lines {
 		for part := range strings.SplitSeq(line, "\n") {
-			part = validation.Text(part, entity.MaxLogLine)
+			part = validation.LogLine(part, entity.MaxLogLine)
 			if t.Bytes+len(part) > m.LogLimit {
 				add(entity.LogSystem, "… the log was cut here: it reached its limit …")
 				out[len(out)-1].Truncated = true

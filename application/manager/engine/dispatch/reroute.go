@@ -92,7 +92,7 @@ func (s *sweep) endBroadcasts(ctx context.Context, q entity.Queue) error {
 		}
 		s.Commits.AfterCommit(effect)
 		for range closed {
-			s.Metrics.Ended(entity.StatusFailed, entity.ReasonNodeLost, 0, false)
+			s.Metrics.Ended(entity.AttemptEnd{Status: entity.StatusFailed, Reason: entity.ReasonNodeLost})
 		}
 		s.moved += len(closed)
 		if !full || len(closed) == 0 {

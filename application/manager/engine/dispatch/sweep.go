@@ -30,7 +30,7 @@ const (
 
 // Metrics counts runs that end in a queue.
 type Metrics interface {
-	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+	Ended(end entity.AttemptEnd)
 }
 
 // Deps are the parts of a Manager.

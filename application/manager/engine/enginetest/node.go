@@ -141,7 +141,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	fair := fairness.New(0)
 	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
-	}), event.NewEnds(append([]event.EndObserver{event.Outbox{}, guard}, o.Ends...)...))
+	}), event.NewEnds(append([]event.EndObserver{
+		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard,
+	}, o.Ends...)...))
 	logger := slog.New(slog.DiscardHandler)
 	runner := redact.New(n.Script, n.Vault)
 	keys := Keys(t, o.Key)

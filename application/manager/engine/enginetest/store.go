@@ -135,10 +135,10 @@ func (n *Node) AwaitStatus(t testing.TB, id string, want entity.Status) *entity.
 	return n.Execution(t, id)
 }
 
-// Events are the outbox's rows that nobody has relayed, oldest first.
+// Events are the outbox's rows that the rules have not read, oldest first.
 func (n *Node) Events(t testing.TB) []entity.Event {
 	t.Helper()
-	events, err := n.Store.PendingEvents(t.Context(), 1000)
+	events, err := n.Store.PendingEvents(t.Context(), entity.ReaderRules, 0, 1000)
 	require.NoError(t, err)
 	return events
 }
@@ -171,10 +171,10 @@ func (c *Counts) PoisonFire() { c.add(&c.Poisoned, 1) }
 func (c *Counts) LockedFires(n int) { c.add(&c.Locked, n) }
 
 // Started implements running.Metrics.
-func (c *Counts) Started(time.Duration) {}
+func (c *Counts) Started(entity.AttemptStart) {}
 
 // Ended implements running.Metrics.
-func (c *Counts) Ended(entity.Status, entity.Reason, time.Duration, bool) { c.add(&c.Ends, 1) }
+func (c *Counts) Ended(entity.AttemptEnd) { c.add(&c.Ends, 1) }
 
 // CompleteBatch implements running.Metrics.
 func (c *Counts) CompleteBatch(int, time.Duration) {}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
 
 // EndObserver adds to what a transaction stores when executions end.
@@ -22,6 +23,8 @@ type EndObserver interface {
 // EndRows are what a transaction inserts beside the ends of executions.
 type EndRows struct {
 	Events []entity.Event
+	// Digests are what statistics are made of.
+	Digests []statistics.Digest
 }
 
 // Ends is the one point that every transaction passes which makes executions
@@ -39,28 +42,46 @@ func (e *Ends) Record(ctx context.Context, tx repository.Tx, now time.Time, ende
 	if len(ended) == 0 {
 		return nil
 	}
-	var events []entity.Event
+	var add EndRows
 	for _, o := range e.observers {
-		events = append(events, o.Ended(ended, now).Events...)
+		rows := o.Ended(ended, now)
+		add.Events = append(add.Events, rows.Events...)
+		add.Digests = append(add.Digests, rows.Digests...)
 	}
-	if len(events) == 0 {
-		return nil
+	if len(add.Events) > 0 {
+		if err := tx.Records.AddEvents(ctx, add.Events); err != nil {
+			return fmt.Errorf("add %d events: %w", len(add.Events), err)
+		}
 	}
-	if err := tx.Records.AddEvents(ctx, events); err != nil {
-		return fmt.Errorf("add %d events: %w", len(events), err)
+	if len(add.Digests) > 0 {
+		if err := tx.Statistics.AddDigests(ctx, now, add.Digests); err != nil {
+			return fmt.Errorf("add %d digests of ends: %w", len(add.Digests), err)
+		}
 	}
 	return nil
 }
 
-// Outbox is the EndObserver that tells subscribers of every end other than
-// SUCCESS (engine rule 24).
-type Outbox struct{}
+// Outbox is the EndObserver that tells its readers of every end other than SUCCESS
+// (engine rule 24), and the rules of those successes that somebody asks for. Without
+// readers it adds nothing.
+type Outbox struct{ Readers entity.EventReaders }
 
 // Ended implements EndObserver.
-func (Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
+func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
+	if o.Readers.Nobody() {
+		return rows
+	}
 	for _, e := range ended {
-		if e.Status != entity.StatusSuccess {
-			rows.Events = append(rows.Events, Final(e, now))
+		readers := o.Readers
+		if e.Status == entity.StatusSuccess {
+			if readers.Kafka = false; !e.SuccessAsked {
+				continue
+			}
+		}
+		if !readers.Nobody() {
+			final := Final(e, now)
+			final.Readers = readers
+			rows.Events = append(rows.Events, final)
 		}
 	}
 	return rows

@@ -24,7 +24,7 @@ const topicOfLedger = "ledger"
 func (ledger) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
 		rows.Events = append(rows.Events, entity.Event{
-			ID: "ledger:" + e.ID, Topic: topicOfLedger, Type: string(e.Status),
+			ID: "ledger:" + e.ID, Topic: topicOfLedger, Type: string(e.Status), Readers: entity.EventReaders{Rules: true},
 			Payload: "{}", CreateTime: now,
 		})
 	}
@@ -222,11 +222,11 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 
 // An observer that returns nothing costs no statement, as for a plain success.
 func TestASuccessAddsNoEvent(t *testing.T) {
-	rows := event.Outbox{}.Ended([]*entity.Execution{
-		{ID: "a", Status: entity.StatusSuccess},
-		{ID: "b", Status: entity.StatusDead},
-	}, noon)
-	require.Equal(t, []entity.Event{event.Final(&entity.Execution{ID: "b", Status: entity.StatusDead}, noon)}, rows.Events)
-	require.NoError(t, event.NewEnds(event.Outbox{}).Record(t.Context(), repository.Tx{}, noon,
-		[]*entity.Execution{{Status: entity.StatusSuccess}}))
+	ended := []*entity.Execution{{ID: "a", Status: entity.StatusSuccess}, {ID: "b", Status: entity.StatusDead}}
+	outbox := event.Outbox{Readers: entity.EventReaders{Kafka: true}}
+	want := event.Final(ended[1], noon)
+	want.Readers.Kafka = true
+	require.Equal(t, []entity.Event{want}, outbox.Ended(ended, noon).Events)
+	require.Empty(t, event.Outbox{}.Ended(ended, noon).Events, "nobody reads")
+	require.NoError(t, event.NewEnds(outbox).Record(t.Context(), repository.Tx{}, noon, ended[:1]))
 }

@@ -52,7 +52,7 @@ func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *enti
 	if err != nil {
 		return effect, false, err
 	}
-	return res.effect, more, s.store(ctx, tx, res, now)
+	return res.effect, more, s.store(ctx, tx, job, res, now)
 }
 
 // Abandon decides what CatchUp has left of a schedule that ends now, because the
@@ -76,11 +76,11 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 		}
 		res.execs = append(res.execs, exec)
 		job.ClearCursor()
-		return res.effect, s.store(ctx, tx, res, now)
+		return res.effect, s.store(ctx, tx, job, res, now)
 	}
 	if job.Status == entity.JobPaused {
 		endPause(job, sched, now, now, res)
-		return res.effect, s.store(ctx, tx, res, now)
+		return res.effect, s.store(ctx, tx, job, res, now)
 	}
 	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)),
 		reason); skip != nil {
@@ -103,7 +103,7 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 		skip, _ := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
 		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
 	}
-	return res.effect, s.store(ctx, tx, res, now)
+	return res.effect, s.store(ctx, tx, job, res, now)
 }
 
 // maxJitterSec is more than any jitter lasts.
@@ -114,13 +114,18 @@ func (s CatchUpPlanner) fires(job *entity.Job) int {
 	return max(catchUpLimit/job.ExecutionsPerFire(), 1)
 }
 
-func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, res *result, now time.Time) error {
+func (s CatchUpPlanner) store(ctx context.Context, tx repository.Tx, job *entity.Job, res *result,
+	now time.Time,
+) error {
 	if len(res.execs) == 0 {
 		return nil
 	}
 	slices.SortFunc(res.execs, func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
 	if err := tx.Executions.Insert(ctx, res.execs); err != nil {
 		return fmt.Errorf("insert %d executions of a catch-up: %w", len(res.execs), err)
+	}
+	if err := s.Admitter.RecordDeadlines(ctx, tx, res.execs, job); err != nil {
+		return err
 	}
 	return s.Admitter.RecordEnds(ctx, tx, now, res.ended())
 }

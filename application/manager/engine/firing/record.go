@@ -38,6 +38,9 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 	if err := tx.Executions.Insert(ctx, res.execs); err != nil {
 		return fmt.Errorf("insert %d executions: %w", len(res.execs), err)
 	}
+	if err := m.Admitter.RecordDeadlines(ctx, tx, res.execs, withDeadline(res.fired)...); err != nil {
+		return err
+	}
 	if len(admitted) > 0 {
 		if err := tx.Jobs.Advance(ctx, admitted); err != nil {
 			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
@@ -154,6 +157,16 @@ func idsOfItems(items []*item) []string {
 		ids[i] = it.job.ID
 	}
 	return ids
+}
+
+// withDeadline are the jobs of items that have a deadline: mostly none.
+func withDeadline(items []*item) (jobs []*entity.Job) {
+	for _, it := range items {
+		if it.job.Deadline.At != "" {
+			jobs = append(jobs, &it.job)
+		}
+	}
+	return jobs
 }
 
 func jobsOf(items []*item) []*entity.Job {

@@ -52,7 +52,7 @@ func (b *Buffer) Log(t entity.LogType, line string) {
 		return
 	}
 	for part := range strings.SplitSeq(line, "\n") {
-		b.add(t, validation.Text(part, entity.MaxLogLine))
+		b.add(t, validation.LogLine(part, entity.MaxLogLine))
 		if b.full {
 			return
 		}

@@ -99,6 +99,11 @@ func TestWhatIsSaidCannotHarmATerminal(t *testing.T) {
 	require.NotContains(t, content, "\x1b")
 	require.NotContains(t, content, "\x00")
 	require.True(t, strings.HasPrefix(content, "a") && strings.HasSuffix(content, "d"))
+
+	const coloured = "\x1b[31mred\x1b[0m"
+	j = bufferOf(1, 1<<20)
+	j.Log(entity.LogStdout, coloured)
+	require.Equal(t, coloured, j.pending()[0].Content)
 }
 
 // The outcome carries what was reported, unless it says something itself.

@@ -77,7 +77,7 @@ func (r *Repairer) skipLate(ctx context.Context, execs []*entity.Execution, reas
 	}
 	r.Commits.AfterCommit(effect)
 	for _, exec := range closed {
-		r.Metrics.Ended(exec.Status, exec.Reason, 0, false)
+		r.Metrics.Ended(entity.AttemptEnd{ExecutionID: exec.ID, Status: exec.Status, Reason: exec.Reason})
 	}
 	return len(closed), nil
 }

@@ -2,7 +2,6 @@ package maintenance
 
 import (
 	"context"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
@@ -21,7 +20,7 @@ type Jobs interface {
 // EndMetrics counts the runs that end without running. Implementations are safe
 // for concurrent use.
 type EndMetrics interface {
-	Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool)
+	Ended(end entity.AttemptEnd)
 }
 
 // RepairDeps are the parts a Repairer works with.

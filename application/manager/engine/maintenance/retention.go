@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/series"
 )
 
 // RetentionDays says how long rows are kept; zero or less keeps them for ever.
@@ -24,6 +25,8 @@ type RetentionDays struct {
 	Audit      int
 	// Nodes counts from the last beat of a node that is DOWN.
 	Nodes int
+	// Alerts counts from the end of an alert.
+	Alerts int
 }
 
 const (
@@ -44,6 +47,9 @@ type OldRows interface {
 	repository.Retention
 	// ForgetNodes: see repository.Nodes.
 	ForgetNodes(ctx context.Context, before time.Time) (int, error)
+	// PurgeAlerts and PurgeReports: see repository.Alerts.
+	PurgeAlerts(ctx context.Context, before time.Time, limit int) (repository.Purged, error)
+	PurgeReports(ctx context.Context, before time.Time, limit int) (repository.Purged, error)
 }
 
 // RetentionDeps are the parts of a Retention.
@@ -76,11 +82,14 @@ type Retention struct {
 // NewRetention wires the parts.
 func NewRetention(d RetentionDeps) *Retention { return &Retention{RetentionDeps: d} }
 
+// purge deletes rows from before a moment, at most limit.
+type purge func(ctx context.Context, before time.Time, limit int) (repository.Purged, error)
+
 // kind is one kind of rows in one run.
 type kind struct {
 	what   string
 	before time.Time
-	purge  func(ctx context.Context, before time.Time, limit int) (repository.Purged, error)
+	purge  purge
 	// more: its latest step may have left old rows.
 	more bool
 	// reached is how far its steps have come.
@@ -123,22 +132,49 @@ func (r *Retention) kinds() []kind {
 	for _, k := range []struct {
 		what  string
 		days  int
-		purge func(ctx context.Context, before time.Time, limit int) (repository.Purged, error)
+		purge purge
 	}{
 		{"executions", r.Days.Executions, r.Store.PurgeExecutions},
 		{"backfills", r.Days.Executions, r.Store.PurgeBackfills},
 		{"versions of jobs", r.versionDays(), r.purgeVersions},
 		{"deleted jobs", r.Days.Executions, r.Store.PurgeJobs},
 		{"logs", r.Days.Logs, r.Store.PurgeLogs},
+		{"metrics by minute", min(r.metricDays(minuteDays), minuteDays), r.purgeMetrics(series.Minute)},
+		{"metrics by hour", r.metricDays(hourDays), r.purgeMetrics(series.Hour)},
+		{"metrics by day", r.metricDays(dayDays), r.purgeMetrics(series.Day)},
 		{"other records", r.Days.Metrics, r.Store.PurgeOthers},
 		{"audit entries", r.Days.Audit, r.Store.PurgeAudit},
 		{"nodes", r.Days.Nodes, r.forgetNodes},
+		{"alerts", r.Days.Alerts, r.Store.PurgeAlerts},
+		{"reports", r.Days.Alerts, r.Store.PurgeReports},
 	} {
 		if k.days > 0 {
 			out = append(out, kind{what: k.what, before: now.AddDate(0, 0, -k.days), purge: k.purge, more: true})
 		}
 	}
 	return out
+}
+
+// The days that rows of time series stay: those of a minute, and at least those of an hour and of a day. Each period is
+// made from the one before, which must still be there.
+const (
+	minuteDays = 2
+	hourDays   = 3
+	dayDays    = 400
+)
+
+// metricDays returns how long rows of an hour or a day stay; zero keeps them for ever.
+func (r *Retention) metricDays(least int) int {
+	if r.Days.Metrics <= 0 {
+		return 0
+	}
+	return max(r.Days.Metrics, least)
+}
+
+func (r *Retention) purgeMetrics(period time.Duration) purge {
+	return func(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
+		return r.Store.PurgeMetrics(ctx, period, before, limit)
+	}
 }
 
 // versionDays is for how long runs may name the versions of jobs.
@@ -207,16 +243,20 @@ func (r *Retention) Behind() (reason string, blocks bool) {
 	return "old rows are deleted more slowly than they grow old: " + r.describe(), false
 }
 
-// Lag is how far the deletion of old rows is behind, by kind; a kind that keeps
-// up is left out.
+// Lag is how far the deletion of old rows is behind, by kind; 0 for one that keeps up. It
+// is empty on a node that does not delete.
 func (r *Retention) Lag() map[string]time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lag := map[string]time.Duration{}
+	if r.late == nil || r.Clock.Monotonic()-r.at >= forgotten {
+		return lag
+	}
+	for _, k := range r.kinds() {
+		lag[k.what] = 0
+	}
 	if r.behind() {
-		for what, by := range r.late {
-			lag[what] = by
-		}
+		maps.Copy(lag, r.late)
 	}
 	return lag
 }

@@ -57,6 +57,12 @@ func (p *purger) PurgeLogs(_ context.Context, before time.Time, limit int) (repo
 	return p.purge("logs", before, limit)
 }
 
+func (p *purger) PurgeMetrics(_ context.Context, period time.Duration, before time.Time,
+	limit int,
+) (repository.Purged, error) {
+	return p.purge("metrics "+period.String(), before, limit)
+}
+
 func (p *purger) PurgeOthers(_ context.Context, before time.Time, limit int) (repository.Purged, error) {
 	return p.purge("others", before, limit)
 }
@@ -83,6 +89,14 @@ func (p *purger) ForgetNodes(_ context.Context, before time.Time) (int, error) {
 	return done.Deleted, err
 }
 
+func (p *purger) PurgeAlerts(_ context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return p.purge("alerts", before, limit)
+}
+
+func (p *purger) PurgeReports(_ context.Context, before time.Time, limit int) (repository.Purged, error) {
+	return p.purge("reports", before, limit)
+}
+
 func retention(n *enginetest.Node, store maintenance.OldRows, days maintenance.RetentionDays) *maintenance.Retention {
 	return maintenance.NewRetention(maintenance.RetentionDeps{
 		Store: store, Clock: n.Clock, StoreClock: n.Time, Days: days,
@@ -94,22 +108,35 @@ func retention(n *enginetest.Node, store maintenance.OldRows, days maintenance.R
 func TestRetentionGoesOnUntilNothingOldIsLeft(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	p := newPurger(map[string]int{"executions": 10_500, "logs": 450})
-	r := retention(n, p, maintenance.RetentionDays{Executions: 30, Logs: 7, Nodes: 3})
+	r := retention(n, p, maintenance.RetentionDays{Executions: 30, Logs: 7, Nodes: 3, Alerts: 90})
 	gone, err := r.RunOnce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 10_950, gone)
 	require.Equal(t, 200, p.most)
 	require.Equal(t, []string{
-		"executions", "backfills", "jobs", "logs", "nodes", "executions", "logs", "executions",
-		"logs", "executions",
+		"executions", "backfills", "jobs", "logs", "nodes", "alerts", "reports", "executions", "logs", "executions",
 	}, p.order[:10])
 	require.Equal(t, map[string]time.Time{
 		"executions": enginetest.Noon.AddDate(0, 0, -30), "backfills": enginetest.Noon.AddDate(0, 0, -30),
 		"jobs": enginetest.Noon.AddDate(0, 0, -30), "logs": enginetest.Noon.AddDate(0, 0, -7),
-		"nodes": enginetest.Noon.AddDate(0, 0, -3),
+		"nodes": enginetest.Noon.AddDate(0, 0, -3), "alerts": enginetest.Noon.AddDate(0, 0, -90),
+		"reports": enginetest.Noon.AddDate(0, 0, -90),
 	}, p.before, "zero days keep for ever")
 	reason, _ := r.Behind()
 	require.Empty(t, reason)
+}
+
+// Rows of a period stay until the next period is surely made of them.
+func TestRetentionKeepsTimeSeriesByTheirPeriod(t *testing.T) {
+	for _, c := range []struct{ setting, minutes, hours, days int }{{15, 2, 15, 400}, {1, 2, 3, 400}, {900, 2, 900, 900}} {
+		n := enginetest.New(t, enginetest.Options{})
+		p := newPurger(map[string]int{})
+		_, err := retention(n, p, maintenance.RetentionDays{Metrics: c.setting}).RunOnce(t.Context())
+		require.NoError(t, err)
+		for what, days := range map[string]int{"1m0s": c.minutes, "1h0m0s": c.hours, "24h0m0s": c.days} {
+			require.Equal(t, enginetest.Noon.AddDate(0, 0, -days), p.before["metrics "+what], "%d: %s", c.setting, what)
+		}
+	}
 }
 
 // Former versions of jobs go where somebody says how many are kept.
@@ -193,7 +220,10 @@ func TestRetentionThatDoesNotKeepUpSaysSo(t *testing.T) {
 	run()
 	reason, _ = r.Behind()
 	require.Empty(t, reason)
-	require.Empty(t, r.Lag())
+	require.Contains(t, r.Lag(), "executions", "a rule finds its zero")
+	for what, by := range r.Lag() {
+		require.Zero(t, by, what)
+	}
 	require.Contains(t, log.String(), "all old rows are deleted again")
 }
 

@@ -256,7 +256,7 @@ func (r *Repairer) closeDeleted(ctx context.Context, jobID string, execs []*enti
 		return 0, err
 	}
 	for range closed {
-		r.Metrics.Ended(entity.StatusCancelled, entity.ReasonDeleted, 0, false)
+		r.Metrics.Ended(entity.AttemptEnd{Status: entity.StatusCancelled, Reason: entity.ReasonDeleted})
 	}
 	return closed, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -18,57 +17,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
-
-// publisher takes events, or refuses the next ones.
-type publisher struct {
-	refuse int
-	seen   []string
-}
-
-func (p *publisher) Publish(_ context.Context, events []entity.Event) error {
-	if p.refuse > 0 {
-		p.refuse--
-		return errors.New("the broker is away")
-	}
-	for _, e := range events {
-		p.seen = append(p.seen, e.ID)
-	}
-	return nil
-}
-
-// Rule 24: what is in the outbox is published at least once and in order; what
-// nobody took stays.
-func TestTheOutboxIsRelayedInOrder(t *testing.T) {
-	const count = 1203
-	n := enginetest.New(t, enginetest.Options{})
-	var want []string
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		want = nil
-		var events []entity.Event
-		for i := range count {
-			id := fmt.Sprintf("event-%04d", count-i)
-			want = append(want, id)
-			events = append(events, entity.Event{
-				ID: id, Topic: entity.TopicExecutions, Type: "t", Payload: "{}",
-				CreateTime: enginetest.Noon,
-			})
-		}
-		return tx.Records.AddEvents(ctx, events)
-	})
-	p := &publisher{refuse: 1}
-	relay := maintenance.NewRelay(n.Store, p)
-	sent, err := relay.RunOnce(t.Context())
-	require.ErrorContains(t, err, "the broker is away")
-	require.Zero(t, sent)
-	require.Len(t, n.Events(t), 1000, "nothing was dropped (the list is cut at 1,000)")
-	sent, err = relay.RunOnce(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, count, sent)
-	require.Equal(t, want, p.seen, "in order of insertion")
-	sent, err = relay.RunOnce(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, sent)
-}
 
 // Live rows are never old, whatever their age.
 func TestRetentionSparesLiveRuns(t *testing.T) {

@@ -54,6 +54,13 @@ func (at *attemptTime) until(job *entity.Job) time.Time {
 	return job.DeadlineFrom(at.start)
 }
 
+// since is the start and the age; false where the attempt has not begun.
+func (at *attemptTime) since(t *TaskManager) (start time.Time, age time.Duration, begun bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return at.start, t.Clock.Monotonic() - at.began, !at.start.IsZero()
+}
+
 // end is the start and the duration.
 func (at *attemptTime) end(t *TaskManager) (start time.Time, took time.Duration) {
 	at.hold()

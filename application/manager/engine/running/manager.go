@@ -49,8 +49,8 @@ type Scheduled interface {
 // Metrics observes runs. Implementations are safe for concurrent use.
 type Metrics interface {
 	completion.Metrics
-	// Started observes a run's entry: start minus due.
-	Started(lateness time.Duration)
+	// Started observes a run's entry.
+	Started(start entity.AttemptStart)
 	// Recovered counts runs whose node was lost.
 	Recovered(n int)
 }
@@ -116,6 +116,8 @@ type Deps struct {
 	StoreClock clock.StoreClock
 	Metrics    Metrics
 	Observer   completion.Observer
+	// AsksSuccess: see completion.Deps.
+	AsksSuccess func(job *entity.Job) bool
 	// Commits are told of what a transaction did, and tell of those of others.
 	Commits   *commit.Commits
 	Scheduled Scheduled
@@ -191,7 +193,8 @@ func New(deps Deps, cfg Config) *TaskManager {
 	t.Ends = completion.New(completion.Deps{
 		Store: deps.Store, Executions: deps.Executions, Jobs: deps.Jobs, Admitter: deps.Admitter, Clock: deps.Clock,
 		StoreClock: deps.StoreClock, Metrics: deps.Metrics, Observer: deps.Observer, Commits: deps.Commits, Lease: deps.Lease,
-		Node: endings{t}, Random: deps.Random, Logger: deps.Logger,
+		AsksSuccess: deps.AsksSuccess,
+		Node:        endings{t}, Random: deps.Random, Logger: deps.Logger,
 	}, completion.Config{
 		Completers: cfg.Completers, Linger: cfg.Linger, BatchSize: cfg.BatchSize,
 		Capacity: cfg.Slots + cfg.CommandSlots + cfg.BatchSize,

@@ -24,11 +24,11 @@ type ends struct {
 	seen []string
 }
 
-func (e *ends) Ended(status entity.Status, reason entity.Reason, took time.Duration, retried bool) {
+func (e *ends) Ended(end entity.AttemptEnd) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	text := string(status) + "(" + string(reason) + ")"
-	if retried {
+	text := string(end.Status) + "(" + string(end.Reason) + ")"
+	if end.Retried {
 		text += " retried"
 	}
 	e.seen = append(e.seen, text)

@@ -76,7 +76,9 @@ func (t *TaskManager) ended() {
 func (t *TaskManager) execute(a *active) {
 	defer t.inFlight.leave()
 	a.time.begin(t, a)
-	t.Metrics.Started(a.time.start.Sub(notBefore(a.run.Execution)))
+	t.Metrics.Started(entity.AttemptStart{
+		Job: a.run.Job, ExecutionID: a.run.Execution.ID, Lateness: a.time.start.Sub(notBefore(a.run.Execution)),
+	})
 	// A handler that ends its goroutine must not take the run's end with it.
 	outcome := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning")
 	defer func() {

@@ -149,10 +149,10 @@ type lateness struct {
 	seen []time.Duration
 }
 
-func (l *lateness) Started(late time.Duration) {
+func (l *lateness) Started(start entity.AttemptStart) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen = append(l.seen, late)
+	l.seen = append(l.seen, start.Lateness)
 }
 
 func (l *lateness) all() []time.Duration {

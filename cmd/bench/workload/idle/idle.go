@@ -15,10 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -64,7 +60,7 @@ type server struct {
 	process *exec.Cmd
 	began   time.Duration
 	readyMs float64
-	before  figures
+	before  rig.Figures
 }
 
 // watchServers runs servers and looks what they do.
@@ -98,7 +94,7 @@ func (b Servers) watchServers(ctx context.Context, cfg config.Config, r *report.
 	}
 	for _, s := range all {
 		var err error
-		if s.before, err = processFigures(ctx, s.url+"/metrics"); err != nil {
+		if s.before, err = rig.ReadFigures(ctx, s.url); err != nil {
 			return err
 		}
 	}
@@ -107,7 +103,7 @@ func (b Servers) watchServers(ctx context.Context, cfg config.Config, r *report.
 		return err
 	}
 	for _, s := range all {
-		after, err := processFigures(ctx, s.url+"/metrics")
+		after, err := rig.ReadFigures(ctx, s.url)
 		if err != nil {
 			return err
 		}
@@ -117,15 +113,10 @@ func (b Servers) watchServers(ctx context.Context, cfg config.Config, r *report.
 }
 
 // addServer adds what a server has used.
-func addServer(r *report.Result, s *server, after figures, seconds float64) {
+func addServer(r *report.Result, s *server, after rig.Figures, seconds float64) {
 	f := report.NodeFigures{
-		Node: s.id, CPUPercent: 100 * (after.cpu - s.before.cpu) / seconds, RSSMb: after.rss / (1 << 20), ReadyMs: s.readyMs,
-		QueriesPerSecond: map[string]float64{},
-	}
-	for name, n := range after.queries {
-		if d := n - s.before.queries[name]; d > 0 && !strings.HasPrefix(name, "tx.") {
-			f.QueriesPerSecond[name] = d / seconds
-		}
+		Node: s.id, CPUPercent: after.CPUSince(s.before, seconds), RSSMb: after.RSS / (1 << 20), ReadyMs: s.readyMs,
+		QueriesPerSecond: after.QueriesSince(s.before, seconds),
 	}
 	r.CPUPercent, r.RSSMb = r.CPUPercent+f.CPUPercent, r.RSSMb+f.RSSMb
 	if r.Nodes == 1 {
@@ -206,41 +197,4 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 		return nil, err
 	}
 	return http.DefaultClient.Do(req)
-}
-
-// figures are what a server says of itself.
-type figures struct {
-	cpu, rss float64
-	queries  map[string]float64
-}
-
-func processFigures(ctx context.Context, url string) (figures, error) {
-	f := figures{queries: map[string]float64{}}
-	res, err := get(ctx, url)
-	if err != nil {
-		return f, fmt.Errorf("read the server's metrics: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(res.Body)
-	if err != nil {
-		return f, fmt.Errorf("read the server's metrics: %w", err)
-	}
-	f.cpu = only(families["process_cpu_seconds_total"]).GetCounter().GetValue()
-	f.rss = only(families["process_resident_memory_bytes"]).GetGauge().GetValue()
-	for _, m := range families["ps_store_queries_total"].GetMetric() {
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "query" {
-				f.queries[l.GetValue()] += m.GetCounter().GetValue()
-			}
-		}
-	}
-	return f, nil
-}
-
-func only(family *dto.MetricFamily) *dto.Metric {
-	if len(family.GetMetric()) == 0 {
-		return nil
-	}
-	return family.GetMetric()[0]
 }

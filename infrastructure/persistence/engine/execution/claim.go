@@ -40,10 +40,42 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	if err := w.readParents(ctx, rows); err != nil {
+		return nil, err
+	}
 	if err := w.take(ctx, rows, r, now); err != nil {
 		return nil, err
 	}
 	return rows, nil
+}
+
+// readParents reads the spans that asked for runs. Only fires outside the schedule have
+// any, so that no other claim has the statement.
+func (w *executionWriter) readParents(ctx context.Context, rows []*entity.Execution) error {
+	asked := map[string]*entity.Execution{}
+	var ids []string
+	for _, e := range rows {
+		if e.AskedFor() {
+			asked[e.ID] = e
+			ids = append(ids, e.ID)
+		}
+	}
+	for part := range slices.Chunk(sqlvalue.LockOrder(ids), w.c.Dialect.MaxRows) {
+		in, args := w.c.Dialect.In("id", part)
+		_, err := sqldb.Collect(ctx, w.c, "execution.claim-parents", "SELECT id, trace_parent FROM scheduler_job_execution"+
+			w.c.Dialect.ByPrimary+" WHERE "+in+" AND trace_parent IS NOT NULL", args,
+			func(rows *sql.Rows) (id string, err error) {
+				var parent string
+				if err = rows.Scan(&id, &parent); err == nil {
+					asked[id].Parent = entity.ReadTraceContext(parent)
+				}
+				return id, err
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // merged locks the first of several queues: their heads are read without a

@@ -45,6 +45,7 @@ var optionalColumns = [...]struct {
 	{"job_fence", func(e *entity.Execution) any { return sqlvalue.OrNull(e.JobFence) }},
 	{"params", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Params) }},
 	{"triggered_by", func(e *entity.Execution) any { return actorText(e.TriggeredBy) }},
+	{"trace_parent", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.Parent) }},
 	{"end_time", func(e *entity.Execution) any { return sqlvalue.TimeArg(e.EndTime) }},
 	{"duration", func(e *entity.Execution) any { return sqlvalue.OrNull(e.Duration.Milliseconds()) }},
 	{"error_message", func(e *entity.Execution) any { return sqlvalue.TextOrNull(e.ErrorMessage) }},

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -60,6 +61,26 @@ func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*en
 			var start, update sqlvalue.DBTime
 			err := rows.Scan(&e.ID, &e.Status, &e.NodeID, &e.Claim, &start, &update)
 			e.StartTime, e.UpdateTime = start.Time(), update.Time()
+			return e, err
+		})
+}
+
+// Outcomes implements repository.ExecutionReader.
+func (r *Executions) Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error) {
+	where, args := listing.JoinConditions(listing.Equals("job_id", jobID), listing.IDBounds("id", "", before))
+	return sqldb.Collect(ctx, r.c, "execution.outcomes",
+		"SELECT id, fire_key, shard_id, retry_of, status, skip_to, end_time, update_time FROM scheduler_job_execution"+
+			r.c.Dialect.ByJob+where+" ORDER BY id DESC LIMIT ?", append(args, limit),
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{JobID: jobID}
+			var shard, retryOf sqlvalue.OptionalText
+			var skipTo, end, update sqlvalue.DBTime
+			err := rows.Scan(&e.ID, &e.FireKey, &shard, &retryOf, &e.Status, &skipTo, &end, &update)
+			e.RetryOf = string(retryOf)
+			e.SkipTo, e.EndTime, e.UpdateTime = skipTo.Time(), end.Time(), update.Time()
+			if err == nil {
+				e.ShardIndex, e.ShardTotal, err = readShard(string(shard))
+			}
 			return e, err
 		})
 }

@@ -20,8 +20,8 @@ const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end
 	skip_from, skip_to, skip_count, skip_at_least`
 
 // viewColumns are what people are shown beyond executionColumns. The engine
-// reads none of them.
-const viewColumns = "triggered_by, exit_code"
+// reads none of them, but for trace_parent, where a claim meets a run that may have one.
+const viewColumns = "triggered_by, exit_code, trace_parent"
 
 // SelectExecutions reads executions for the engine, with ScanExecution.
 const SelectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_execution"
@@ -30,10 +30,11 @@ const SelectExecutions = "SELECT " + executionColumns + " FROM scheduler_job_exe
 const selectViews = "SELECT " + executionColumns + ", " + viewColumns + " FROM scheduler_job_execution"
 
 func scanView(rows *sql.Rows) (*entity.Execution, error) {
-	var by sql.NullString
+	var by, parent sql.NullString
 	var code sql.NullInt64
-	e, err := scanColumns(rows, &by, &code)
+	e, err := scanColumns(rows, &by, &code, &parent)
 	if err == nil {
+		e.Parent = entity.ReadTraceContext(parent.String)
 		e.TriggeredBy, e.ExitCode = readActor(by.String), readCode(code)
 	}
 	return e, err
@@ -138,6 +139,7 @@ func checkExecution(e *entity.Execution) error {
 		{"status", string(e.Status), 20},
 		{"trigger_type", string(e.Trigger), 20},
 		{"reason", string(e.Reason), 30},
+		{"trace_parent", string(e.Parent), entity.MaxTraceContext},
 	} {
 		if len(f.value) > f.max || !sqlvalue.IsASCII(f.value) {
 			return sqlvalue.Poison(e.ID, "%s must be at most %d ASCII characters", f.name, f.max)

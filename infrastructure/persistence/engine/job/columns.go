@@ -18,6 +18,7 @@ type jobRow struct {
 	routing     string
 	labels      string
 	pauseNote   string
+	alerts      string
 	deleted     bool
 	// nameKey is the unique key of (group, name), byte for byte; it is NULL for
 	// deleted jobs, whose names are free again.
@@ -35,8 +36,6 @@ const (
 	whole jobReads = 1 << iota
 	planned
 	timed
-	// nullable columns are read as an empty text where they are NULL.
-	nullable
 )
 
 // columns names all columns of a job to each, and where the row holds the value
@@ -45,12 +44,12 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 	each("id", &r.ID, whole|planned|timed)
 	each("name", &r.Name, whole|planned)
 	each("job_type", &r.jobType, whole|planned)
-	each("job_class", &r.Class, whole|planned|nullable)
-	each("cron_expression", &r.Schedule.CronExpression, whole|planned|timed|nullable)
-	each("job_data", &r.Data, whole|planned|nullable)
+	each("job_class", optional(&r.Class), whole|planned)
+	each("cron_expression", optional(&r.Schedule.CronExpression), whole|planned|timed)
+	each("job_data", optional(&r.Data), whole|planned)
 	each("priority", &r.Priority, whole|planned)
 	each("timeout", &r.TimeoutSec, whole|planned)
-	each("retry_policy", &r.retryPolicy, whole|planned|nullable)
+	each("retry_policy", optional(&r.retryPolicy), whole|planned)
 	each("status", (*string)(&r.Status), whole|planned)
 	each("next_fire_time", dbTime(&r.NextFireTime), whole|planned|timed)
 	each("last_fire_time", dbTime(&r.LastFireTime), whole|planned)
@@ -79,7 +78,7 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 	each("max_queued", &r.MaxQueued, whole|planned)
 	each("shard_count", &r.ShardCount, whole|planned)
 	each("broadcast", &r.Broadcast, whole|planned)
-	each("routing", &r.routing, whole|planned|nullable)
+	each("routing", optional(&r.routing), whole|planned)
 	each("on_node_loss", (*string)(&r.OnNodeLoss), whole|planned)
 	each("due_time", dbTime(&r.DueTime), whole|planned)
 	each("partition_id", &r.Partition, whole|planned)
@@ -87,10 +86,11 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 	each("paused_by", (*string)(&r.PausedBy), whole|planned)
 	each("fence_seq", &r.FenceSeq, whole|planned)
 	each("limited", &r.Limited, whole|planned)
-	each("description", &r.Description, whole|nullable)
-	each("labels", &r.labels, whole|nullable)
+	each("alerts", optional(&r.alerts), whole|planned)
+	each("description", optional(&r.Description), whole)
+	each("labels", optional(&r.labels), whole)
 	each("owner", &r.Owner, whole)
-	each("pause_note", &r.pauseNote, whole|nullable)
+	each("pause_note", optional(&r.pauseNote), whole)
 	each("paused_until", dbTime(&r.Pause.Until), whole)
 	each("deleted", &r.deleted, 0)
 	each("name_key", &r.nameKey, 0)
@@ -100,11 +100,16 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 // dbTime is a time as its column holds it.
 func dbTime(t *time.Time) *sqlvalue.DBTime { return (*sqlvalue.DBTime)(t) }
 
+// optional is a text whose column is NULL where it is empty.
+func optional(s *string) *sqlvalue.OptionalText { return (*sqlvalue.OptionalText)(s) }
+
 // columnValue is what is written to a column of a row, which holds it at a pointer.
 func columnValue(at any) any {
 	switch at := at.(type) {
 	case *string:
 		return *at
+	case *sqlvalue.OptionalText:
+		return sqlvalue.TextOrNull(*at)
 	case *int:
 		return *at
 	case *int64:
@@ -121,19 +126,14 @@ func columnValue(at any) any {
 
 // The columns of each read, as they stand in a SELECT.
 var (
-	jobColumns      = selected(whole)
-	planColumns     = selected(planned)
-	scheduleColumns = selected(timed)
+	jobColumns  = selected(whole)
+	planColumns = selected(planned)
 )
 
 func selected(read jobReads) string {
 	var names []string
 	new(jobRow).columns(func(name string, _ any, of jobReads) {
-		switch {
-		case of&read == 0:
-		case of&nullable != 0:
-			names = append(names, "COALESCE("+name+", '')")
-		default:
+		if of&read != 0 {
 			names = append(names, name)
 		}
 	})

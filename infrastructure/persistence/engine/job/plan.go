@@ -2,6 +2,8 @@ package job
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -57,4 +59,46 @@ func (r *Plans) Unarmed(ctx context.Context, after string, limit int) ([]string,
 		WHERE j.schedule_kind = 'FIXED_DELAY' AND j.id > ? AND j.next_fire_time IS NULL AND j.status = 'ENABLED' AND j.deleted = 0
 		AND NOT EXISTS (SELECT 1 FROM scheduler_live_fire f WHERE f.job_id = j.id)
 		ORDER BY j.id LIMIT ?`, []any{after, limit}, sqlvalue.ScanText)
+}
+
+// unplanned is what a job is that should have a next time and has none.
+const unplanned = `status = 'ENABLED' AND deleted = 0 AND next_fire_time IS NULL
+	AND schedule_kind IN ('CRON', 'FIXED_RATE', 'ONCE')`
+
+// Unplanned implements repository.JobPlanReader. It reads so many rows by the primary key,
+// whatever they hold.
+func (r *Plans) Unplanned(ctx context.Context, after string, limit int) (ids []string, next string, err error) {
+	type row struct {
+		id        string
+		unplanned bool
+	}
+	rows, err := sqldb.Collect(ctx, r.c, "job.unplanned", "SELECT id, CASE WHEN "+unplanned+
+		" THEN 1 ELSE 0 END FROM scheduler_job_definition WHERE id > ? ORDER BY id LIMIT ?", []any{after, limit},
+		func(rows *sql.Rows) (v row, err error) { return v, rows.Scan(&v.id, &v.unplanned) })
+	if err != nil {
+		return nil, "", err
+	}
+	for _, v := range rows {
+		if v.unplanned {
+			ids = append(ids, v.id)
+		}
+	}
+	if len(rows) == limit {
+		next = rows[limit-1].id
+	}
+	return ids, next, nil
+}
+
+// StillUnplanned implements repository.JobPlanReader.
+func (r *Plans) StillUnplanned(ctx context.Context, ids []string) (still []string, err error) {
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
+		in, args := r.c.Dialect.In("id", part)
+		found, err := sqldb.Collect(ctx, r.c, "job.still-unplanned", "SELECT id FROM scheduler_job_definition WHERE "+in+
+			" AND "+unplanned, args, sqlvalue.ScanText)
+		if err != nil {
+			return nil, err
+		}
+		still = append(still, found...)
+	}
+	return still, nil
 }

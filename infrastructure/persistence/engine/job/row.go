@@ -25,6 +25,10 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the routing of job %s: %w", j.ID, err)
 	}
+	alerts, err := alertsText(j)
+	if err != nil {
+		return nil, fmt.Errorf("write the alerts of job %s: %w", j.ID, err)
+	}
 	labels, err := sqlvalue.MapJSON(j.Labels)
 	if err != nil {
 		return nil, fmt.Errorf("write the labels of job %s: %w", j.ID, err)
@@ -32,6 +36,7 @@ func toJobRow(j *entity.Job, deleted bool) (*jobRow, error) {
 	r := &jobRow{
 		Job: *j, jobType: storedType(j.Type), retryPolicy: string(retry), routing: string(routing), labels: labels,
 		pauseNote: group.NoteText(j.PausedAt, j.Pause), deleted: deleted, nameSearch: strings.ToLower(j.Name),
+		alerts: alerts,
 	}
 	if !deleted {
 		r.nameKey = nameKey(j.Group, j.Name)
@@ -66,6 +71,8 @@ func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 	if j.Routing.Strategy == "" {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
+	told := texts.alerts.read("alerts", r.alerts, &unread)
+	j.Alerts, j.Deadline, j.Parameters = told.JobAlerts, told.Deadline, told.Parameters
 	j.Labels = sqlvalue.ReadJSON[map[string]string]("labels", r.labels, &unread)
 	j.Unread = unread
 	return &j
@@ -75,6 +82,24 @@ func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 type jobTexts struct {
 	retry   repeated[entity.RetryPolicy]
 	routing repeated[entity.Routing]
+	alerts  repeated[alertsJSON]
+}
+
+// alertsJSON is what one column holds: who is told, the deadline and the parameters. Scans
+// read it, as fires need the defaults of parameters, and of most jobs it is NULL: so these
+// parts cost jobs without them no column more.
+type alertsJSON struct {
+	entity.JobAlerts
+	Deadline   entity.JobDeadline    `json:"deadline,omitzero"`
+	Parameters []entity.JobParameter `json:"parameters,omitempty"`
+}
+
+func alertsText(j *entity.Job) (string, error) {
+	if j.Alerts.Nothing() && j.Deadline == (entity.JobDeadline{}) && len(j.Parameters) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(alertsJSON{j.Alerts, j.Deadline, j.Parameters})
+	return string(text), err
 }
 
 // repeated reads a column of many rows, and decodes what is the same as before

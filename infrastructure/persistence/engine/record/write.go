@@ -91,15 +91,6 @@ func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error
 	return apperror.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)
 }
 
-// AddEvents implements repository.RecordWriter.
-func (w *recordWriter) AddEvents(ctx context.Context, events []entity.Event) error {
-	return bulk.Insert(ctx, w.c, "outbox.insert",
-		"scheduler_outbox (event_id, topic, event_key, event_type, payload, create_time)", 6,
-		w.c.Dialect.OnDuplicateKeep("event_id"), events, func(args []any, e entity.Event) []any {
-			return append(args, e.ID, e.Topic, e.Key, e.Type, e.Payload, sqlvalue.TimeArg(e.CreateTime))
-		})
-}
-
 // maxLogBytes bounds the content of one log row, so that a batch of rows stays
 // below the packet limit of a server.
 const maxLogBytes = 1 << 20

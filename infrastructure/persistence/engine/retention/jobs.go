@@ -236,8 +236,8 @@ func (r *Retention) PurgeJobs(ctx context.Context, before time.Time, limit int) 
 	})
 }
 
-// purgeJob deletes a deleted job that nothing names, after its versions; at most
-// about limit rows. done is false when some are left.
+// purgeJob deletes a deleted job that nothing names, after its versions, with its
+// statistics; at most about limit rows, and those of statistics. done is false when some are left.
 func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted int, done bool, err error) {
 	if gone, err := unnamed(ctx, r.s.Pool, id, ""); err != nil || !gone {
 		return 0, err == nil, err
@@ -266,11 +266,36 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 			done = false
 			return nil
 		}
+		figures, err := dropFigures(ctx, c, id)
+		if err != nil {
+			return err
+		}
 		n, err := c.Exec(ctx, "retention.purge-job", "DELETE FROM scheduler_job_definition WHERE id = ? AND deleted = 1", id)
-		deleted += int(n)
+		deleted += figures + int(n)
 		return err
 	})
 	return deleted, done, err
+}
+
+// dropFigures deletes what the ends of a job have added up to: some 500 rows at most. As whoever changes them, it locks
+// the fold first.
+func dropFigures(ctx context.Context, c *sqldb.Conn, id string) (deleted int, err error) {
+	job, ok := identity.Bytes(id)
+	if !ok {
+		return 0, nil // ends of such a job are in no digest
+	}
+	if _, err := sqldb.Collect(ctx, c, "retention.lock-fold", "SELECT id FROM scheduler_fold"+c.Dialect.ForUpdate, nil,
+		sqlvalue.ScanInt); err != nil {
+		return 0, err
+	}
+	for _, table := range []string{"scheduler_job_stat", "scheduler_job_baseline", "scheduler_sharded_fire"} {
+		n, err := c.Exec(ctx, "retention.purge-figures", "DELETE FROM "+table+" WHERE job_id = ?", job[:])
+		if err != nil {
+			return 0, err
+		}
+		deleted += int(n)
+	}
+	return deleted, nil
 }
 
 // unnamed reports that a job is deleted, and neither a run nor a backfill nor a

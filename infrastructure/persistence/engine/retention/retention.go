@@ -127,13 +127,18 @@ func (r *Retention) PurgeLogs(ctx context.Context, before time.Time, limit int) 
 		sqlvalue.TimeText(before))
 }
 
+// PurgeMetrics implements repository.Retention.
+func (r *Retention) PurgeMetrics(ctx context.Context, period time.Duration, before time.Time,
+	limit int,
+) (repository.Purged, error) {
+	return r.s.PurgeByID(ctx, "metrics", "scheduler_metrics", "period = ? AND collect_time < ?", limit,
+		int64(period/time.Second), sqlvalue.TimeText(before))
+}
+
 // PurgeOthers implements repository.Retention.
 func (r *Retention) PurgeOthers(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	at := sqlvalue.TimeText(before)
-	total, err := r.s.PurgeByID(ctx, "metrics", "scheduler_metrics", "collect_time < ?", limit, at)
-	if err != nil || total.More {
-		return total, err
-	}
+	var total repository.Purged
 	for _, t := range [...]struct{ name, table, where string }{
 		{"sessions", "scheduler_session", "expires_at < ?"},
 		{"tokens", "scheduler_api_token", "expires_at < ?"},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
@@ -88,7 +89,19 @@ func lastAdmin(t *testing.T, s *persistence.Store) {
 		ID: "t", UserID: "u-3", Hash: "th",
 		ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
 	}, 100))
+	for id, user := range map[string]string{"their-contact": "u-3", "other-contact": "u-33"} {
+		contact, err := alert.SettingOf[alert.Contact](alert.KindContact, &alert.Contact{
+			Head:   alert.Head{ID: id, Name: id, Version: 1, CreateTime: storetest.Noon, UpdateTime: storetest.Noon},
+			UserID: user, ChatID: `"userId":"u-3"`,
+		})
+		require.NoError(t, err)
+		require.NoError(t, s.AddAlertSetting(t.Context(), contact))
+	}
 	require.NoError(t, s.DropUser(t.Context(), "u-3"))
+	_, err = s.AlertSetting(t.Context(), alert.KindContact, "their-contact")
+	require.True(t, apperror.Is(err, apperror.KindNotFound), "nobody who is gone gets mail")
+	_, err = s.AlertSetting(t.Context(), alert.KindContact, "other-contact")
+	require.NoError(t, err, "those of others stay")
 	_, err = s.TokenByHash(t.Context(), "th", storetest.Noon)
 	require.True(t, apperror.Is(err, apperror.KindNotFound), "its tokens go with a user")
 	for _, id := range []string{"u-3", "", "caf\u00e9"} {
@@ -176,11 +189,17 @@ func tokensBeyond(t *testing.T, s *persistence.Store) {
 	}
 	wg.Wait()
 	require.EqualValues(t, 3, made.Load())
-	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", true, storetest.Noon))
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, repository.NewPassword{
+		Hash: "h", KeepTokens: true,
+		At: storetest.Noon,
+	}))
 	left, _, err := s.ListTokens(t.Context(), eve.ID, repository.Page{})
 	require.NoError(t, err)
 	require.Len(t, left, 4)
-	require.NoError(t, s.SetPassword(t.Context(), eve.ID, "h", false, storetest.Noon))
+	require.NoError(t, s.SetPassword(t.Context(), eve.ID, repository.NewPassword{
+		Hash: "h", KeepTokens: false,
+		At: storetest.Noon,
+	}))
 	left, _, err = s.ListTokens(t.Context(), eve.ID, repository.Page{})
 	require.NoError(t, err)
 	require.Empty(t, left, "another password ends the tokens")

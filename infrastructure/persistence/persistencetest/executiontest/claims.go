@@ -19,6 +19,7 @@ import (
 func Claims(t *testing.T, open storetest.Opener) {
 	t.Run("strictly by priority, then by fair time", func(t *testing.T) { claimOrder(t, open(t, nil)) })
 	t.Run("a claim makes a run the node's", func(t *testing.T) { claimEffect(t, open(t, nil)) })
+	t.Run("a claim reads the span that asked", func(t *testing.T) { claimOfAskedRuns(t, open(t, nil)) })
 	t.Run("what may not start is passed over", func(t *testing.T) { claimPassesOver(t, open(t, nil)) })
 	t.Run("claimers at once never share a run", func(t *testing.T) { claimAtOnce(t, open(t, nil)) })
 	t.Run("questions to the claim index", func(t *testing.T) { claimQuestions(t, open(t, nil)) })
@@ -59,6 +60,22 @@ func claimEffect(t *testing.T, s *persistence.Store) {
 	want.Claim, want.StartTime, want.UpdateTime = entity.RunningKey("node-9"), now, now
 	require.Equal(t, []*entity.Execution{&want}, got)
 	require.Equal(t, &want, storetest.Get(t, s, e.ID), "what is returned is what is stored")
+}
+
+// Who claims a run that somebody asked for learns of the span that did, also among others.
+func claimOfAskedRuns(t *testing.T, s *persistence.Store) {
+	planned, plain, asked := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon), ready(3, 5, storetest.Noon)
+	planned.Parent = parentSpan // nobody stores that; the claim of a planned run reads none
+	for _, e := range []*entity.Execution{plain, asked} {
+		e.Trigger, e.FireKey = entity.TriggerManual, "MANUAL:"+e.ID
+	}
+	asked.Parent = parentSpan
+	storetest.Add(t, s, nil, planned, plain, asked)
+	got := map[string]entity.TraceContext{}
+	for _, e := range storetest.Claim(t, s, "n1", 10, storetest.Noon) {
+		got[e.ID] = e.Parent
+	}
+	require.Equal(t, map[string]entity.TraceContext{planned.ID: "", plain.ID: "", asked.ID: parentSpan}, got)
 }
 
 func claimPassesOver(t *testing.T, s *persistence.Store) {

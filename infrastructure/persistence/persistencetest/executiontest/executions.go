@@ -32,6 +32,9 @@ func Executions(t *testing.T, open storetest.Opener) {
 	t.Run("unknown and impossible ids", func(t *testing.T) { unknownExecutions(t, open(t, nil)) })
 }
 
+// parentSpan is of a call that asks for a run.
+const parentSpan = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
 // fullRun uses every column.
 func fullRun(at time.Time) *entity.Execution {
 	e := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), at), "node-1", 7)
@@ -49,6 +52,7 @@ func fullRun(at time.Time) *entity.Execution {
 func everyExecutionField(t *testing.T, s *persistence.Store) {
 	e := fullRun(storetest.Noon)
 	e.TriggeredBy = entity.Actor{User: "ann 😀", Token: "ci / nightly"}
+	e.Parent = entity.ReadTraceContext(parentSpan)
 	storetest.Add(t, s, nil, e)
 	require.Equal(t, e, storetest.Get(t, s, e.ID))
 	list, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{})
@@ -56,13 +60,13 @@ func everyExecutionField(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []*entity.Execution{e}, list)
 	read, err := s.Executions.ByIDs(t.Context(), []string{e.ID})
 	require.NoError(t, err)
-	e.TriggeredBy = entity.Actor{}
+	e.TriggeredBy, e.Parent = entity.Actor{}, ""
 	require.Equal(t, []*entity.Execution{e}, read, "the engine has no use for it")
 }
 
 func mixedBatch(t *testing.T, s *persistence.Store) {
 	plain, full := storetest.RunOf(storetest.JobID(2), storetest.Noon), fullRun(storetest.Noon.Add(time.Second))
-	full.TriggeredBy.User = "ann"
+	full.TriggeredBy.User, full.Parent = "ann", parentSpan
 	storetest.Add(t, s, nil, full, plain)
 	require.Equal(t, full, storetest.Get(t, s, full.ID))
 	require.Equal(t, plain, storetest.Get(t, s, plain.ID))
@@ -92,6 +96,7 @@ func poisonRows(t *testing.T, s *persistence.Store) {
 		"endless message":  func(e *entity.Execution) { e.ErrorMessage = strings.Repeat("ä", 32768) },
 		"endless user":     func(e *entity.Execution) { e.TriggeredBy.User = strings.Repeat("u", 255) },
 		"user of two rows": func(e *entity.Execution) { e.TriggeredBy.User = "u\nv" },
+		"endless parent":   func(e *entity.Execution) { e.Parent = parentSpan + "0" },
 		"broken text":      func(e *entity.Execution) { e.Result = "\xff" },
 		"year 10000":       func(e *entity.Execution) { e.DueTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"year 999":         func(e *entity.Execution) { e.StartTime = time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC) },

@@ -17,6 +17,7 @@ import (
 // Lists runs the suite over stores that open gives.
 func Lists(t *testing.T, open storetest.Opener) {
 	t.Run("filters", func(t *testing.T) { filterExecutions(t, open(t, nil)) })
+	t.Run("failures", func(t *testing.T) { failures(t, open(t, nil)) })
 	t.Run("pages, newest first", func(t *testing.T) { pageExecutions(t, open(t, nil)) })
 	t.Run("replays by root and by run", func(t *testing.T) { replays(t, open(t, nil)) })
 }

@@ -22,6 +22,7 @@ func Queues(t *testing.T, open storetest.Opener) {
 	t.Run("claimers at once never share a run", func(t *testing.T) { claimMergedAtOnce(t, open(t, nil)) })
 	t.Run("the greatest key tells what waits", func(t *testing.T) { lastKey(t, open(t, nil)) })
 	t.Run("the latest runs of a job", func(t *testing.T) { recent(t, open(t, nil)) })
+	t.Run("outcomes of a job are read page by page", func(t *testing.T) { outcomes(t, open(t, nil)) })
 	t.Run("the registry is read inside a transaction", func(t *testing.T) { nodesInside(t, open(t, nil)) })
 }
 
@@ -167,6 +168,33 @@ func recent(t *testing.T, s *persistence.Store) {
 	got, err = s.Executions.Recent(t.Context(), storetest.JobID(7), 3)
 	require.NoError(t, err)
 	require.Empty(t, got)
+}
+
+func outcomes(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	for n := range 5 {
+		rows = append(rows, storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Duration(n)*time.Second)))
+	}
+	rows[2].ShardIndex, rows[2].ShardTotal = 1, 3
+	rows[3] = storetest.StartedOn(rows[3], "n1", 1)
+	rows[3].RetryOf, rows[3].RootID = rows[0].ID, rows[0].ID
+	storetest.Add(t, s, nil, append(rows, storetest.RunOf(storetest.JobID(2), storetest.Noon))...)
+	var got []*entity.Execution
+	for before, pages := "", 0; pages < 3; pages++ {
+		page, err := s.Executions.Outcomes(t.Context(), storetest.JobID(1), before, 2)
+		require.NoError(t, err)
+		got = append(got, page...)
+		before = page[len(page)-1].ID
+	}
+	require.Equal(t, []string{rows[4].ID, rows[3].ID, rows[2].ID, rows[1].ID, rows[0].ID}, storetest.IDs(got))
+	for i, e := range got {
+		full, err := s.Executions.Get(t.Context(), e.ID)
+		require.NoError(t, err)
+		require.Equal(t, &entity.Execution{
+			ID: full.ID, JobID: full.JobID, FireKey: full.FireKey, ShardIndex: full.ShardIndex, ShardTotal: full.ShardTotal,
+			RetryOf: full.RetryOf, Status: full.Status, SkipTo: full.SkipTo, EndTime: full.EndTime, UpdateTime: full.UpdateTime,
+		}, got[i])
+	}
 }
 
 func nodesInside(t *testing.T, s *persistence.Store) {

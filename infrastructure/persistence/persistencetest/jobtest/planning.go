@@ -2,6 +2,7 @@ package jobtest
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func Planning(t *testing.T, open storetest.Opener) {
 	t.Run("due jobs without those that a group holds", func(t *testing.T) { dueWithoutHeld(t, open(t, nil)) })
 	t.Run("owners where they are named", func(t *testing.T) { ownersWhereNamed(t, open(t, nil)) })
 	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
+	t.Run("jobs that should have a next time", func(t *testing.T) { unplanned(t, open(t, nil)) })
 	t.Run("schedules of enabled jobs, page by page", func(t *testing.T) { enabledSchedules(t, open(t, nil)) })
 }
 
@@ -133,13 +135,54 @@ func unarmed(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{storetest.JobID(5)}, got)
 }
 
+// unplanned jobs are those that should have a next time and have none.
+func unplanned(t *testing.T, s *persistence.Store) {
+	var jobs []*entity.Job
+	for n, kind := range []schedule.Kind{
+		schedule.Cron, schedule.FixedRate, schedule.Once, schedule.FixedDelay, schedule.None, schedule.Cron, schedule.Cron,
+		schedule.Cron,
+	} {
+		j := storetest.PlannedJob(n, time.Time{})
+		j.Schedule.Kind = kind
+		jobs = append(jobs, j)
+	}
+	jobs[5].Status = entity.JobPaused
+	jobs[6].NextFireTime, jobs[6].DueTime = storetest.Noon, storetest.Noon
+	storetest.Add(t, s, jobs)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, jobs[7], true) })
+	page := func(after string, limit int, next string, want ...int) {
+		t.Helper()
+		var ids []string
+		for _, n := range want {
+			ids = append(ids, storetest.JobID(n))
+		}
+		got, on, err := s.Unplanned(t.Context(), after, limit)
+		require.NoError(t, err)
+		require.Equal(t, ids, got)
+		require.Equal(t, next, on)
+	}
+	page("", 100, "", 0, 1, 2)
+	page("", 2, storetest.JobID(1), 0, 1)
+	page(storetest.JobID(1), 5, storetest.JobID(6), 2)
+	page(storetest.JobID(6), 5, "")
+	var all []string
+	for n := range jobs {
+		all = append(all, storetest.JobID(n))
+	}
+	still, err := s.StillUnplanned(t.Context(), append(all, "no id", "ä"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, all[:3], still)
+}
+
 func enabledSchedules(t *testing.T, s *persistence.Store) {
 	var jobs []*entity.Job
 	for n := range 9 {
 		j := storetest.PlannedJob(n, storetest.Noon)
 		j.Group = []string{"a", "b", "c"}[n%3]
+		j.Schedule.IntervalMs = int64(1000 * (n + 1)) // tells it from the others
 		jobs = append(jobs, j)
 	}
+	jobs[2].Schedule.Kind, jobs[3].Schedule.Kind = schedule.FixedDelay, schedule.None
 	jobs[0].Schedule = schedule.Spec{
 		Kind: schedule.Cron, CronExpression: "0 0 12 * * ?", Dialect: cronexpr.Quartz, TimeZone: "Asia/Shanghai",
 		StartTime: storetest.Noon, EndTime: storetest.Noon.AddDate(1, 0, 0),
@@ -155,24 +198,32 @@ func enabledSchedules(t *testing.T, s *persistence.Store) {
 		return tx.Jobs.Update(ctx, &gone, true)
 	})
 	list := func(q repository.ScheduleQuery) (got []int) {
-		for q.Limit = 2; ; {
-			page, err := s.EnabledSchedules(t.Context(), q)
-			require.NoError(t, err)
-			for _, j := range page {
-				n := slices.IndexFunc(jobs, func(known *entity.Job) bool { return known.ID == j.ID })
-				require.Equal(t, &entity.Job{ID: jobs[n].ID, NextFireTime: jobs[n].NextFireTime, Schedule: jobs[n].Schedule}, j)
-				got, q.AfterID = append(got, n), j.ID
+		q.Limit = 100
+		found, err := s.EnabledSchedules(t.Context(), q)
+		require.NoError(t, err)
+		for n, j := range jobs {
+			want := repository.Planned{Schedule: &j.Schedule}
+			if j.Schedule.Kind == schedule.FixedDelay {
+				want.Next = j.NextFireTime
 			}
-			if len(page) < q.Limit {
-				return got
+			if j.Schedule.JitterMs > 0 || q.IDs {
+				want.ID = j.ID
+			}
+			if slices.ContainsFunc(found, func(p repository.Planned) bool { return reflect.DeepEqual(p, want) }) {
+				got = append(got, n)
 			}
 		}
+		require.Len(t, got, len(found))
+		return got
 	}
 	require.Equal(t, []int{0, 1, 2, 3, 6, 7}, list(repository.ScheduleQuery{}))
-	require.Equal(t, []int{0, 3, 6}, list(repository.ScheduleQuery{Group: "a"}))
+	require.Equal(t, []int{0, 3, 6}, list(repository.ScheduleQuery{Group: "a", IDs: true}))
 	require.Equal(t, []int{1, 2, 7}, list(repository.ScheduleQuery{Groups: []string{"b", "c"}}))
 	require.Equal(t, []int{2}, list(repository.ScheduleQuery{Group: "c", Groups: []string{"b", "c"}}))
 	require.Empty(t, list(repository.ScheduleQuery{Group: "a", Groups: []string{"b"}}))
 	require.Empty(t, list(repository.ScheduleQuery{Groups: []string{}}), "no groups are none")
 	require.Empty(t, list(repository.ScheduleQuery{Group: "a "}))
+	two, err := s.EnabledSchedules(t.Context(), repository.ScheduleQuery{Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, two, 2)
 }

@@ -4,7 +4,6 @@ package recordtest
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,10 @@ func Records(t *testing.T, open storetest.Opener) {
 	t.Run("attempts", func(t *testing.T) { attempts(t, open(t, nil)) })
 	t.Run("dead letters", func(t *testing.T) { deadLetters(t, open(t, nil)) })
 	t.Run("outbox", func(t *testing.T) { outbox(t, open(t, nil)) })
+	t.Run("outbox of two readers", func(t *testing.T) { outboxOfTwo(t, open(t, nil)) })
+	t.Run("outbox overflow", func(t *testing.T) { outboxOverflow(t, open(t, nil)) })
+	t.Run("outbox of age", func(t *testing.T) { outboxOfAge(t, open(t, nil)) })
+	t.Run("outbox dropped at once", func(t *testing.T) { outboxDroppedAtOnce(t, open(t, nil)) })
 	t.Run("logs", func(t *testing.T) { logs(t, open(t, nil)) })
 	t.Run("log rows larger than a packet together", func(t *testing.T) { largeLogs(t, open(t, nil)) })
 }
@@ -94,37 +97,6 @@ func deadLetters(t *testing.T, s *persistence.Store) {
 	require.Equal(t, storetest.JobID(70), one.ReplayedAs, "adding it again does not wake it")
 	_, err = s.DeadLetter(t.Context(), storetest.JobID(99))
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
-}
-
-func outbox(t *testing.T, s *persistence.Store) {
-	event := func(n int) entity.Event {
-		return entity.Event{
-			ID: fmt.Sprintf("event-%03d", 100-n), Topic: entity.TopicExecutions, Key: storetest.JobID(1),
-			Type:    "execution.failed",
-			Payload: `{"text":"😀"}`, CreateTime: storetest.Noon.Add(-time.Duration(n) * time.Second),
-		}
-	}
-	var all []entity.Event
-	for n := range 6 {
-		all = append(all, event(n))
-		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-			return tx.Records.AddEvents(ctx, []entity.Event{event(n)})
-		})
-	}
-	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Records.AddEvents(ctx, []entity.Event{event(0), event(3)})
-	})
-	got, err := s.PendingEvents(t.Context(), 10)
-	require.NoError(t, err)
-	require.Equal(t, all, got, "in order of insertion, each once")
-	got, err = s.PendingEvents(t.Context(), 2)
-	require.NoError(t, err)
-	require.Equal(t, all[:2], got)
-	require.NoError(t, s.DropEvents(t.Context(), []string{all[0].ID, all[2].ID, "unknown"}))
-	require.NoError(t, s.DropEvents(t.Context(), nil))
-	got, err = s.PendingEvents(t.Context(), 10)
-	require.NoError(t, err)
-	require.Equal(t, []entity.Event{all[1], all[3], all[4], all[5]}, got)
 }
 
 func logs(t *testing.T, s *persistence.Store) {

@@ -2,6 +2,7 @@ package retentiontest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
@@ -176,11 +179,13 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 			remove(job, old)
 		}
 	}
+	figures := addFigures(t, s, gone, young, alive)
 	purge := func(before time.Time) int {
 		return walk(t, 12, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), before, 10) })
 	}
 	before := storetest.Noon.AddDate(0, 0, -30)
-	require.Equal(t, 1+2+1+31, purge(before), "two jobs with their versions")
+	require.Equal(t, 1+2+1+31+3, purge(before), "two jobs with their versions, and the statistics of one")
+	require.Equal(t, map[string]int{gone.ID: 0, young.ID: 3, alive.ID: 3}, figures())
 	for _, job := range []*entity.Job{gone, many} {
 		require.Empty(t, versionsOf(t, s, job.ID))
 	}
@@ -197,4 +202,45 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 	}))
 	require.Zero(t, purge(before.Add(time.Minute)), "it rests for an hour")
 	require.Equal(t, 3, purge(before.Add(time.Hour)), "the job whose last run is gone")
+}
+
+// addFigures gives each of the jobs a row of sums, a baseline and a fire with shards. It returns what counts their
+// rows.
+func addFigures(t *testing.T, s *persistence.Store, jobs ...*entity.Job) (count func() map[string]int) {
+	t.Helper()
+	sum := func(job repository.BinaryID) repository.SumKey {
+		return repository.SumKey{Period: statistics.Day, Start: storetest.Noon.UnixMilli(), Job: job}
+	}
+	type forOne func(ctx context.Context, w repository.StatisticsWriter, job *entity.Job, id repository.BinaryID) error
+	each := func(fn forOne) {
+		t.Helper()
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+			for _, job := range jobs {
+				id, _ := identity.Bytes(job.ID)
+				if err := fn(ctx, tx.Statistics, job, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	each(func(ctx context.Context, w repository.StatisticsWriter, _ *entity.Job, id repository.BinaryID) error {
+		return errors.Join(
+			w.PutSums(ctx, []repository.SumKey{sum(id)}, map[repository.SumKey]*statistics.StoredRow{sum(id): {}}),
+			w.PutBaselines(ctx, []repository.StoredBaseline{{Job: id, Data: []byte{1}}}),
+			w.PutOpenFires(ctx, []repository.OpenFire{{
+				FireKey: repository.FireKey{Job: id, Fire: 7}, Opened: storetest.Noon, Data: []byte{1},
+			}}))
+	})
+	return func() map[string]int {
+		found := map[string]int{}
+		each(func(ctx context.Context, w repository.StatisticsWriter, job *entity.Job, id repository.BinaryID) error {
+			sums, _, err := w.Sums(ctx, []repository.SumKey{sum(id)})
+			baselines, err2 := w.Baselines(ctx, []repository.BinaryID{id})
+			fires, err3 := w.OpenFires(ctx, []repository.FireKey{{Job: id, Fire: 7}})
+			found[job.ID] = len(sums) + len(baselines) + len(fires)
+			return errors.Join(err, err2, err3)
+		})
+		return found
+	}
 }

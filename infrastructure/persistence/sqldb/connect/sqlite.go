@@ -68,6 +68,7 @@ func sqliteOver(ctx context.Context, over func(driver.Connector) *sql.DB, path s
 		return nil, errNoPath
 	}
 	makePrivate(path)
+	widenLookaside()
 	connector, err := sqlite.NewConnector(sqliteDSN(path, pragmas...))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -176,6 +177,7 @@ func LockBeside(ctx context.Context, path string, wait time.Duration) (unlock fu
 	}
 	lock := path + "-migrate"
 	makePrivate(lock)
+	widenLookaside()
 	db, err := sql.Open("sqlite", fileURI(lock, url.Values{
 		"_txlock": {"exclusive"},
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds())},

@@ -1,0 +1,257 @@
+package alerting
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+)
+
+// Levels looks at what level rules ask for, and at the alerts that are open: it opens,
+// fires and resolves them. It returns how many it has changed.
+func (e *Evaluator) Levels(ctx context.Context) (int, error) {
+	rules, err := e.rules(ctx)
+	if err != nil {
+		return 0, err
+	}
+	// Open alerts are read before the state: one that is opened in between is not taken for
+	// one whose level has fallen.
+	held, err := episode.Held(ctx, e.Alerts, &e.forLevels)
+	if err != nil {
+		return 0, err
+	}
+	short, err := ruleset.OfJobs(ctx, e.Alerts, held)
+	if err != nil {
+		return 0, err
+	}
+	ask := levels.Ask{Types: map[alert.RuleType]bool{alert.NotFired: true}} // jobs carry rules of that type
+	for _, r := range rules {
+		if r.Enabled && r.Type.IsLevel() {
+			ask.Types[r.Type] = true
+		}
+	}
+	for _, a := range held {
+		if a.Type == alert.NotFired && a.IsLevel() && a.JobID != "" {
+			ask.Jobs = append(ask.Jobs, a.JobID)
+		}
+	}
+	state, err := e.Looker.Look(ctx, ask)
+	if err != nil {
+		return 0, fmt.Errorf("look at levels: %w", err)
+	}
+	byFingerprint := make(map[string]*alert.Alert, len(held))
+	for _, a := range held {
+		byFingerprint[a.Fingerprint] = a
+	}
+	now := e.Clock.Now()
+	state.Now = now
+	above := map[string]bool{}
+	var changes []alerting.Change
+	add := func(c alerting.Change) {
+		if c.Alert != nil {
+			changes = append(changes, c)
+		}
+	}
+	found := lateRules(state)
+	for _, r := range rules {
+		found = append(found, alerting.Levels(r, state)...)
+	}
+	for _, s := range found {
+		fingerprint := s.Fingerprint()
+		above[fingerprint] = true
+		add(alerting.Above(byFingerprint[fingerprint], &s, now))
+	}
+	maps.Copy(rules, short)
+	gone, err := e.gone(ctx, held, above)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range held {
+		if !above[a.Fingerprint] {
+			add(rest(a, rules[a.RuleID], gone[a.JobID], now))
+		}
+	}
+	stored, err := e.write(ctx, "alert-levels", changes)
+	if stored > 0 {
+		e.Wake()
+	}
+	return stored, err
+}
+
+// lateRules asks the rules of the overdue jobs themselves.
+func lateRules(state *alerting.State) (out []alerting.Signal) {
+	for _, o := range state.Overdue {
+		one := *state
+		one.Overdue = []alerting.Overdue{o}
+		for _, r := range alerting.ShortRules(o.Job) {
+			out = append(out, alerting.Levels(r, &one)...)
+		}
+	}
+	return out
+}
+
+// rest says what becomes of an alert whose level nobody has seen in this look.
+func rest(a *alert.Alert, r *alert.Rule, why alert.Resolution, now time.Time) alerting.Change {
+	switch {
+	case r == nil || !r.Enabled || r.Type != a.Type:
+		return alerting.Ended(a, alert.ByRule, time.Time{}, now)
+	case !a.IsLevel():
+		return alerting.Expired(a, r, now)
+	case why != "":
+		return alerting.Ended(a, why, time.Time{}, now)
+	}
+	return alerting.Below(a, r, now)
+}
+
+// gone says which jobs of open alerts are not expected to fire any more, and why.
+func (e *Evaluator) gone(ctx context.Context, held []*alert.Alert, above map[string]bool,
+) (map[string]alert.Resolution, error) {
+	var ids []string
+	for _, a := range held {
+		if a.JobID != "" && a.IsLevel() && !above[a.Fingerprint] {
+			ids = append(ids, a.JobID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	jobs, err := e.Alerts.AlertJobs(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read the jobs of open alerts: %w", err)
+	}
+	out := map[string]alert.Resolution{}
+	for _, id := range ids {
+		job, known := jobs[id]
+		switch {
+		case !known || job.Deleted:
+			out[id] = alert.ByDeletion
+		case job.Status == entity.JobPaused:
+			out[id] = alert.ByPause
+		case job.Status == entity.JobFinished:
+			out[id] = alert.ByEndOfSchedule
+		}
+	}
+	return out, nil
+}
+
+// recoverRuns is how many executions the sweep reads of a job: enough for its newest run,
+// also one of many shards.
+const recoverRuns = 200
+
+// Recover ends the episodes about jobs whose newest run has succeeded, and tells of that
+// where a rule of type RECOVERED asks for it. It asks the newest executions of each job
+// with an open alert. It returns how many episodes it has ended.
+func (e *Evaluator) Recover(ctx context.Context) (int, error) { return e.recover(ctx, nil) }
+
+// RecoverJobs is Recover for some jobs, of which a run has succeeded. Where no alert is
+// open it costs one statement.
+func (e *Evaluator) RecoverJobs(ctx context.Context, ids []string) (int, error) {
+	some := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		some[id] = true
+	}
+	return e.recover(ctx, some)
+}
+
+// recover does it for some jobs; nil is all.
+func (e *Evaluator) recover(ctx context.Context, some map[string]bool) (int, error) {
+	held, err := episode.Held(ctx, e.Alerts, &e.forRecovery)
+	if err != nil {
+		return 0, err
+	}
+	byJob := map[string][]*alert.Alert{}
+	var ids []string
+	for _, a := range held {
+		if a.Open() && a.JobID != "" && !a.IsLevel() && (some == nil || some[a.JobID]) {
+			if byJob[a.JobID] == nil {
+				ids = append(ids, a.JobID)
+			}
+			byJob[a.JobID] = append(byJob[a.JobID], a)
+		}
+	}
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	rules, err := e.rules(ctx)
+	if err != nil {
+		return 0, err
+	}
+	jobs, err := e.Alerts.AlertJobs(ctx, ids)
+	if err != nil {
+		return 0, fmt.Errorf("read the jobs of open alerts: %w", err)
+	}
+	total := 0
+	for _, id := range ids {
+		n, err := e.recoverJob(ctx, rules, jobs[id], id, byJob[id])
+		if total += n; err != nil {
+			return total, err
+		}
+	}
+	if total > 0 {
+		e.Wake()
+	}
+	return total, nil
+}
+
+func (e *Evaluator) recoverJob(ctx context.Context, rules map[string]*alert.Rule, job repository.AlertJob, id string,
+	open []*alert.Alert,
+) (int, error) {
+	execs, err := e.Runs.Outcomes(ctx, id, "", recoverRuns)
+	if err != nil {
+		return 0, fmt.Errorf("read the newest runs of job %s: %w", id, err)
+	}
+	runs := alerting.RunsOf(execs)
+	now := e.Clock.Now()
+	var changes []alerting.Change
+	var by alerting.Run
+	for _, a := range open {
+		if run, yes := alerting.EndedBy(a, rules[a.RuleID], runs); yes {
+			by = run
+			changes = append(changes, alerting.Ended(a, alert.ByRecovery, run.At, now))
+		}
+	}
+	if len(changes) == 0 {
+		return 0, nil
+	}
+	signals := recovered(rules, ruleset.JobOf(job), by)
+	ended := 0
+	err = e.Store.Write(ctx, repository.LaneAPI, "alert-recover", func(ctx context.Context, tx repository.Tx) error {
+		ended = 0
+		for _, c := range changes {
+			ok, err := episode.Apply(ctx, tx, c)
+			if err != nil {
+				return err
+			}
+			if ok {
+				ended++
+			}
+		}
+		if ended == 0 { // somebody else has ended them, and has told of it
+			return nil
+		}
+		_, err := episode.Raise(ctx, tx, signals, now)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("end the alerts of job %s: %w", id, err)
+	}
+	return ended, nil
+}
+
+// recovered is the evidence of a recovery, for the rules that ask for it.
+func recovered(rules map[string]*alert.Rule, job alerting.Job, run alerting.Run) (out []alerting.Signal) {
+	for _, r := range append(ruleset.InOrder(rules), alerting.ShortRules(job)...) {
+		if r.Type == alert.Recovered && r.Enabled && r.Sees(job.ID, job.Group, job.Labels) {
+			out = append(out, alerting.RecoveryOf(r, job, run))
+		}
+	}
+	return out
+}

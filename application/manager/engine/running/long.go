@@ -1,0 +1,33 @@
+package running
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// LongAttempt is an attempt that has run for a while on this node.
+type LongAttempt struct {
+	JobID       string
+	ExecutionID string
+	Attempt     int
+	Start       time.Time
+	Age         time.Duration
+}
+
+// Long returns the attempts of this node that the schedule asked for and that are at least
+// so old. Single shards are left out: their fire is the run. It looks at memory alone.
+func (t *TaskManager) Long(age time.Duration) (out []LongAttempt) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range t.runs {
+		exec := a.run.Execution
+		if exec.Trigger != entity.TriggerSchedule || exec.ShardTotal > 1 {
+			continue
+		}
+		if start, ran, runs := a.time.since(t); runs && ran >= age {
+			out = append(out, LongAttempt{exec.JobID, exec.ID, exec.Attempt, start, ran})
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package notifying
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+)
+
+// labelRunbook is the label of a rule or a job that leads to advice; without it, it is the page of the type.
+const labelRunbook = "runbook_url"
+
+// compose makes the message of a notification. Every attempt makes the same, but for what
+// has happened to the alerts meanwhile.
+func compose(n alert.Notification, told alert.Told, groupBy []string) alert.Message {
+	m := alert.Message{
+		ID: n.ID, Time: n.CreateTime, Firing: told.Firing > 0, Level: string(told.Level), Total: told.Total,
+		To: n.To, Content: n.Body,
+	}
+	for _, t := range told.Alerts {
+		a := alert.MessageAlert{
+			ID: t.ID, Fingerprint: t.Fingerprint, Type: string(t.Type), Level: string(t.Level), Status: string(t.Status),
+			RuleName: t.Labels["rule"], Group: t.Group, JobID: t.JobID, JobName: t.Labels["job"],
+			ExecutionID: t.ExecutionID, NodeID: t.NodeID, Summary: t.Content, Labels: t.Labels, Count: t.Count,
+			StartTime: t.StartTime, EndTime: t.EndTime, RunbookURL: cmp.Or(link(t.Labels[labelRunbook]), t.Type.RunbookURL()),
+		}
+		if t.LastExecutionID != "" {
+			a.ExecutionID = t.LastExecutionID
+		}
+		if a.StartTime.IsZero() {
+			a.StartTime = t.CreateTime
+		}
+		if t.AsFiring && t.Status == alert.Resolved { // a later message tells that it is over
+			a.Status, a.EndTime = string(alert.Firing), time.Time{}
+		}
+		m.Alerts = append(m.Alerts, a)
+	}
+	m.GroupLabels = groupLabels(m.Alerts, groupBy)
+	return m
+}
+
+// groupLabels are those that made the alerts one group: what the route names, else what an
+// alert is about.
+func groupLabels(alerts []alert.MessageAlert, names []string) map[string]string {
+	if len(alerts) == 0 {
+		return nil
+	}
+	if len(names) == 0 {
+		names = []string{"alertname", "group", "job", "node", "channel"}
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		if value, ok := alerts[0].Labels[name]; ok {
+			out[name] = value
+		}
+	}
+	maps.DeleteFunc(out, func(name, value string) bool {
+		for _, a := range alerts {
+			if a.Labels[name] != value {
+				return true
+			}
+		}
+		return false
+	})
+	return out
+}
+
+// link lets addresses of the web pass alone: labels of jobs come from anybody.
+func link(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}

@@ -1,0 +1,85 @@
+package explain
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// minute is how exact people name the moment of a fire.
+	minute = time.Minute
+	// back is how far before a moment the ledger is looked through for what was before.
+	back = 31 * 24 * time.Hour
+	// pages and pageLines bound what is read of the ledger of one minute.
+	pages     = 5
+	pageLines = 200
+	// grace is how long a fire that is due may take to be decided.
+	grace = 5 * time.Second
+)
+
+// find is the line of the ledger for the moment: the fire of that very moment, a range that holds it, or the first fire
+// of its minute.
+func (c *inquiry) find(ctx context.Context) (*Line, error) {
+	entries, _, err := c.Ledger(ctx, LedgerQuery{
+		JobID: c.job.ID, From: c.At, To: c.At.Add(time.Millisecond), Limit: pageLines,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.ScheduledTime.Equal(c.At) || !e.ScheduledTime.After(c.At) && c.At.Before(e.RangeEnd) {
+			return e, nil
+		}
+	}
+	q := LedgerQuery{JobID: c.job.ID, From: c.At, To: c.At.Add(minute), Limit: pageLines}
+	var first *Line
+	for range pages {
+		entries, next, err := c.Ledger(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range entries { // newest first
+			if !entries[i].ScheduledTime.Before(c.At) {
+				first = &entries[i]
+			}
+		}
+		if q.Cursor = next; next == "" {
+			break
+		}
+	}
+	return first, nil
+}
+
+// latest is the newest line of the ledger that is not to come. A fire that is overdue comes before it.
+func (c *inquiry) latest(ctx context.Context) (*Line, error) {
+	if c.overdue(c.job.NextFireTime) {
+		return &Line{ScheduledTime: c.job.NextFireTime, Outcome: outcomePlanned}, nil
+	}
+	return c.before(ctx, c.now.Add(time.Millisecond))
+}
+
+// overdue reports whether the fire of a scheduled time should have been decided.
+func (c *inquiry) overdue(scheduled time.Time) bool {
+	if c.job.DueTime.IsZero() || scheduled.Before(c.job.NextFireTime) {
+		return false
+	}
+	jitter := c.job.DueTime.Sub(c.job.NextFireTime)
+	return scheduled.Add(jitter + grace).Before(c.now)
+}
+
+// before is the newest line of the ledger before a moment; nil where there is none.
+func (c *inquiry) before(ctx context.Context, at time.Time) (*Line, error) {
+	entries, _, err := c.Ledger(ctx, LedgerQuery{
+		JobID: c.job.ID, From: at.Add(-back), To: at, Limit: 20,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		if entries[i].Outcome != outcomePlanned {
+			return &entries[i], nil
+		}
+	}
+	return nil, nil
+}

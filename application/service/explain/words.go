@@ -1,0 +1,53 @@
+package explain
+
+import "github.com/platform-scheduler/platform-scheduler/domain/entity"
+
+// reasons say in words what a reason of the ledger means.
+var reasons = map[entity.Reason]string{
+	entity.ReasonOverlap:   "the run before it had not ended, and the overlap policy of the job drops a fire then",
+	entity.ReasonQueueFull: "as many fires as maxQueued allows were waiting already",
+	entity.ReasonReplaced:  "a later fire took its place, by the overlap policy REPLACE",
+	entity.ReasonMisfire: "no node could fire it in time: the server was down or could not reach its store; the misfire " +
+		"policy of the job decided",
+	entity.ReasonPaused:        "the job, its group or every job was paused",
+	entity.ReasonNoNode:        "no node could take it before its start deadline",
+	entity.ReasonDeadline:      "it did not start before its start deadline",
+	entity.ReasonNodeLost:      "the node that ran it was lost",
+	entity.ReasonShutdown:      "the node that ran it was stopped",
+	entity.ReasonExitCode:      "the command ended with a code that is no success",
+	entity.ReasonHTTPStatus:    "the target answered with a status that is not expected",
+	entity.ReasonBodyMismatch:  "the answer of the target did not hold what is expected",
+	entity.ReasonTimeout:       "it ran longer than its timeoutSec",
+	entity.ReasonPanic:         "the handler panicked",
+	entity.ReasonInvalid:       "the definition could not be run as it stands",
+	entity.ReasonSecretMissing: "a secret that the definition names is not there for the group of the job",
+	entity.ReasonDeleted:       "the job was deleted",
+	entity.ReasonError:         "the run failed",
+}
+
+// waits say in words what a fire waits for.
+var waits = map[entity.Wait]string{
+	entity.WaitSlot:    "every node that may take it is at its slots",
+	entity.WaitNode:    "no node that is up carries the labels that the job asks for",
+	entity.WaitCommand: "no node that is up runs commands",
+	entity.WaitHandler: "no node that is up has the handler of the job",
+	entity.WaitTime:    "its time, or that of its next attempt, has not come",
+	entity.WaitJob:     "the fires of the job before it are not over",
+	entity.WaitGroup:   "the group of the job is at its limit",
+}
+
+// meaning is a reason and what it means.
+func meaning(r entity.Reason) string {
+	if text := reasons[r]; text != "" {
+		return string(r) + ": " + text
+	}
+	return string(r)
+}
+
+// waitsFor says what a run waits for.
+func waitsFor(w entity.Wait) string {
+	if text := waits[w]; text != "" {
+		return "waits: " + text
+	}
+	return "waits"
+}

@@ -1,0 +1,179 @@
+// Package live tells those who watch a node which objects have changed, never how. While
+// somebody watches, one loop of the node reads once a second what is new in the store.
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
+)
+
+// The topics of lists. Those of one object are JobPrefix and ExecutionPrefix with its id.
+const (
+	Jobs       = "jobs"
+	Executions = "executions"
+	Alerts     = "alerts"
+	Nodes      = "nodes"
+	// Many stands for all topics: too much has changed, or the store was away meanwhile.
+	Many = "many"
+
+	JobPrefix       = "job:"
+	ExecutionPrefix = "execution:"
+)
+
+const (
+	// lookEvery is the time between two looks at the store.
+	lookEvery = time.Second
+	// lookBack is how far a look reads back: clocks differ, and transactions take their time.
+	lookBack = 5 * time.Second
+	// maxChanged is how many ids a look may find before it tells of Many.
+	maxChanged = 1000
+	// lookTime bounds a look.
+	lookTime = 5 * time.Second
+	// knownGroups bounds how many jobs' groups are kept.
+	knownGroups = 100_000
+)
+
+// Deps are the parts of a Feed.
+type Deps struct {
+	Changes repository.Changes
+	Audit   repository.Audit
+	Alerts  interface {
+		HeldAlerts(ctx context.Context, after string, limit int) ([]*alert.Alert, error)
+	}
+	// Nodes are the nodes as this one sees them.
+	Nodes func() []entity.Node
+	// Clock is the store's, Machine the machine's.
+	Clock   clock.StoreClock
+	Machine clock.Clock
+	Logger  *slog.Logger
+}
+
+// Feed tells watchers which objects have changed. Its loop runs while somebody watches.
+// Safe for concurrent use.
+type Feed struct {
+	Deps
+
+	mu       sync.Mutex
+	watchers map[*Watch]struct{}
+	// hints are jobs that this node has changed since the last look.
+	hints map[string]string
+	// stop ends the loop; nil while it does not run.
+	stop context.CancelFunc
+	seq  int64
+	// told is the last look that found a change of a list, by topic.
+	told map[string]int64
+	seen *looked
+}
+
+// NewFeed wires the parts; nothing runs yet.
+func NewFeed(d Deps) *Feed {
+	return &Feed{Deps: d, watchers: map[*Watch]struct{}{}, hints: map[string]string{}, told: map[string]int64{}}
+}
+
+// Watch begins to watch topics. groups are those whose objects the watcher may see; nil
+// is all. The caller has checked that the watcher may see the objects that topics name.
+// Close must be called.
+func (f *Feed) Watch(topics, groups []string) *Watch {
+	w := &Watch{feed: f, topics: topics, groups: groups, wake: make(chan struct{}, 1), changed: map[string]struct{}{}}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watchers[w] = struct{}{}
+	if f.stop == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f.stop, f.seen = stop, newLooked()
+		go f.run(ctx)
+	}
+	return w
+}
+
+// Watching is how many watch.
+func (f *Feed) Watching() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watchers)
+}
+
+// Told is the number of the last look that found a change of one of these lists. What was
+// read before it may not be what watchers were told of.
+func (f *Feed) Told(topics ...string) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := f.told[Many]
+	for _, topic := range topics {
+		last = max(last, f.told[topic])
+	}
+	return last
+}
+
+// JobChanged hints that this node has changed a job. It does not wait.
+func (f *Feed) JobChanged(job *entity.Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop != nil && len(f.hints) <= maxChanged {
+		f.hints[job.ID] = job.Group
+	}
+}
+
+// leave forgets a watcher, and ends the loop with the last one.
+func (f *Feed) leave(w *Watch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.watchers, w)
+	if len(f.watchers) == 0 && f.stop != nil {
+		f.stop()
+		f.stop = nil
+		clear(f.hints)
+	}
+}
+
+// run looks once a second until nobody watches.
+func (f *Feed) run(ctx context.Context) {
+	f.mu.Lock()
+	seen := f.seen
+	f.mu.Unlock()
+	failures := faillog.New(f.Machine, f.Logger, faillog.Texts{
+		Fails: "the store does not tell what has changed: who watches learns of it later",
+		Works: "the store tells again what has changed",
+	})
+	missed := false
+	for clock.Sleep(ctx, f.Machine, lookEvery) == nil {
+		found, err := f.look(ctx, seen)
+		if ctx.Err() != nil {
+			return
+		}
+		failures.Observe(err)
+		if err != nil {
+			missed = true
+			continue
+		}
+		found.many, missed = found.many || missed, false
+		f.tell(found)
+	}
+}
+
+// tell passes on what was found to those whom it concerns.
+func (f *Feed) tell(found *changes) {
+	if found.empty() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	for topic := range found.lists {
+		f.told[topic] = f.seq
+	}
+	if found.many {
+		f.told[Many] = f.seq
+	}
+	for w := range f.watchers {
+		w.tell(found, f.seq)
+	}
+}

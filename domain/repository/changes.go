@@ -1,0 +1,32 @@
+package repository
+
+import (
+	"context"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// ExecutionState is what of an execution may change, as far as people see it.
+type ExecutionState struct {
+	ID, JobID string
+	Status    entity.Status
+	Attempt   int
+	Progress  int
+	// Stopping: somebody has asked it to stop.
+	Stopping bool
+}
+
+// Changes reads what has changed lately, for those who watch. Each call is one statement
+// over a primary key.
+type Changes interface {
+	// ExecutionsAfter returns those with ids behind one of them, in order, at most limit.
+	// Ids begin with the time of the fire, or of the request.
+	ExecutionsAfter(ctx context.Context, id string, limit int) ([]ExecutionState, error)
+	// ExecutionStates returns those that exist, in order of their ids.
+	ExecutionStates(ctx context.Context, ids []string) ([]ExecutionState, error)
+	// DigestsAfter returns digests with ids behind one of them, in order, at most limit.
+	// Ids begin with the time of the transaction.
+	DigestsAfter(ctx context.Context, id BinaryID, limit int) ([]Digest, error)
+	// GroupsOf are the groups of those jobs that exist, deleted ones among them.
+	GroupsOf(ctx context.Context, jobs []BinaryID) (map[BinaryID]string, error)
+}

@@ -1,0 +1,30 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// FailureFilter asks for runs that failed. From and To bound the moment in the id, as in
+// an ExecutionFilter.
+type FailureFilter struct {
+	From, To time.Time
+	// Groups are those whose jobs may be seen; nil is all.
+	Groups []string
+}
+
+// Failure is a run that ended FAILED, TIMEOUT or DEAD.
+type Failure struct {
+	ExecutionID, JobID string
+	Reason             entity.Reason
+	EndTime            time.Time
+}
+
+// FailureReader finds runs that failed.
+type FailureReader interface {
+	// Failures reads back from the newest run, until limit failures are found or the look
+	// has cost what a page of a list may. complete is false where it ended before From.
+	Failures(ctx context.Context, f FailureFilter, limit int) (found []Failure, complete bool, err error)
+}

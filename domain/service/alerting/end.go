@@ -1,0 +1,207 @@
+package alerting
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+)
+
+// Job is what rules know of a job.
+type Job struct {
+	ID     string
+	Name   string
+	Group  string
+	Labels map[string]string
+	// Alerts are the rules that the job carries itself.
+	Alerts entity.JobAlerts
+	// Deadline: the job has one.
+	Deadline bool
+}
+
+// JobOf is what rules know of a job.
+func JobOf(j *entity.Job) Job {
+	return Job{ID: j.ID, Name: j.Name, Group: j.Group, Labels: j.Labels, Alerts: j.Alerts, Deadline: j.Deadline.At != ""}
+}
+
+// End is what rules know of the end of an execution.
+type End struct {
+	ExecutionID string
+	FireKey     string
+	Status      entity.Status
+	Reason      entity.Reason
+	At          time.Time
+	Attempt     int
+	Message     string
+	// Fires is how many fires the end stands for; at least 1.
+	Fires int
+}
+
+// Failure reports whether a status is that of a run that went wrong.
+func Failure(s entity.Status) bool {
+	return s == entity.StatusFailed || s == entity.StatusTimeout || s == entity.StatusDead
+}
+
+// notFired are the reasons for which a fire should have run and did not.
+func notFired(r entity.Reason) bool {
+	switch r {
+	case entity.ReasonMisfire, entity.ReasonNoNode, entity.ReasonDeadline, entity.ReasonQueueFull:
+		return true
+	}
+	return false
+}
+
+// NeedsRuns is how many of the newest runs of a job a rule asks for when one of them has
+// failed; 0 is none.
+func NeedsRuns(r *alert.Rule) int {
+	switch r.Type {
+	case alert.ConsecutiveFailures:
+		return int(r.Threshold)
+	case alert.FailureRate:
+		return maxWindowRuns
+	}
+	return 0
+}
+
+// EnoughRuns reports whether a rule can judge an end by these runs, the newest first, whatever older ones did.
+func EnoughRuns(r *alert.Rule, end End, runs []Run) bool {
+	switch r.Type {
+	case alert.ConsecutiveFailures:
+		n := min(int(r.Threshold), len(runs))
+		return len(runs) >= int(r.Threshold) || slices.ContainsFunc(runs[:n], func(run Run) bool {
+			return !Failure(run.Status)
+		})
+	case alert.FailureRate:
+		return len(runs) > 0 && runs[len(runs)-1].At.Before(since(r, end))
+	}
+	return true
+}
+
+// since is when the window of a rule begins that looks back from an end.
+func since(r *alert.Rule, end End) time.Time {
+	return end.At.Add(-time.Duration(r.WindowSec) * time.Second)
+}
+
+// OnEnd asks a rule about the end of an execution of a job. Runs are the newest runs of
+// the job, the newest first, as far as NeedsRuns asks for them. EXPRESSION is not asked
+// here: its expressions are compiled elsewhere.
+func OnEnd(r *alert.Rule, job Job, end End, runs []Run) (s Signal, found bool) {
+	if !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
+		return s, false
+	}
+	s = SignalOf(r, job, end)
+	failed := Failure(end.Status)
+	switch r.Type {
+	case alert.JobFailed:
+		found = failed
+		s.Content = fmt.Sprintf("The job %s failed: %s.", job.Name, end.why())
+	case alert.JobSucceeded:
+		found = end.Status == entity.StatusSuccess
+		s.Subject, s.Content = momentary(r, job, end.ExecutionID), fmt.Sprintf("The job %s succeeded.", job.Name)
+	case alert.Timeout:
+		found = failed && (end.Status == entity.StatusTimeout || end.Reason == entity.ReasonTimeout)
+		s.Content = fmt.Sprintf("A run of the job %s ran out of time.", job.Name)
+	case alert.DeadLetter:
+		found = end.Status == entity.StatusDead
+		s.Content = fmt.Sprintf("A run of the job %s has used up its retries: %s.", job.Name, end.why())
+	case alert.NoNode:
+		found = end.Status == entity.StatusSkipped && end.Reason == entity.ReasonNoNode
+		s.Subject = job.ID + ":skipped" // the level of the same rule has the job alone
+		s.Content = fmt.Sprintf("No node could run the job %s.", job.Name)
+	case alert.NotFired:
+		// A fire that never started because its job is broken has paused the job.
+		broken := failed && end.Reason == entity.ReasonInvalid && end.Attempt == 0
+		found = end.Status == entity.StatusSkipped && notFired(end.Reason) || broken
+		s.Subject = job.ID + ":skipped" // the level of the same rule has the job alone
+		s.Content = fmt.Sprintf("The job %s did not run, %s: %s.", job.Name, times(end.Fires), end.Reason)
+		s.Details["fires"] = strconv.Itoa(end.Fires)
+	case alert.ConsecutiveFailures:
+		n := int(r.Threshold)
+		found = failed && failedInARow(runs, n)
+		s.Content = fmt.Sprintf("The last %d runs of the job %s failed: %s.", n, job.Name, end.why())
+		s.Details["runs"] = strconv.Itoa(n)
+	case alert.FailureRate:
+		if !failed {
+			break
+		}
+		rate := rateOf(runs, since(r, end))
+		found = rate.above(r.Threshold)
+		s.Content = fmt.Sprintf("%d of %d runs of the job %s failed within %s.", rate.failed, rate.runs, job.Name,
+			time.Duration(r.WindowSec)*time.Second)
+		s.Details["failed"], s.Details["runs"] = strconv.Itoa(rate.failed), strconv.Itoa(rate.runs)
+	}
+	return s, found
+}
+
+// momentary is the subject of what is over at once: each execution is one, but where each
+// is told, one alert stands for all of a minute.
+func momentary(r *alert.Rule, job Job, executionID string) string {
+	if r.Notify == alert.NotifyEach {
+		return job.ID
+	}
+	return job.ID + ":" + executionID
+}
+
+// RecoveryOf is the evidence that a job has recovered.
+func RecoveryOf(r *alert.Rule, job Job, run Run) Signal {
+	s := SignalOf(r, job, End{ExecutionID: run.ExecutionID, Status: run.Status, At: run.At, Fires: 1})
+	s.Subject, s.Content = momentary(r, job, run.ExecutionID), fmt.Sprintf("The job %s has recovered.", job.Name)
+	return s
+}
+
+// SignalOf is the evidence of an end, whatever the rule finds in it.
+func SignalOf(r *alert.Rule, job Job, end End) Signal {
+	return Signal{
+		Rule: r, Subject: job.ID, Evidence: end.ExecutionID, At: end.At, JobID: job.ID, Group: job.Group,
+		ExecutionID: end.ExecutionID, Labels: jobLabels(job),
+		Details: map[string]string{
+			"job": job.Name, "status": string(end.Status), "reason": string(end.Reason), "message": cut(end.Message),
+		},
+	}
+}
+
+func jobLabels(job Job) map[string]string {
+	out := map[string]string{}
+	for name, value := range job.Labels {
+		out[name] = value
+	}
+	out["job"] = job.Name
+	return out
+}
+
+// why says what ended it, in a few words.
+func (e *End) why() string {
+	text := string(e.Reason)
+	if text == "" {
+		text = string(e.Status)
+	}
+	if e.Message != "" {
+		text += ", " + cut(e.Message)
+	}
+	return text
+}
+
+// maxMessage bounds what an alert repeats of an error, in bytes.
+const maxMessage = 500
+
+func cut(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	end := maxMessage
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}

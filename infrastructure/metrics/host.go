@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// hostCollector shows the machine, and the connections of the node.
+type hostCollector struct {
+	Sources
+	descs map[string]*prometheus.Desc
+}
+
+// hostFigure is one figure that hostCollector shows.
+type hostFigure struct {
+	name, help string
+	labels     []string
+}
+
+func hostFigures() []hostFigure {
+	pool, state := []string{"pool"}, []string{"pool", "state"}
+	return []hostFigure{
+		{
+			"ps_host_cpu_usage_ratio", "Processors in use, of the machine or of the control group that bounds the node; 0 to 1.",
+			nil,
+		},
+		{"ps_host_cpu_cores", "Processors of the machine, or as many as the control group may use.", nil},
+		{"ps_host_memory_used_bytes", "Memory in use, of the machine or of the control group that bounds the node.", nil},
+		{"ps_host_memory_limit_bytes", "Memory of the machine, or as much as the control group may use.", nil},
+		{"ps_host_disk_used_bytes", "Used bytes of the disk of the data folder.", nil},
+		{"ps_host_disk_size_bytes", "Bytes of the disk of the data folder that a node can use.", nil},
+		{"ps_host_load1", "Load of the machine over a minute.", nil},
+		{"ps_host_load5", "Load of the machine over five minutes.", nil},
+		{"ps_host_load15", "Load of the machine over a quarter of an hour.", nil},
+		{"ps_store_connections", "Connections to the store, by pool and state.", state},
+		{"ps_store_connections_max", "The most connections to the store, by pool; 0 is no bound.", pool},
+		{"ps_store_connection_waits_total", "Statements that waited for a connection, by pool.", pool},
+		{"ps_store_connection_wait_seconds_total", "Time that statements waited for a connection, by pool.", pool},
+		{"ps_redis_up", "1 while Redis serves, else 0.", nil},
+		{"ps_redis_connections", "Connections to Redis, by state.", []string{"state"}},
+		{
+			"ps_redis_connection_requests_total", "Requests for a connection to Redis: hit, miss (dialled) or timeout.",
+			[]string{"result"},
+		},
+	}
+}
+
+func newHostCollector(s Sources) *hostCollector {
+	h := &hostCollector{s, map[string]*prometheus.Desc{}}
+	for _, f := range hostFigures() {
+		h.descs[f.name] = prometheus.NewDesc(f.name, f.help, f.labels, nil)
+	}
+	return h
+}
+
+// Describe implements prometheus.Collector.
+func (h *hostCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range h.descs {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (h *hostCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(name string, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(h.descs[name], prometheus.GaugeValue, v, labels...)
+	}
+	count := func(name string, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(h.descs[name], prometheus.CounterValue, v, labels...)
+	}
+	u := h.Host.Usage()
+	gauge("ps_host_cpu_usage_ratio", u.CPU)
+	gauge("ps_host_cpu_cores", u.Cores)
+	gauge("ps_host_memory_used_bytes", float64(u.Memory))
+	gauge("ps_host_memory_limit_bytes", float64(u.MemoryLimit))
+	gauge("ps_host_disk_used_bytes", float64(u.DiskUsed))
+	gauge("ps_host_disk_size_bytes", float64(u.DiskSize))
+	gauge("ps_host_load1", u.Load1)
+	gauge("ps_host_load5", u.Load5)
+	gauge("ps_host_load15", u.Load15)
+	for name, p := range h.Pools() {
+		gauge("ps_store_connections", float64(p.InUse), name, "used")
+		gauge("ps_store_connections", float64(p.Idle), name, "idle")
+		gauge("ps_store_connections_max", float64(p.MaxOpenConnections), name)
+		count("ps_store_connection_waits_total", float64(p.WaitCount), name)
+		count("ps_store_connection_wait_seconds_total", p.WaitDuration.Seconds(), name)
+	}
+	if h.Redis == nil {
+		return
+	}
+	r := h.Redis()
+	up := 0.0
+	if r.Up {
+		up = 1
+	}
+	gauge("ps_redis_up", up)
+	gauge("ps_redis_connections", float64(r.Open-min(r.Idle, r.Open)), "used")
+	gauge("ps_redis_connections", float64(r.Idle), "idle")
+	count("ps_redis_connection_requests_total", float64(r.Hits), "hit")
+	count("ps_redis_connection_requests_total", float64(r.Misses), "miss")
+	count("ps_redis_connection_requests_total", float64(r.Timeouts), "timeout")
+}

@@ -1,0 +1,102 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// servers are the instruments of calls to Redis, to the locks and to the brokers.
+type servers struct {
+	locks      *prometheus.CounterVec
+	redis      *prometheus.HistogramVec
+	redisGood  prometheus.Observer
+	redisBad   prometheus.Observer
+	kafka      *prometheus.CounterVec
+	kafkaTook  prometheus.Histogram
+	evaluated  *latest
+	deliveries *prometheus.CounterVec
+	// dead counts notifications that are given up.
+	dead *prometheus.CounterVec
+}
+
+// callBuckets are in seconds.
+func callBuckets() []float64 {
+	return []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5}
+}
+
+func newServers(r prometheus.Registerer) servers {
+	s := servers{
+		locks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_lock_calls_total",
+			Help: "Calls of the locks, by where they are (store, redis), by operation, and by result: granted, refused, error.",
+		}, []string{"locker", "operation", "result"}),
+		redis: prometheus.NewHistogramVec(histogram("ps_redis_call_duration_seconds", "Time of calls of Redis, by result.",
+			callBuckets()), []string{"result"}),
+		kafka: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_kafka_events_total",
+			Help: "Events of the outbox that were given to the brokers, by topic, and by result: taken, or failed (they wait).",
+		}, []string{"topic", "result"}),
+		kafkaTook: prometheus.NewHistogram(histogram("ps_kafka_publish_duration_seconds",
+			"Time in which the brokers answered to a batch of events of the outbox.", callBuckets())),
+		evaluated: &latest{desc: prometheus.NewDesc("ps_rules_last_evaluation_timestamp_seconds",
+			"When the rules of alerting were last evaluated by this node; none where it never led.", nil, nil)},
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_deliveries_total",
+			Help: "Attempts to send a notification, by type of channel, and by result: SENT, REFUSED, FAILED, UNKNOWN.",
+		}, []string{"channel", "result"}),
+		dead: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ps_notifications_dead_total",
+			Help: "Notifications that were refused, or could not be sent within a day, by type of channel.",
+		}, []string{"channel"}),
+	}
+	s.redisGood, s.redisBad = s.redis.WithLabelValues("ok"), s.redis.WithLabelValues("error")
+	r.MustRegister(s.locks, s.redis, s.kafka, s.kafkaTook, s.evaluated, s.deliveries, s.dead)
+	return s
+}
+
+// LockCall returns what counts the calls of a locker: store or redis; see lock.Note.
+func (s servers) LockCall(locker string) func(operation string, granted bool, err error) {
+	return func(operation string, granted bool, err error) {
+		result := "granted"
+		switch {
+		case err != nil:
+			result = "error"
+		case !granted:
+			result = "refused"
+		}
+		s.locks.WithLabelValues(locker, operation, result).Inc()
+	}
+}
+
+// RedisCall observes one call of Redis.
+func (s servers) RedisCall(took time.Duration, err error) {
+	if err != nil {
+		s.redisBad.Observe(took.Seconds())
+		return
+	}
+	s.redisGood.Observe(took.Seconds())
+}
+
+// Published observes events of the outbox that were given to the brokers in one call. taken and failed count them by
+// topic.
+func (s servers) Published(taken, failed map[string]int, took time.Duration) {
+	for topic, n := range taken {
+		s.kafka.WithLabelValues(topic, "taken").Add(float64(n))
+	}
+	for topic, n := range failed {
+		s.kafka.WithLabelValues(topic, "failed").Add(float64(n))
+	}
+	s.kafkaTook.Observe(took.Seconds())
+}
+
+// Evaluated notes that the rules of alerting were evaluated.
+func (s servers) Evaluated(at time.Time) { s.evaluated.set(at) }
+
+// Delivered counts an attempt to send a notification through a channel of a type.
+func (s servers) Delivered(channel, result string) {
+	s.deliveries.WithLabelValues(channel, result).Inc()
+}
+
+// NotificationDead counts a notification that is given up.
+func (s servers) NotificationDead(channel string) { s.dead.WithLabelValues(channel).Inc() }

@@ -1,0 +1,51 @@
+package alerting
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
+)
+
+// AlertJobs implements repository.Alerts.
+func (r *Alerts) AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error) {
+	out := map[string]repository.AlertJob{}
+	ids = sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids))
+	for len(ids) > 0 {
+		n := min(len(ids), r.s.Dialect.MaxRows)
+		in, args := r.s.Dialect.In("id", ids[:n])
+		found, err := sqldb.Collect(ctx, r.s.Pool, "alert.jobs",
+			"SELECT id, name, group_name, labels, status, next_fire_time, deleted, COALESCE(alerts, '') "+
+				"FROM scheduler_job_definition WHERE "+in,
+			args, scanJob)
+		if err != nil {
+			return nil, err
+		}
+		for _, j := range found {
+			out[j.ID] = j
+		}
+		ids = ids[n:]
+	}
+	return out, nil
+}
+
+// scanJob reads what rules ask of a job. Labels that cannot be read are none.
+func scanJob(rows *sql.Rows) (j repository.AlertJob, err error) {
+	var labels, alerts text
+	var next sqlvalue.DBTime
+	if err = rows.Scan(&j.ID, &j.Name, &j.Group, &labels, &j.Status, &next, &j.Deleted, &alerts); err != nil {
+		return j, err
+	}
+	var unread []entity.Unread
+	j.Labels = sqlvalue.ReadJSON[map[string]string]("labels", string(labels), &unread)
+	j.NextFireTime = next.Time()
+	told := sqlvalue.ReadJSON[struct {
+		entity.JobAlerts
+		Deadline entity.JobDeadline `json:"deadline"`
+	}]("alerts", string(alerts), &unread)
+	j.Alerts, j.Deadline = told.JobAlerts, told.Deadline
+	return j, nil
+}

@@ -1,0 +1,65 @@
+package monitoringtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
+)
+
+// Changes tests repository.Changes: what is behind an id, in order, and no more than asked for.
+func Changes(t *testing.T, open storetest.Opener) {
+	s := open(t, nil)
+	job := storetest.PlannedJob(1, storetest.Noon)
+	early := storetest.RunOf(job.ID, storetest.Noon)
+	late := storetest.StartedOn(storetest.RunOf(job.ID, storetest.Noon.Add(time.Minute)), "n1", 1)
+	storetest.Add(t, s, []*entity.Job{job}, early, late)
+	stateOf := func(e *entity.Execution) repository.ExecutionState {
+		stored := storetest.Get(t, s, e.ID)
+		return repository.ExecutionState{
+			ID: stored.ID, JobID: job.ID, Status: stored.Status, Attempt: stored.Attempt, Progress: stored.Progress,
+		}
+	}
+	all := []repository.ExecutionState{stateOf(early), stateOf(late)}
+	require.NotEqual(t, all[0].Status, all[1].Status)
+
+	from := identity.FloorID(storetest.Noon.Add(-time.Second))
+	found, err := s.Statistics.ExecutionsAfter(t.Context(), from, 10)
+	require.NoError(t, err)
+	require.Equal(t, all, found)
+	found, err = s.Statistics.ExecutionsAfter(t.Context(), from, 1)
+	require.NoError(t, err)
+	require.Equal(t, all[:1], found)
+	found, err = s.Statistics.ExecutionsAfter(t.Context(), early.ID, 10)
+	require.NoError(t, err)
+	require.Equal(t, all[1:], found)
+	found, err = s.Statistics.ExecutionStates(t.Context(), []string{late.ID, "none", early.ID})
+	require.NoError(t, err)
+	require.Equal(t, all, found)
+	found, err = s.Statistics.ExecutionStates(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+
+	for i, data := range []string{"one", "two"} {
+		change(t, s, func(ctx context.Context, w repository.StatisticsWriter) error {
+			return w.AddDigests(ctx, storetest.Noon.Add(time.Duration(i)*time.Second),
+				[]statistics.Digest{{Ends: 1, Data: []byte(data)}})
+		})
+	}
+	first, ok := identity.Bytes(from)
+	require.True(t, ok)
+	digests, err := s.Statistics.DigestsAfter(t.Context(), first, 10)
+	require.NoError(t, err)
+	require.Len(t, digests, 2)
+	require.Equal(t, []string{"one", "two"}, []string{string(digests[0].Data), string(digests[1].Data)})
+	after, err := s.Statistics.DigestsAfter(t.Context(), digests[0].ID, 10)
+	require.NoError(t, err)
+	require.Equal(t, digests[1:], after)
+}

@@ -1,0 +1,61 @@
+-- What an alert is about, and how far its episode has come (docs/monitoring-architecture.md). open_key is the fingerprint
+-- while the episode holds it, else NULL: so there is one open episode of a fingerprint.
+-- +goose Up
+ALTER TABLE scheduler_alert ADD COLUMN fingerprint TEXT NOT NULL DEFAULT '';
+ALTER TABLE scheduler_alert ADD COLUMN open_key TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN rule_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE scheduler_alert ADD COLUMN rule_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scheduler_alert ADD COLUMN group_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE scheduler_alert ADD COLUMN job_id TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN execution_id TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN last_execution_id TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN node_id TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN labels TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN details TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN evidence_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scheduler_alert ADD COLUMN pending_since TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN start_time TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN last_time TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN end_time TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN clear_since TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN evidence_until TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN acked_by TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN ack_time TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN resolved_by TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN resolution TEXT NULL;
+ALTER TABLE scheduler_alert ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE scheduler_alert ADD COLUMN notify_due TEXT NULL;
+CREATE UNIQUE INDEX uk_alert_open ON scheduler_alert (open_key);
+CREATE INDEX idx_alert_fingerprint ON scheduler_alert (fingerprint, id);
+CREATE INDEX idx_alert_job ON scheduler_alert (job_id, id);
+CREATE INDEX idx_alert_notify ON scheduler_alert (notify_due) WHERE notify_due IS NOT NULL;
+
+-- +goose Down
+DROP INDEX uk_alert_open;
+DROP INDEX idx_alert_fingerprint;
+DROP INDEX idx_alert_job;
+DROP INDEX idx_alert_notify;
+ALTER TABLE scheduler_alert DROP COLUMN notify_due;
+ALTER TABLE scheduler_alert DROP COLUMN seq;
+ALTER TABLE scheduler_alert DROP COLUMN resolution;
+ALTER TABLE scheduler_alert DROP COLUMN resolved_by;
+ALTER TABLE scheduler_alert DROP COLUMN ack_time;
+ALTER TABLE scheduler_alert DROP COLUMN acked_by;
+ALTER TABLE scheduler_alert DROP COLUMN evidence_until;
+ALTER TABLE scheduler_alert DROP COLUMN clear_since;
+ALTER TABLE scheduler_alert DROP COLUMN end_time;
+ALTER TABLE scheduler_alert DROP COLUMN last_time;
+ALTER TABLE scheduler_alert DROP COLUMN start_time;
+ALTER TABLE scheduler_alert DROP COLUMN pending_since;
+ALTER TABLE scheduler_alert DROP COLUMN evidence_count;
+ALTER TABLE scheduler_alert DROP COLUMN details;
+ALTER TABLE scheduler_alert DROP COLUMN labels;
+ALTER TABLE scheduler_alert DROP COLUMN node_id;
+ALTER TABLE scheduler_alert DROP COLUMN last_execution_id;
+ALTER TABLE scheduler_alert DROP COLUMN execution_id;
+ALTER TABLE scheduler_alert DROP COLUMN job_id;
+ALTER TABLE scheduler_alert DROP COLUMN group_name;
+ALTER TABLE scheduler_alert DROP COLUMN rule_version;
+ALTER TABLE scheduler_alert DROP COLUMN rule_id;
+ALTER TABLE scheduler_alert DROP COLUMN open_key;
+ALTER TABLE scheduler_alert DROP COLUMN fingerprint;
