@@ -1,0 +1,60 @@
+import { createRouter, createWebHistory, type RouteLocationNormalized, type Router } from 'vue-router'
+import { can, resume, signedIn, user } from '@/shared/session/session'
+import { navigation, routes } from './features'
+import NoPermission from './layout/NoPermission.vue'
+import NotFound from './layout/NotFound.vue'
+
+/** The first page: what stands first in the rail. */
+function home(): { name: string } {
+  const first = navigation()[0]?.items[0]
+  return first ? { name: first.route } : { name: 'nothing-to-see' }
+}
+
+/** Where somebody wanted to go; never an address of another host. */
+export function nextOf(route: Pick<RouteLocationNormalized, 'query'>): string {
+  const next = route.query['next']
+  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : '/'
+}
+
+export function newRouter(): Router {
+  const router = createRouter({
+    history: createWebHistory(),
+    routes: [
+      // Which page is the first is known when it is known who is there: below.
+      { path: '/', name: 'home', component: NotFound, meta: { permission: 'self', title: 'app.name' } },
+      ...routes,
+      { path: '/no-permission', name: 'nothing-to-see', component: NoPermission, meta: { permission: 'self', title: 'app.noPermission.title' } },
+      { path: '/:address(.*)*', name: 'not-found', component: NotFound, meta: { permission: 'self', title: 'app.notFound.title' } },
+    ],
+    scrollBehavior(to, from, saved) {
+      if (saved) return saved
+      return to.path === from.path ? false : to.hash ? { el: to.hash } : { top: 0 }
+    },
+  })
+
+  let asked = false
+  router.beforeEach(async (to) => {
+    if (!asked) {
+      // A server that is away is told by the bar; the page asks again by itself.
+      await resume().catch(() => undefined)
+      asked = true
+    }
+    if (to.matched.length === 0) return true
+    if (!signedIn.value && to.meta.permission !== 'public') {
+      return { name: 'sign-in', query: to.fullPath === '/' ? {} : { next: to.fullPath } }
+    }
+    if (signedIn.value && to.name === 'sign-in') return nextOf(to)
+    // The server refuses every change until then. Who has changed it goes on to where they wanted to be.
+    if (user.value?.mustChangePassword && to.name !== 'password') {
+      return { name: 'password', query: to.fullPath === '/' ? {} : { next: to.fullPath } }
+    }
+    if (user.value?.mustChangePassword === false && to.name === 'password' && to.query['next']) return nextOf(to)
+    return signedIn.value && to.name === 'home' ? { ...home(), replace: true } : true
+  })
+  return router
+}
+
+/** Whether the user may see a page; it is shown as one that needs a permission otherwise. */
+export function allowed(route: RouteLocationNormalized): boolean {
+  return can(route.meta.permission ?? 'self')
+}

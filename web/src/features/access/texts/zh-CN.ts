@@ -1,0 +1,78 @@
+import type { Texts } from '@/shared/text'
+import type en from './en'
+
+export default {
+  changed: '修改时间',
+  allGroups: '所有分组',
+  saved: '{name} 已保存',
+  deleted: '{name} 已删除',
+  deleteTitle: '删除 {name}？',
+  role: { admin: '管理员', operator: '操作员', viewer: '只读用户', disabled: '已停用' },
+  roleText: { admin: '拥有全部权限', operator: '编辑和运行任务、确认告警', viewer: '只能查看', disabled: '不能登录' },
+  scope: {
+    job_read: '查看任务', job_write: '编辑任务', job_run: '运行任务', job_command: '定义命令', execution_read: '查看运行记录',
+    execution_write: '取消和重试运行', alert_read: '查看告警', alert_ack: '确认告警', alert_write: '编辑告警规则',
+    channel_write: '编辑通知渠道', secret_read: '查看密钥名称', secret_write: '编辑密钥', node_write: '排空节点',
+    audit_read: '查看审计日志', user_admin: '查看用户和设置', user_write: '编辑用户',
+  },
+  users: {
+    title: '用户', text: '谁可以登录，以及可以做什么。', new: '新建用户', name: '用户名', role: '角色', groups: '任务分组',
+    rights: '附加权限', more: '更多', you: '（您）', noGroups: '无', everything: '全部', make: '创建用户', mayDo: '用户权限',
+    nameHint: '可用 ASCII 字母、数字和 {signs}，创建后不能修改。', password: '新密码',
+    policy: '至少 10 个字符；不能是常见密码、与用户名相近，或由少数字符重复而成。',
+    makePassword: '自动生成', copyPassword: '复制密码', onlyGroups: '仅限以下分组', addGroup: '添加分组',
+    groupAt: '分组 {n}', roleIn: '分组 {n} 中的角色', dropGroup: '移除分组 {n}', commands: '命令', commandsText: '可定义在节点上执行命令的任务',
+    secrets: '密钥', secretsText: '可新建和修改所属分组的密钥与通知渠道', saveHint: '修改后该用户的会话会结束。',
+    reset: '重置密码', resetTitle: '为 {name} 设置新密码', resetDone: '{name} 的密码已修改', keepTokens: '保留该用户的 API 令牌',
+    resetText: '该用户的所有会话会结束。请通过安全方式交付密码，并提醒其首次登录后修改。',
+    end: '结束会话', endTitle: '结束 {name} 的会话？', endText: '该用户需要重新登录，API 令牌不受影响。', endDone: '{name} 的会话已结束',
+    disable: '停用', disableTitle: '停用 {name}？', disableText: '会话会结束，API 令牌会失效；任务和历史记录会保留。重新指定角色即可恢复。',
+    disabledDone: '{name} 已停用', deleteText: '会话、API 令牌和告警联系方式会一并删除；任务和审计日志会保留。',
+    lastAdmin: '这是唯一的管理员。请先将其他用户设为管理员，才能停用、删除此用户或更改其角色。',
+    didWhat: '此用户的操作记录', wasChanged: '此用户的变更记录', unlock: '密码输错后登录最多放慢一分钟，因此无需解锁用户。',
+  },
+  account: {
+    title: '我的账户', text: '您在此处的权限和登录方式。', password: '修改密码', mayDo: '我的权限', tokens: '我的 API 令牌',
+    sessions: '我的会话', since: '开始于', until: '结束于', this: '当前会话', endOthers: '结束其他会话', ended: '其他会话已结束',
+    endTitle: '结束其他 {n} 个会话？', endText: '使用这些会话的人需要重新登录，API 令牌不受影响。',
+  },
+  tokens: {
+    title: 'API 令牌', text: '供程序以您的名义调用 API。', textAll: '供程序调用 API。管理员可以看到所有用户的令牌。',
+    new: '新建令牌', name: '名称', nameExample: '用途，例如 ci', owner: '所有者', scopes: '权限', expires: '到期时间', used: '最近使用', made: '创建时间',
+    everything: '我的全部权限', onlyThese: '仅限以下权限', scopeHint: '令牌始终受您自己的角色和分组限制，且不能管理令牌、密码或用户。',
+    inDays: '{n} 天后', atMoment: '指定时间', madeTitle: '令牌已创建', once: '请立即复制，之后不再显示。',
+    howTo: '调用时发送 Authorization: Bearer TOKEN。', copy: '复制令牌', stored: '我已保存', revoke: '吊销', revokeOf: '吊销 {name}', revokeTitle: '吊销 {name}？',
+    revokeText: '使用它的程序将立即被拒绝，且无法恢复。', revoked: '{name} 已吊销', emptyText: '为调用 API 的程序创建一个令牌。',
+  },
+  secrets: {
+    title: '密钥', text: '任务以 {example} 引用的密码和密钥。其值加密保存，从不显示。', new: '新建密钥', name: '名称', description: '用途',
+    groups: '可用分组', groupsLong: '哪些分组的任务可以使用', version: '版本', editTitle: '修改 {name}', value: '值', newValue: '新值', keeps: '保持不变',
+    nameHint: '可用字母、数字、点、短横线和下划线。', valueHint: '至少 6 个字符。输出和日志中出现的值会显示为 ***。',
+    emptyText: '将密码保存在这里，任务中就不必写明文。', deleteText: '引用它的任务从此会运行失败。',
+    force: '仍从这些任务中收回。在改用其他密钥之前，它们的运行会失败。', usedBy: '使用者', notUsed: '没有任务引用它。', usesMore: '等',
+  },
+  groups: {
+    title: '分组', text: '归在一起的任务：并发上限、暂停，以及谁可以看到。', new: '新建分组', name: '名称', state: '状态', limit: '并发上限', jobs: '任务',
+    showJobs: '查看任务', jobsOf: '查看任务：{name}', unlimited: '不限', editTitle: '修改 {name}', limitLong: '组内任务同时运行数', limitHint: '0 表示不限，超出的会排队等待。',
+    settling: '正在变更', pause: '暂停', resume: '恢复', pauseTitle: '暂停 {name}？', pauseText: '组内任务不再开始新的运行，进行中的运行会照常结束。',
+    resumeTitle: '恢复 {name}？', resumeText: '组内任务会继续运行，单独暂停的任务除外。', reason: '原因', paused: '{name} 已暂停', resumed: '{name} 已恢复',
+    deleteText: '仍有任务的分组不能删除。', emptyText: '每个任务都属于一个分组。新建分组可以限制其并发。',
+  },
+  audit: {
+    title: '审计', text: '谁修改了什么、谁登录过、谁被拒绝。', time: '时间', who: '用户', what: '操作', onWhat: '对象', outcome: '结果', changes: '变更',
+    anybody: '所有用户', anything: '所有操作', object: '对象 ID', objectName: '对象名称', from: '起始', to: '截止', export: '导出 CSV', call: '调用',
+    address: '地址', token: 'API 令牌', request: '请求', calls: '相同调用次数', times: '{n} 次', field: '字段', before: '之前', after: '之后', noChanges: '此调用没有修改任何内容。',
+    done: '成功', refused: '被拒绝', failed: '失败', show: '详情', fields: '{n} 个字段', onlyThis: '只看此用户',
+    emptyText: '每次修改和每次登录都会记录在此。', did: '{thing}：{verb}',
+  },
+  verb: {
+    create: '新建', change: '修改', delete: '删除', read: '读取', login: '登录', logout: '退出登录', password: '修改密码', pause: '暂停', resume: '恢复', trigger: '立即运行',
+    copy: '复制', restore: '恢复版本', backfill: '补跑', cancel: '取消', retry: '重试', report: '上报', replay: '重放', discard: '丢弃', drain: '排空', ack: '确认',
+    resolve: '解决', test: '测试', validate: '检查', 'dry-run': '历史试算', preview: '预览', export: '导出', sessions: '结束会话',
+  },
+  thing: {
+    auth: '账户', users: '用户', tokens: 'API 令牌', jobs: '任务', groups: '分组', schedules: '调度', executions: '运行', 'dead-letters': '死信', nodes: '节点', alerts: '告警',
+    'alert-rules': '告警规则', 'alert-silences': '静默', 'alert-routes': '告警路由', 'alert-channels': '通知渠道', 'alert-templates': '告警模板', teams: '团队', contacts: '联系人',
+    'on-call': '值班表', secrets: '密钥', import: '导入', export: '导出', 'audit-logs': '审计日志', settings: '设置', monitor: '监控',
+  },
+} satisfies Texts<typeof en>

@@ -1,0 +1,117 @@
+import type { Model } from '@/shared/api/types'
+
+type Alert = Model<'Alert'>
+
+/** What a person does with an alert. */
+export type Verb = 'ack' | 'resolve'
+
+/** The tabs of the list, with the states that each shows; none are all. */
+export const tabs = {
+  open: 'FIRING,ACKNOWLEDGED,PENDING',
+  firing: 'FIRING',
+  acknowledged: 'ACKNOWLEDGED',
+  pending: 'PENDING',
+  resolved: 'RESOLVED',
+  all: '',
+} as const
+export type Tab = keyof typeof tabs
+
+export const levels = ['CRITICAL', 'WARNING', 'INFO'] as const
+export const ruleTypes = [
+  'JOB_FAILED', 'JOB_SUCCEEDED', 'RECOVERED', 'CONSECUTIVE_FAILURES', 'FAILURE_RATE', 'TIMEOUT', 'DEAD_LETTER', 'EXPRESSION',
+  'SLOW_RUN', 'FASTER_THAN_USUAL', 'FAILING_MORE', 'DEADLINE_AT_RISK', 'DEADLINE_MISSED', 'NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH',
+  'NO_NODE', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG', 'DELIVERY_FAILED',
+] as const satisfies readonly Model<'alert.RuleType'>[]
+
+/** The filters that stand in the address of the list. */
+export const noFilters = { state: 'open', level: '', type: '', group: '', labels: '', jobId: '', ruleId: '', nodeId: '' }
+export type Filters = typeof noFilters
+
+/** What the server is asked for. */
+export interface AlertQuery {
+  status?: string
+  level?: Model<'alert.Level'>
+  type?: string
+  group?: string
+  labels?: string
+  jobId?: string
+  ruleId?: string
+  nodeId?: string
+  cursor?: string
+  limit: number
+}
+
+const PAGE = 50
+
+/** What tells the alerts of the same cause from others. */
+const ofCause = ['rule', 'job', 'group', 'node'] as const
+
+/** Where a silence of this alert is made, with the labels that it matches. */
+export function silenceLink(alert: Pick<Alert, 'labels'>): { name: string; query: { from: string } } {
+  const given = ofCause.flatMap((name) => (alert.labels[name] ? [[name, alert.labels[name]]] : []))
+  return { name: 'alert-silences-new', query: { from: new URLSearchParams(given).toString() } }
+}
+
+export function isTab(name: string): name is Tab {
+  return Object.hasOwn(tabs, name)
+}
+
+/** The query of filters and a place; what is empty is left out. An unknown tab shows what is open. */
+export function queryOf(filters: Filters, cursor: string): AlertQuery {
+  const { state, level, ...rest } = filters
+  const query: AlertQuery = { limit: PAGE }
+  const status = tabs[isTab(state) ? state : 'open']
+  if (status) query.status = status
+  const known = levels.find((l) => l === level)
+  if (known) query.level = known
+  for (const [name, value] of Object.entries(rest)) {
+    if (value.trim() !== '') query[name as keyof typeof rest] = value.trim()
+  }
+  if (cursor) query.cursor = cursor
+  return query
+}
+
+/** Whether a verb makes sense for an alert as it is. */
+export function allows(alert: Pick<Alert, 'status'>, verb: Verb): boolean {
+  return verb === 'ack' ? alert.status === 'FIRING' : alert.status !== 'RESOLVED'
+}
+
+/** A label for the filter: a comma in its value is written \, and a backslash \\. */
+export function labelFilter(name: string, value: string): string {
+  return `${name}=${value.replace(/\\/g, '\\\\').replace(/,/g, '\\,')}`
+}
+
+/** What an alert is about, in a few words: its job, its node, or nothing. */
+export function subjectOf(alert: Pick<Alert, 'jobName' | 'jobId' | 'nodeId' | 'labels'>): string {
+  return alert.jobName ?? alert.jobId ?? alert.nodeId ?? alert.labels['queue'] ?? ''
+}
+
+/** Where "why?" about a job is answered, at the moment of the alert. */
+export function whyLink(alert: Pick<Alert, 'jobId' | 'startTime' | 'pendingSince'>): string | undefined {
+  const at = alert.pendingSince ?? alert.startTime
+  if (!alert.jobId || !at) return undefined
+  return `/jobs/${encodeURIComponent(alert.jobId)}?at=${encodeURIComponent(at)}`
+}
+
+/** Only addresses of the web are links. */
+export function safeLink(address: string | null | undefined): string | undefined {
+  return address && /^https?:\/\//i.test(address) ? address : undefined
+}
+
+interface Sent {
+  messageId: string
+  channelName: string | null
+  channelId: string
+  attempt: number
+}
+
+/** The attempts of each message, the latest message first and its attempts in order. */
+export function messagesOf<D extends Sent>(deliveries: readonly D[]): { id: string; latest: D; attempts: D[] }[] {
+  const found = new Map<string, D[]>()
+  for (const d of deliveries) found.set(d.messageId, [...(found.get(d.messageId) ?? []), d])
+  return [...found].flatMap(([id, all]) => {
+    const attempts = all.sort((a, b) => a.attempt - b.attempt)
+    const latest = attempts.at(-1)
+    return latest ? [{ id, latest, attempts: attempts.filter((a) => a.attempt > 0) }] : []
+  })
+}

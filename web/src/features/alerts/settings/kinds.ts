@@ -1,0 +1,157 @@
+import type { Permission } from '@/shared/api/types'
+import { levels, ruleTypes } from '../alert'
+
+/** What a field of a form is; `secret` and `secrets` (one a line) are written and never read. */
+export type FieldKind =
+  | 'text' | 'number' | 'switch' | 'choice' | 'lines' | 'map' | 'long' | 'json' | 'secret' | 'secrets' | 'channels' | 'moment'
+  | 'group' | 'groups' | 'jobs' | 'user' | 'users' | 'reference'
+
+/** The value of a secret that shall be removed; one that is empty stays as it is. */
+export const REMOVED = null
+
+/** A field; its name is its path in the body, as the server names it in errors. */
+export interface Field {
+  name: string
+  kind: FieldKind
+  required?: boolean
+  options?: readonly string[]
+  /** The kind of definition that a reference names by its id. */
+  of?: SettingKind
+  /** Set when it is made, and for good. */
+  fixed?: boolean
+}
+
+export const kinds = ['rules', 'channels', 'silences', 'routes', 'templates', 'teams', 'contacts', 'on-call'] as const
+export type SettingKind = (typeof kinds)[number]
+
+export const channelTypes = ['WEBHOOK', 'EMAIL', 'DINGTALK', 'WECOM', 'FEISHU', 'SLACK', 'TELEGRAM', 'ALERTMANAGER'] as const
+
+const text = (name: string, required = false): Field => ({ name, kind: 'text', required })
+const number = (name: string): Field => ({ name, kind: 'number' })
+const secret = (name: string): Field => ({ name, kind: 'secret' })
+const lines = (name: string): Field => ({ name, kind: 'lines' })
+const map = (name: string): Field => ({ name, kind: 'map' })
+const flag = (name: string): Field => ({ name, kind: 'switch' })
+const choice = (name: string, options: readonly string[], fixed = false): Field => ({ name, kind: 'choice', options, fixed, required: fixed })
+const moment = (name: string, required = false): Field => ({ name, kind: 'moment', required })
+const reference = (name: string, of: SettingKind): Field => ({ name, kind: 'reference', of })
+const group: Field = { name: 'group', kind: 'group', fixed: true }
+
+const channel: Record<string, Field[]> = {
+  EMAIL: [
+    text('config.host', true), number('config.port'), choice('config.tls', ['STARTTLS', 'TLS', 'NONE']), text('config.username'),
+    secret('config.password'), text('config.from', true), lines('config.to'),
+  ],
+  WEBHOOK: [text('config.url', true), secret('config.secret'), { name: 'config.secrets', kind: 'secrets' }, map('config.headers')],
+  DINGTALK: [secret('config.webhook'), secret('config.secret'), lines('config.atMobiles'), lines('config.atUserIds'), flag('config.atAll')],
+  WECOM: [secret('config.webhook'), lines('config.atUserIds')],
+  FEISHU: [secret('config.webhook'), secret('config.secret'), lines('config.atUserIds'), flag('config.atAll')],
+  SLACK: [secret('config.webhook'), lines('config.mentions')],
+  TELEGRAM: [secret('config.token'), text('config.chatId', true), number('config.threadId'), text('config.apiUrl')],
+  ALERTMANAGER: [
+    text('config.url', true), text('config.username'), secret('config.password'), secret('config.token'), number('config.firingForSec'),
+  ],
+}
+
+const levelTypes = ['NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH', 'NO_NODE', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG']
+const clusterTypes = ['LATENESS', 'QUEUE_DEPTH', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG']
+const thresholdTypes = ['CONSECUTIVE_FAILURES', 'FAILURE_RATE', 'NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH', 'CLOCK_SKEW']
+
+function rule(type: string): Field[] {
+  return [
+    choice('type', ruleTypes.filter((k) => k !== 'DELIVERY_FAILED'), true), choice('level', levels),
+    ...(type === 'EXPRESSION' ? [{ name: 'expression', kind: 'long', required: true } as const] : []),
+    ...(thresholdTypes.includes(type) ? [number('threshold')] : []),
+    ...(['FAILURE_RATE', 'NOTHING_RAN'].includes(type) ? [number('windowSec')] : []),
+    ...(levelTypes.includes(type) ? [number('forSec'), number('keepSec')] : [choice('notify', ['FIRST', 'EACH']), number('resolveAfterSec')]),
+    ...(clusterTypes.includes(type) ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const, { name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
+    { name: 'channelIds', kind: 'channels' }, map('labels'), { name: 'actions', kind: 'json' },
+  ]
+}
+
+/** The fields of a kind; those of rules and channels depend on the type. */
+export function fieldsOf(kind: SettingKind, type: string): Field[] {
+  const own: Record<SettingKind, () => Field[]> = {
+    rules: () => rule(type),
+    channels: () => [choice('type', channelTypes, true), choice('language', ['en', 'zh']), group, ...(channel[type] ?? [])],
+    silences: () => [{ name: 'match', kind: 'map', required: true }, moment('from'), moment('to', true), text('comment'), group],
+    routes: () => [
+      number('position'), map('match'), { name: 'channelIds', kind: 'channels' }, flag('continue'), lines('groupBy'), number('groupWaitSec'),
+      number('groupIntervalSec'), number('repeatSec'), number('escalateAfterSec'), { name: 'escalateTo', kind: 'channels' },
+      reference('onCallId', 'on-call'), reference('templateId', 'templates'), group,
+    ],
+    templates: () => [
+      ...['title', 'text', 'markdown', 'html'].flatMap((part) => ['en', 'zh'].map((l): Field => ({ name: `${part}.${l}`, kind: 'long' }))), group,
+    ],
+    teams: () => [{ name: 'members', kind: 'users' }, { name: 'channelIds', kind: 'channels' }, group],
+    contacts: () => [{ name: 'userId', kind: 'user', required: true }, text('email'), text('phone'), text('chatId'), group],
+    'on-call': () => [text('timeZone', true), { name: 'shifts', kind: 'json', required: true }, group],
+  }
+  return [{ name: 'name', kind: 'text', required: kind !== 'silences' }, ...own[kind](), flag('enabled')]
+}
+
+export function writePermission(kind: SettingKind): Permission {
+  return kind === 'channels' ? 'channel:write' : 'alert:write'
+}
+
+export type Values = Record<string, unknown>
+
+function read(from: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, name) => (typeof at === 'object' && at !== null ? (at as Values)[name] : undefined), from)
+}
+
+const lists: readonly FieldKind[] = ['channels', 'groups', 'jobs', 'users']
+
+/** The values of a form from an object of the server. Secrets are never there. */
+export function valuesOf(fields: readonly Field[], from: unknown): Values {
+  const values: Values = {}
+  for (const { name, kind } of fields) {
+    const value = read(from, name)
+    if (kind === 'lines') values[name] = Array.isArray(value) ? value.join('\n') : ''
+    else if (lists.includes(kind)) values[name] = Array.isArray(value) ? value : []
+    else if (kind === 'map') values[name] = Object.entries((value ?? {}) as Values).map(([k, v]) => `${k}=${String(v)}`).join('\n')
+    else if (kind === 'json') values[name] = value === undefined || value === null ? '[]' : JSON.stringify(value, null, 2)
+    else if (kind === 'secret' || kind === 'secrets') values[name] = ''
+    else values[name] = value ?? (name === 'enabled' ? true : undefined)
+  }
+  return values
+}
+
+function written(kind: FieldKind, value: unknown): unknown {
+  const rows = () => String(value ?? '').split('\n').map((row) => row.trim()).filter(Boolean)
+  switch (kind) {
+    case 'lines':
+    case 'secrets':
+      return rows()
+    case 'map':
+      return Object.fromEntries(rows().map((row) => {
+        const at = row.indexOf('=')
+        return at < 0 ? [row, ''] : [row.slice(0, at).trim(), row.slice(at + 1).trim()]
+      }))
+    case 'json':
+      return JSON.parse(String(value || '[]'))
+    default:
+      return value
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+}
+
+/** The body of values. What is empty is left out: it is at its default, and a secret stays as it is. */
+export function bodyOf(fields: readonly Field[], values: Values): Values {
+  // Without any configuration the server keeps the one that it has, also what was cleared.
+  const body: Values = fields.some((f) => f.name.startsWith('config.')) ? { config: {} } : {}
+  for (const { name, kind } of fields) {
+    const secret = kind === 'secret' || kind === 'secrets'
+    const removed = secret && values[name] === REMOVED
+    const value = removed ? (kind === 'secrets' ? [] : '') : written(kind, values[name])
+    if (isEmpty(value) && !removed) continue
+    const path = name.split('.')
+    const last = path.pop() ?? name
+    const owner = path.reduce<Values>((at, part) => (at[part] ??= {}) as Values, body)
+    owner[last] = value
+  }
+  return body
+}

@@ -1,0 +1,40 @@
+import type { Texts } from '@/shared/text'
+import type en from './en'
+
+export default {
+  title: '设置',
+  text: '此服务器的设置，以及各部分是否正常。',
+  about: '此服务器',
+  node: '应答节点',
+  version: '版本',
+  commit: '提交',
+  built: '构建时间',
+  go: 'Go',
+  store: '存储',
+  fine: '各部分运行正常。',
+  degraded: '{n} 个部分运行异常',
+  since: '自',
+  retention: '保留时间',
+  keep: {
+    executionsDays: '运行记录', logsDays: '运行日志', metricsDays: '时间序列', auditDays: '审计日志', nodesDays: '离线节点',
+    alertsDays: '告警', jobVersions: '每个任务的版本',
+  },
+  days: '{n} 天',
+  versions: '{n} 个版本',
+  all: '全部设置',
+  restart: '节点 {node} 的设置。通过配置文件、环境变量或命令行参数设置，修改后需要重启。任务、分组、用户和告警可在控制台中修改。',
+  search: '名称或含义的一部分',
+  changedOnly: '只看非默认值',
+  name: '设置项',
+  value: '值',
+  source: '来源',
+  meaning: '含义',
+  none: '无',
+  secretSet: '已设置，不显示',
+  secretUnset: '未设置',
+  sources: { DEFAULT: '默认', FILE: '文件', ENVIRONMENT: '环境变量', FLAG: '命令行' },
+  part: {
+    general: '常规', server: '服务器', log: '日志', node: '节点', store: '存储', redis: 'Redis', kafka: 'Kafka', engine: '引擎', executor: '执行器',
+    auth: '登录', secrets: '密钥', retention: '保留', monitoring: '监控', tracing: '链路追踪',
+  },
+} satisfies Texts<typeof en>

@@ -1,0 +1,88 @@
+// Each state as a shape, a word and a colour, for people who do not see one of them.
+// The words are shared.status.STATE in the texts; the colours are tokens.
+
+/** The colours of states; tokens --NAME and --NAME-soft. */
+export type Tone = 'good' | 'run' | 'warn' | 'bad' | 'dead' | 'wait' | 'off'
+
+/** The shapes, as paths in a square of 16; shapes.ts draws them. */
+export type Shape =
+  | 'check' | 'cross' | 'hourglass' | 'play' | 'clock' | 'slash' | 'skip' | 'octagon' | 'dashed' | 'pause' | 'flag'
+  | 'triangle' | 'down' | 'bell' | 'hand' | 'info' | 'question'
+
+export interface Look {
+  tone: Tone
+  shape: Shape
+}
+
+const execution = {
+  PLANNED: { tone: 'off', shape: 'dashed' },
+  WAITING: { tone: 'wait', shape: 'clock' },
+  RUNNING: { tone: 'run', shape: 'play' },
+  SUCCESS: { tone: 'good', shape: 'check' },
+  FAILED: { tone: 'bad', shape: 'cross' },
+  TIMEOUT: { tone: 'warn', shape: 'hourglass' },
+  CANCELLED: { tone: 'off', shape: 'slash' },
+  SKIPPED: { tone: 'off', shape: 'skip' },
+  DEAD: { tone: 'dead', shape: 'octagon' },
+} as const satisfies Record<string, Look>
+
+const job = {
+  CREATED: { tone: 'off', shape: 'dashed' },
+  ENABLED: { tone: 'good', shape: 'check' },
+  PAUSED: { tone: 'warn', shape: 'pause' },
+  FINISHED: { tone: 'off', shape: 'flag' },
+} as const satisfies Record<string, Look>
+
+const node = {
+  UP: { tone: 'good', shape: 'check' },
+  SUSPECT: { tone: 'warn', shape: 'question' },
+  DOWN: { tone: 'bad', shape: 'cross' },
+  DRAINING: { tone: 'run', shape: 'down' },
+} as const satisfies Record<string, Look>
+
+const alert = {
+  PENDING: { tone: 'wait', shape: 'clock' },
+  FIRING: { tone: 'bad', shape: 'bell' },
+  ACKNOWLEDGED: { tone: 'warn', shape: 'hand' },
+  RESOLVED: { tone: 'good', shape: 'check' },
+} as const satisfies Record<string, Look>
+
+const level = {
+  INFO: { tone: 'run', shape: 'info' },
+  WARNING: { tone: 'warn', shape: 'triangle' },
+  CRITICAL: { tone: 'bad', shape: 'octagon' },
+} as const satisfies Record<string, Look>
+
+/** Messages of alerts, and what alerts do. */
+const delivery = {
+  OPEN: { tone: 'wait', shape: 'clock' },
+  SENT: { tone: 'good', shape: 'check' },
+  DONE: { tone: 'good', shape: 'check' },
+  REFUSED: { tone: 'bad', shape: 'slash' },
+  FAILED: { tone: 'bad', shape: 'cross' },
+  UNKNOWN: { tone: 'warn', shape: 'question' },
+  DEAD: { tone: 'dead', shape: 'octagon' },
+  SUPPRESSED: { tone: 'off', shape: 'slash' },
+} as const satisfies Record<string, Look>
+
+const backfill = {
+  ACTIVE: { tone: 'run', shape: 'play' },
+  DONE: { tone: 'good', shape: 'check' },
+  CANCELLED: { tone: 'off', shape: 'slash' },
+} as const satisfies Record<string, Look>
+
+/** The states by what has them. */
+export const statuses = { execution, job, node, alert, level, delivery, backfill }
+export type Kind = keyof typeof statuses
+
+const unknown: Look = { tone: 'off', shape: 'question' }
+
+/** How a state looks; a state of a newer server is shown by its name. */
+export function lookOf(kind: Kind, state: string): Look {
+  return (statuses[kind] as Record<string, Look>)[state] ?? unknown
+}
+
+/** The key of the word of a state. A delivery that is dead is no dead letter. */
+export function wordOf(kind: Kind, state: string): string {
+  return kind === 'delivery' && state === 'DEAD' ? 'shared.status.GIVEN_UP' : `shared.status.${state}`
+}

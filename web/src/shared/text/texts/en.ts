@@ -1,0 +1,41 @@
+export default {
+  unit: { ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd' },
+  action: {
+    cancel: 'Cancel', save: 'Save', delete: 'Delete', edit: 'Edit', create: 'Create', close: 'Close', retry: 'Try again',
+    copy: 'Copy', copied: 'Copied', more: 'More', refresh: 'Refresh', back: 'Back', clear: 'Clear', apply: 'Apply',
+    export: 'Export', showAll: 'Show all',
+  },
+  table: {
+    first: 'First page', previous: 'Previous', next: 'Next', selected: 'one selected | {n} selected', select: 'Select {name}',
+    selectAll: 'Select all on this page', loading: 'Loading', actions: 'Actions', rows: 'one row | {n} rows',
+    searchedUntil: 'Looked at entries until {time}. Go on for older ones.',
+  },
+  error: {
+    title: 'This could not be loaded', offline: 'The server does not answer',
+    offlineText: 'It may restart, or the network is away. The page goes on by itself when it is back.',
+    tooSlow: 'The server takes too long to answer', notFound: 'This does not exist, or is not for you to see',
+    forbidden: 'You may not see this', forbiddenText: 'Ask an admin for the permission {permission}.',
+    tooMany: 'Too many calls at once. Wait a moment.', console: 'Something went wrong in this page', requestId: 'Request {id}',
+    failed: 'That did not work', conflict: 'It was changed meanwhile', technical: 'What the server says',
+  },
+  empty: { title: 'Nothing here yet', filtered: 'Nothing matches these filters', clearFilters: 'Clear the filters' },
+  time: { never: 'never', jobZone: 'job: {time}', today: 'today', now: 'now' },
+  status: {
+    WAITING: 'Waiting', RUNNING: 'Running', SUCCESS: 'Succeeded', FAILED: 'Failed', TIMEOUT: 'Timed out',
+    CANCELLED: 'Cancelled', SKIPPED: 'Skipped', DEAD: 'Dead letter', PLANNED: 'Planned',
+    CREATED: 'Not enabled', ENABLED: 'Enabled', PAUSED: 'Paused', FINISHED: 'Finished',
+    UP: 'Up', SUSPECT: 'Suspect', DOWN: 'Down', DRAINING: 'Draining',
+    PENDING: 'Pending', FIRING: 'Firing', ACKNOWLEDGED: 'Acknowledged', RESOLVED: 'Resolved',
+    INFO: 'Info', WARNING: 'Warning', CRITICAL: 'Critical',
+    OPEN: 'Open', DONE: 'Done', REFUSED: 'Refused', SENT: 'Sent', SUPPRESSED: 'Suppressed', UNKNOWN: 'Unknown', ACTIVE: 'Active',
+    GIVEN_UP: 'Given up',
+  },
+  bulk: {
+    title: 'What was done', sum: '{done} done, {failed} not', more: 'There are more than one call treats. Do it again for the rest.', ok: 'Done', failed: 'Not done',
+  },
+  confirm: { typeName: 'Type {name} to confirm' },
+  chart: { asTable: 'Show as a table', asChart: 'Show as a chart', time: 'Time' },
+  diff: { none: 'The texts are equal.', equal: 'one equal line | {n} equal lines' },
+  editor: { leave: 'Escape, then Tab leaves the editor.' },
+  form: { required: 'This is needed' },
+}

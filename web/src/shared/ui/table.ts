@@ -1,0 +1,23 @@
+/** A column of a DataTable; its cells come in the slot of its name, or else as the field of that name. */
+export interface Column {
+  name: string
+  /** The head; a column of buttons has none to see. */
+  title: string
+  align?: 'left' | 'right'
+  /** A width of CSS, for columns that should not grow. */
+  width?: string
+  /** Left out on a phone. */
+  wide?: boolean
+  /** Read by readers of screens alone. */
+  unseen?: boolean
+}
+
+/** What a DataTable shows of a query of vue-query. */
+export interface TableQuery<T> {
+  data: { items: T[]; nextCursor?: string | null } | undefined
+  error: unknown
+  isPending: boolean
+  isFetching: boolean
+  isPlaceholderData?: boolean
+  refetch: () => unknown
+}
