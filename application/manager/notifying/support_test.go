@@ -17,7 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/template"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -210,7 +210,7 @@ func (p *post) plan(key, channel string, n int, of ...*alert.Alert) string {
 	p.t.Helper()
 	now := p.clock.Now()
 	out := &alert.Notification{
-		ID: alerting.NotificationID(key, channel, n), GroupKey: key, ChannelID: channel, Number: n,
+		ID: policy.NotificationID(key, channel, n), GroupKey: key, ChannelID: channel, Number: n,
 		State: alert.NotificationOpen, NextTry: now, CreateTime: now, UpdateTime: now,
 	}
 	for _, a := range of {

@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
 // Interval is how often the leader looks whether a report is due.
@@ -190,7 +190,7 @@ func (r *Reporter) RunOnce(ctx context.Context) error {
 		return fmt.Errorf("write the weekly report: %w", err)
 	}
 	n := &alert.Notification{
-		ID: alerting.NotificationID(alerting.ReportKey(), channel, number), GroupKey: alerting.ReportKey(),
+		ID: policy.NotificationID(policy.ReportKey(), channel, number), GroupKey: policy.ReportKey(),
 		ChannelID: channel, Number: number, State: alert.NotificationOpen, NextTry: now, Body: body, CreateTime: now,
 		UpdateTime: now,
 	}
@@ -210,7 +210,7 @@ func (r *Reporter) RunOnce(ctx context.Context) error {
 // last is the number of the latest report; 0: there was none.
 func (r *Reporter) last(ctx context.Context, channel string) (number int, err error) {
 	err = r.Store.Write(ctx, repository.LaneAPI, "weekly-report-last", func(ctx context.Context, tx repository.Tx) error {
-		n, _, err := tx.Alerts.LastNotification(ctx, alerting.ReportKey(), channel)
+		n, _, err := tx.Alerts.LastNotification(ctx, policy.ReportKey(), channel)
 		number = n.Number
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/report"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
@@ -71,7 +71,7 @@ func (o *office) reports() (out []string) {
 	due, err := o.Store.DueNotifications(o.t.Context(), o.Clock.Now(), nil, 10)
 	require.NoError(o.t, err)
 	for _, n := range due {
-		require.Equal(o.t, alerting.ReportKey(), n.GroupKey)
+		require.Equal(o.t, policy.ReportKey(), n.GroupKey)
 		out = append(out, n.Body.Text)
 	}
 	return out

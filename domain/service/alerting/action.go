@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -137,7 +138,7 @@ func misfit(k alert.ActionKind, t alert.RuleType) string {
 
 // ActionID is the id of an action of an episode: whoever plans it again meets the first.
 func ActionID(alertID string, position int) string {
-	return "a-" + hash("action", alertID, strconv.Itoa(position))
+	return "a-" + identity.Hash("action", alertID, strconv.Itoa(position))
 }
 
 // ActionsOf are the actions of an alert that fires. Of a rule that was edited since the

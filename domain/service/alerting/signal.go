@@ -1,13 +1,12 @@
 // Package alerting holds the rules of alerting as pure functions: what is evidence for an
-// alert, what evidence does to an episode, and where the alert is told. It knows no store
-// and no clock, so that a dry run over the past asks the same functions.
+// alert, and what evidence does to an episode. It knows no store and no clock, so that a
+// dry run over the past asks the same functions.
 package alerting
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -35,23 +34,12 @@ type Signal struct {
 }
 
 // Fingerprint names what the alert is about. It is frozen: every node computes the same.
-func (s *Signal) Fingerprint() string { return hash("alert", s.Rule.ID, s.Subject) }
+func (s *Signal) Fingerprint() string { return identity.Hash("alert", s.Rule.ID, s.Subject) }
 
 // EpisodeID is the id of the episode that the evidence opens. It begins with the moment of
 // the evidence, so that the newest episode of a fingerprint has the greatest id.
 func (s *Signal) EpisodeID() string {
 	return identity.ExecutionID(s.At, s.Fingerprint(), s.Evidence, 0)
-}
-
-// hash is 128 bits over texts, in hexadecimal digits. No two lists of texts run together.
-func hash(texts ...string) string {
-	var b []byte
-	for _, text := range texts {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
-		b = append(b, text...)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
 }
 
 // labels are those of the job or the node, those of the rule, and what every alert has.
@@ -68,4 +56,14 @@ func (s *Signal) labels() map[string]string {
 		}
 	}
 	return out
+}
+
+// NotDelivered is the evidence that a notification of a channel is DEAD.
+func NotDelivered(r *alert.Rule, c alert.Head, notificationID, why string, at time.Time) Signal {
+	return Signal{
+		Rule: r, Subject: c.ID, Evidence: notificationID, At: at, Group: c.Group,
+		Labels:  map[string]string{"channel": c.Name},
+		Content: fmt.Sprintf("The channel %s did not take a message: %s.", c.Name, cut(strings.TrimRight(why, "."))),
+		Details: map[string]string{"channel": c.Name, "channelId": c.ID, "message": cut(why)},
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -189,4 +190,15 @@ func unhex(x uint64) (value uint32, wrong uint64) {
 	v = (v | v>>4) & 0x00ff00ff00ff00ff
 	v = (v | v>>8) & 0x0000ffff0000ffff
 	return uint32(v | v>>16), wrong
+}
+
+// Hash is 128 bits over texts, in hexadecimal digits. No two lists of texts run together.
+func Hash(texts ...string) string {
+	var b []byte
+	for _, text := range texts {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
+		b = append(b, text...)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }

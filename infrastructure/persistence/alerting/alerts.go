@@ -8,7 +8,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -167,7 +167,7 @@ func (r *Alerts) PurgeReports(ctx context.Context, before time.Time, limit int) 
 		p = repository.Purged{}
 		ids, err := sqldb.Collect(ctx, c, "notification.old-reports",
 			"SELECT id FROM scheduler_notification WHERE group_key = ? AND state <> ? AND create_time < ? ORDER BY id LIMIT ?",
-			[]any{alerting.ReportKey(), string(alert.NotificationOpen), sqlvalue.TimeArg(before), limit}, sqlvalue.ScanText)
+			[]any{policy.ReportKey(), string(alert.NotificationOpen), sqlvalue.TimeArg(before), limit}, sqlvalue.ScanText)
 		for _, id := range ids {
 			if _, err := c.Exec(ctx, "delivery.purge", "DELETE FROM scheduler_alert_delivery WHERE notification_id = ?",
 				id); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
 const (
@@ -33,7 +33,7 @@ type draft struct {
 type outbox struct {
 	tx     repository.Tx
 	now    time.Time
-	policy *alerting.Policy
+	policy *policy.Policy
 	last   map[place]*draft
 	order  []*draft
 	// given is how many messages a channel got within the last minute.
@@ -42,7 +42,7 @@ type outbox struct {
 
 // tell adds an alert to the notification of a target that waits for others, or makes the
 // next one. Why is what holds it back.
-func (w *outbox) tell(ctx context.Context, target alerting.Target, a *alert.Alert, why string) error {
+func (w *outbox) tell(ctx context.Context, target policy.Target, a *alert.Alert, why string) error {
 	last, err := w.latest(ctx, place{target.GroupKey, target.ChannelID})
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (w *outbox) tell(ctx context.Context, target alerting.Target, a *alert.Aler
 			return err
 		}
 		if full {
-			target.GroupKey = alerting.OverflowKey(target.ChannelID)
+			target.GroupKey = policy.OverflowKey(target.ChannelID)
 			target.Wait, target.Interval, target.TemplateID, target.To = overflowWait, overflowWait, "", nil
 			target.RouteID = ""
 			if last, err = w.latest(ctx, place{target.GroupKey, target.ChannelID}); err != nil {
@@ -114,7 +114,7 @@ func (w *outbox) full(ctx context.Context, channelID string) (bool, error) {
 }
 
 // add makes the notification after the last one.
-func (w *outbox) add(ctx context.Context, target alerting.Target, last *draft, state alert.NotificationState,
+func (w *outbox) add(ctx context.Context, target policy.Target, last *draft, state alert.NotificationState,
 	why string,
 	told alert.NotifiedAlert,
 ) error {
@@ -130,7 +130,7 @@ func (w *outbox) add(ctx context.Context, target alerting.Target, last *draft, s
 	if next := before.Add(target.Interval); last.Number > 0 && next.After(n.NextTry) {
 		n.NextTry = next
 	}
-	n.ID = alerting.NotificationID(n.GroupKey, n.ChannelID, n.Number)
+	n.ID = policy.NotificationID(n.GroupKey, n.ChannelID, n.Number)
 	if state == alert.NotificationSuppressed {
 		n.Alerts = []alert.NotifiedAlert{told}
 		if err := w.tx.Alerts.AddNotifications(ctx, []*alert.Notification{&n}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
 const (
@@ -85,8 +86,8 @@ func (r *Planner) Plan(ctx context.Context) (int, error) {
 
 // desk is what a turn plans by, read once.
 type desk struct {
-	policy *alerting.Policy
-	causes alerting.Causes
+	policy *policy.Policy
+	causes policy.Causes
 }
 
 func (r *Planner) desk(ctx context.Context) (*desk, error) {
@@ -98,7 +99,7 @@ func (r *Planner) desk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &desk{policy: p, causes: alerting.CausesAmong(held)}, nil
+	return &desk{policy: p, causes: policy.CausesAmong(held)}, nil
 }
 
 // planSome plans for some alerts in one transaction, and returns for how many: those that
@@ -136,12 +137,12 @@ func (r *Planner) planSome(ctx context.Context, d *desk, due []*alert.Alert) (pl
 }
 
 // policy reads what decides where alerts are told.
-func (r *Planner) policy(ctx context.Context) (*alerting.Policy, error) {
+func (r *Planner) policy(ctx context.Context) (*policy.Policy, error) {
 	all, err := r.Settings.AlertSettings(ctx, alert.Kinds(), ruleset.MaxSettings)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of alerting: %w", err)
 	}
-	p := &alerting.Policy{
+	p := &policy.Policy{
 		Rules:    ruleset.Read[alert.Rule](all, alert.KindRule, r.Logger),
 		Teams:    ruleset.Read[alert.Team](all, alert.KindTeam, r.Logger),
 		OnCall:   ruleset.Read[alert.OnCall](all, alert.KindOnCall, r.Logger),
@@ -178,7 +179,7 @@ func typeOf(document string) alert.ChannelType {
 }
 
 // carry adds to a policy the rules that the jobs of alerts carry themselves.
-func (r *Planner) carry(ctx context.Context, p *alerting.Policy, due []*alert.Alert) error {
+func (r *Planner) carry(ctx context.Context, p *policy.Policy, due []*alert.Alert) error {
 	short, err := ruleset.OfJobs(ctx, r.Alerts, due)
 	for id, rule := range short {
 		p.Rules[id] = alerting.Named(rule, p.ChannelIDs)

@@ -7,6 +7,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
 // eachAtMost is how often an alert of a rule that tells of each evidence is told.
@@ -121,7 +122,7 @@ func (t *turn) over(a *alert.Alert) bool { return a.Status == alert.Resolved && 
 
 // targets are where an alert is to be told now, and when it is to be planned again; zero is
 // never.
-func (t *turn) targets(a *alert.Alert) (out []alerting.Target, due time.Time) {
+func (t *turn) targets(a *alert.Alert) (out []policy.Target, due time.Time) {
 	if t.over(a) {
 		if _, short := alerting.ShortRuleOf(a.RuleID); short {
 			return nil, due // a job names who is told of what is over
@@ -157,7 +158,7 @@ func (t *turn) targets(a *alert.Alert) (out []alerting.Target, due time.Time) {
 
 // when is when an alert is to be told through a target, or to be recorded as held back from
 // it; zero is never.
-func (t *turn) when(a *alert.Alert, target alerting.Target) (when time.Time) {
+func (t *turn) when(a *alert.Alert, target policy.Target) (when time.Time) {
 	h := t.told[target.ChannelID]
 	if h == nil {
 		return t.now
@@ -190,10 +191,10 @@ func (t *turn) when(a *alert.Alert, target alerting.Target) (when time.Time) {
 // toldBefore are the targets that were told of an alert that is over: in the group of their
 // latest message about it, so that this one comes after it, and to the same people, whoever
 // is on call by now.
-func (t *turn) toldBefore(a *alert.Alert) (out []alerting.Target) {
+func (t *turn) toldBefore(a *alert.Alert) (out []policy.Target) {
 	fired := *a
 	fired.Status = alert.Firing
-	known := map[string]alerting.Target{}
+	known := map[string]policy.Target{}
 	all, _ := t.policy.Targets(&fired, t.now)
 	for _, target := range all {
 		known[target.ChannelID] = target

@@ -10,7 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
@@ -175,7 +175,7 @@ func told(t *testing.T, s *persistence.Store) {
 
 	before := noon.Add(time.Minute)
 	for want, state := range []alert.NotificationState{alert.NotificationOpen, alert.NotificationSent} {
-		old := message(alerting.ReportKey(), want+1)
+		old := message(policy.ReportKey(), want+1)
 		old.ID, old.State = fmt.Sprint("week-", want), state
 		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			return tx.Alerts.AddNotifications(ctx, []*alert.Notification{old})

@@ -1,4 +1,4 @@
-package alerting_test
+package policy_test
 
 import (
 	"testing"
@@ -7,8 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func at(sec int) time.Time { return noon.Add(time.Duration(sec) * time.Second) }
 
 func route(id string, position int, change func(r *alert.Route)) *alert.Route {
 	r := &alert.Route{
@@ -31,14 +35,14 @@ func firing(change func(a *alert.Alert)) *alert.Alert {
 	return a
 }
 
-func policy(routes ...*alert.Route) *alerting.Policy {
-	return &alerting.Policy{
+func routed(routes ...*alert.Route) *policy.Policy {
+	return &policy.Policy{
 		Rules: map[string]*alert.Rule{"r1": {ChannelIDs: []string{"direct", "gone"}}}, Routes: routes,
 		Channels: map[string]string{"direct": "", "c-1": "", "c-2": "", "c-3": "", "c-risk": "risk", "boss": ""},
 	}
 }
 
-func channels(targets []alerting.Target) (out []string) {
+func channels(targets []policy.Target) (out []string) {
 	for _, t := range targets {
 		out = append(out, t.ChannelID)
 	}
@@ -86,14 +90,14 @@ func TestTheFirstRouteThatMatchesTakesTheAlert(t *testing.T) {
 			[]string{"direct", "c-3"},
 		},
 	} {
-		targets, next := policy(c.routes...).Targets(firing(nil), noon)
+		targets, next := routed(c.routes...).Targets(firing(nil), noon)
 		require.Equal(t, c.want, channels(targets), name)
 		require.True(t, next.IsZero(), name)
 	}
 }
 
 func TestAlertsShareAMessageByLabels(t *testing.T) {
-	p := policy(route("1", 1, func(r *alert.Route) {
+	p := routed(route("1", 1, func(r *alert.Route) {
 		r.GroupBy, r.GroupWaitSec, r.GroupIntervalSec, r.RepeatSec, r.TemplateID = []string{"severity"}, 30, 300, 3600, "t"
 	}))
 	p.Rules = nil
@@ -105,18 +109,18 @@ func TestAlertsShareAMessageByLabels(t *testing.T) {
 	require.Equal(t, one, key(func(a *alert.Alert) { a.Fingerprint = "other" }))
 	require.NotEqual(t, one, key(func(a *alert.Alert) { a.Labels["severity"] = "INFO" }))
 	targets, _ := p.Targets(firing(nil), noon)
-	require.Equal(t, alerting.Target{
+	require.Equal(t, policy.Target{
 		ChannelID: "c-1", GroupKey: one, Wait: 30 * time.Second, Interval: 5 * time.Minute, Repeat: time.Hour,
 		RouteID: "1", TemplateID: "t",
 	}, targets[0])
 	p.Routes[0].GroupBy = nil
 	require.NotEqual(t, key(nil), key(func(a *alert.Alert) { a.Fingerprint = "other" }), "else each stands alone")
-	require.NotEqual(t, alerting.NotificationID(one, "c", 1), alerting.NotificationID(one, "c", 2))
-	require.LessOrEqual(t, len(alerting.NotificationID(one, "c", 1)), 50, "it fits its column")
+	require.NotEqual(t, policy.NotificationID(one, "c", 1), policy.NotificationID(one, "c", 2))
+	require.LessOrEqual(t, len(policy.NotificationID(one, "c", 1)), 50, "it fits its column")
 }
 
 func TestAnAlertThatNobodyAcknowledgesEscalates(t *testing.T) {
-	p := policy(route("1", 1, func(r *alert.Route) { r.EscalateAfterSec, r.EscalateTo = 600, []string{"boss"} }))
+	p := routed(route("1", 1, func(r *alert.Route) { r.EscalateAfterSec, r.EscalateTo = 600, []string{"boss"} }))
 	p.Rules = nil
 	targets, next := p.Targets(firing(nil), at(599))
 	require.Equal(t, []string{"c-1"}, channels(targets))
@@ -132,7 +136,7 @@ func TestAnAlertThatNobodyAcknowledgesEscalates(t *testing.T) {
 }
 
 func TestTheTeamOnCallIsTold(t *testing.T) {
-	p := policy(route("1", 1, func(r *alert.Route) { r.ChannelIDs, r.OnCallID = nil, "plan" }))
+	p := routed(route("1", 1, func(r *alert.Route) { r.ChannelIDs, r.OnCallID = nil, "plan" }))
 	p.Rules = nil
 	p.Teams = map[string]*alert.Team{"day": {ChannelIDs: []string{"c-2"}}, "night": {ChannelIDs: []string{"c-3"}}}
 	p.OnCall = map[string]*alert.OnCall{"plan": {
@@ -152,21 +156,21 @@ func TestAShiftBelongsToTheDayOnWhichItBegins(t *testing.T) {
 	night := alert.Shift{Days: []time.Weekday{time.Friday}, FromMin: 1320, ToMin: 360}
 	friday := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	for hour, want := range map[int]bool{5: false, 21: false, 22: true, 29: true, 30: false, 46: false} {
-		require.Equal(t, want, alerting.OnShift(night, friday.Add(time.Duration(hour)*time.Hour)), "hour %d", hour)
+		require.Equal(t, want, policy.OnShift(night, friday.Add(time.Duration(hour)*time.Hour)), "hour %d", hour)
 	}
 }
 
 func TestASilenceHoldsBackWhatItMatches(t *testing.T) {
-	silence := func(change func(s *alert.Silence)) *alerting.Policy {
+	silence := func(change func(s *alert.Silence)) *policy.Policy {
 		s := &alert.Silence{
 			Head: alert.Head{Enabled: true}, Match: map[string]string{"job": "settle"}, From: noon, To: at(60),
 		}
 		if change != nil {
 			change(s)
 		}
-		return &alerting.Policy{Silences: []*alert.Silence{s}}
+		return &policy.Policy{Silences: []*alert.Silence{s}}
 	}
-	held := func(p *alerting.Policy, sec int) bool {
+	held := func(p *policy.Policy, sec int) bool {
 		_, yes := p.Silenced(firing(nil), at(sec))
 		return yes
 	}
@@ -199,14 +203,14 @@ func TestACauseHoldsBackWhatItExplains(t *testing.T) {
 		"one does not explain itself": {job(alert.NotFired, "j"), job(alert.NotFired, "j"), false},
 		"a standstill explains":       {node(alert.NothingRan, ""), job(alert.NotFired, "j"), true},
 	} {
-		p := policy(route("1", 1, nil))
-		got := p.Explained(c.a, alerting.CausesAmong([]*alert.Alert{c.a, c.cause}), noon)
+		p := routed(route("1", 1, nil))
+		got := p.Explained(c.a, policy.CausesAmong([]*alert.Alert{c.a, c.cause}), noon)
 		require.Equal(t, c.want, got["c-1"] == c.cause, name)
 		p.Routes, p.Rules = nil, nil
-		require.Empty(t, p.Explained(c.a, alerting.CausesAmong([]*alert.Alert{c.a, c.cause}), noon),
+		require.Empty(t, p.Explained(c.a, policy.CausesAmong([]*alert.Alert{c.a, c.cause}), noon),
 			"%s: what goes nowhere explains nothing", name)
 		c.cause.Status = alert.Pending
-		got = policy(route("1", 1, nil)).Explained(c.a, alerting.CausesAmong([]*alert.Alert{c.cause}), noon)
+		got = routed(route("1", 1, nil)).Explained(c.a, policy.CausesAmong([]*alert.Alert{c.cause}), noon)
 		require.Empty(t, got, "%s: a pending alert explains nothing", name)
 	}
 }
@@ -224,15 +228,15 @@ func TestMembersTakeTurns(t *testing.T) {
 	} {
 		moment, err := time.ParseInLocation("2006-01-02T15:04:05", at, zone)
 		require.NoError(t, err)
-		require.Equal(t, []string{want}, alerting.Turn(week, people, moment), at)
+		require.Equal(t, []string{want}, policy.Turn(week, people, moment), at)
 	}
-	require.Equal(t, people, alerting.Turn(alert.Shift{}, people, noon), "without turns all of them")
-	require.Empty(t, alerting.Turn(week, nil, noon))
+	require.Equal(t, people, policy.Turn(alert.Shift{}, people, noon), "without turns all of them")
+	require.Empty(t, policy.Turn(week, nil, noon))
 }
 
 // The mail about an alert goes to who is on call; without an address to those of the channel.
 func TestAMailGoesToWhoIsOnCall(t *testing.T) {
-	p := policy(route("1", 1, func(r *alert.Route) {
+	p := routed(route("1", 1, func(r *alert.Route) {
 		r.OnCallID, r.EscalateAfterSec, r.EscalateTo = "plan", 60, []string{"boss"}
 	}))
 	p.Teams = map[string]*alert.Team{"day": {Members: []string{"ann", "bob"}, ChannelIDs: []string{"c-2"}}}
@@ -268,7 +272,7 @@ func TestAContactOfAGroupIsForRoutesOfThatGroup(t *testing.T) {
 		return &alert.Contact{Head: alert.Head{Enabled: true, Group: group, Name: name}, Email: email}
 	}
 	to := func(routeOf string, contacts ...*alert.Contact) []string {
-		p := policy(route("1", 1, func(r *alert.Route) { r.OnCallID, r.Group = "plan", routeOf }))
+		p := routed(route("1", 1, func(r *alert.Route) { r.OnCallID, r.Group = "plan", routeOf }))
 		p.Mail = map[string]bool{"c-1": true}
 		p.Teams = map[string]*alert.Team{"day": {Members: []string{"ann"}}}
 		p.Contacts = map[string][]*alert.Contact{"ann": contacts}

@@ -1,4 +1,4 @@
-package alerting
+package policy
 
 import (
 	"slices"

@@ -1,8 +1,9 @@
-package alerting
+// Package policy decides whom an alert is told: routes, silences, causes and who is on call.
+// It knows no store and no clock.
+package policy
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // Policy is what decides where alerts are told.
@@ -71,7 +74,7 @@ func (p *Policy) Targets(a *alert.Alert, now time.Time) (targets []Target, next 
 		add(Target{GroupKey: a.Fingerprint}, r.ChannelIDs)
 	}
 	unnamed := a.Type == alert.DeadlineMissed || a.Type == alert.DeadlineAtRisk
-	if _, short := ShortRuleOf(a.RuleID); short && !(unnamed && len(targets) == 0) {
+	if _, short := alerting.ShortRuleOf(a.RuleID); short && !(unnamed && len(targets) == 0) {
 		return targets, next // the job says itself who is told
 	}
 	for _, r := range inOrder(p.Routes) {
@@ -116,7 +119,7 @@ func (p *Policy) through(channelID string, t Target) Target {
 	case !p.Mail[channelID]:
 		t.To = nil
 	case len(t.To) > 0:
-		t.GroupKey = hash(append([]string{"to", t.GroupKey}, t.To...)...)
+		t.GroupKey = identity.Hash(append([]string{"to", t.GroupKey}, t.To...)...)
 	}
 	return t
 }
@@ -131,16 +134,6 @@ func deadChannel(a *alert.Alert) string {
 		return ""
 	}
 	return a.Details["channelId"]
-}
-
-// NotDelivered is the evidence that a notification of a channel is DEAD.
-func NotDelivered(r *alert.Rule, c alert.Head, notificationID, why string, at time.Time) Signal {
-	return Signal{
-		Rule: r, Subject: c.ID, Evidence: notificationID, At: at, Group: c.Group,
-		Labels:  map[string]string{"channel": c.Name},
-		Content: fmt.Sprintf("The channel %s did not take a message: %s.", c.Name, cut(strings.TrimRight(why, "."))),
-		Details: map[string]string{"channel": c.Name, "channelId": c.ID, "message": cut(why)},
-	}
 }
 
 // sooner is the earlier of two moments of which either may be unset.
@@ -163,24 +156,24 @@ func inOrder(routes []*alert.Route) []*alert.Route {
 // labels each alert stands alone, so that the order of its messages is its own.
 func groupKey(r *alert.Route, a *alert.Alert) string {
 	if len(r.GroupBy) == 0 {
-		return hash("route", r.ID, a.Fingerprint)
+		return identity.Hash("route", r.ID, a.Fingerprint)
 	}
 	parts := []string{"route", r.ID}
 	for _, name := range r.GroupBy {
 		parts = append(parts, name, a.Labels[name])
 	}
-	return hash(parts...)
+	return identity.Hash(parts...)
 }
 
 // OverflowKey names the alerts that share a message to a channel because it has got as
 // many as it may.
-func OverflowKey(channelID string) string { return hash("overflow", channelID) }
+func OverflowKey(channelID string) string { return identity.Hash("overflow", channelID) }
 
 // ReportKey is the group key of weekly reports; their number is the week.
-func ReportKey() string { return hash("weekly-report") }
+func ReportKey() string { return identity.Hash("weekly-report") }
 
 // NotificationID is the id of the n-th message of a group key to a channel: whoever plans
 // it again meets the first.
 func NotificationID(groupKey, channelID string, n int) string {
-	return "n-" + hash("notification", groupKey, channelID, strconv.Itoa(n))
+	return "n-" + identity.Hash("notification", groupKey, channelID, strconv.Itoa(n))
 }
