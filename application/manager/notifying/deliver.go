@@ -60,8 +60,9 @@ func (n *Notifier) deliver(ctx context.Context, d alert.Notification) error {
 	} else {
 		taken.Conclude(result.Result, why, result.RetryAfter, delivery.EndTime, n.Random())
 	}
-	if result.Code != codeLate {
-		n.gates.note(s.ID, s.Name, result, n.Clock.Monotonic())
+	if result.Code != codeLate && n.gates.note(s.ID, result, n.Clock.Monotonic()) {
+		n.Logger.Warn("a channel of alerts does not take messages, and is asked once a minute", "channel", s.ID,
+			"name", s.Name, "code", result.Code)
 	}
 	return n.end(ctx, s, taken, delivery, told && aboutChannels(message))
 }

@@ -3,7 +3,6 @@ package notifying
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,11 +24,9 @@ const (
 // gate is what a node knows of a channel. Times are monotonic. It decides only when a
 // message is tried: a node that starts anew asks at once.
 type gate struct {
-	name    string
 	running int
-	// failures is how many attempts failed in a row, and why the last one did.
+	// failures is how many attempts failed in a row.
 	failures int
-	why      string
 	// closedUntil: nothing is sent before.
 	closedUntil time.Duration
 }
@@ -106,27 +103,27 @@ func (g *gates) leave(n alert.Notification) {
 	}
 }
 
-// note learns from an attempt. A receiver that refuses a message does answer.
-func (g *gates) note(channelID, name string, r alert.SendResult, now time.Duration) {
+// note learns from an attempt, and reports whether the channel has just broken. A receiver
+// that refuses a message does answer.
+func (g *gates) note(channelID string, r alert.SendResult, now time.Duration) (broke bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.channels[channelID]
 	if c == nil {
-		return
+		return false
 	}
-	c.name = name
 	if r.Result != alert.ResultFailed {
-		c.failures, c.why, c.closedUntil = 0, "", 0
-		return
+		c.failures, c.closedUntil = 0, 0
+		return false
 	}
 	c.failures++
-	c.why = r.Code
 	if c.broken() {
 		c.closedUntil = now + askAgain
 	}
 	if r.RetryAfter > 0 {
 		c.closedUntil = max(c.closedUntil, now+min(r.RetryAfter, longestHold))
 	}
+	return c.failures == breaksAfter
 }
 
 // longestHold bounds how long a receiver may ask not to be called.
@@ -141,25 +138,20 @@ func (g *gates) forget(channelID string) {
 	}
 }
 
-// trouble names the channels that do not work, at most a few of them.
+// trouble counts the channels that do not work. Everybody may read it, also who may not see
+// the channels: so it names none.
 func (g *gates) trouble() string {
-	const most = 5
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var broken []string
+	broken := 0
 	for _, c := range g.channels {
 		if c.broken() {
-			broken = append(broken, fmt.Sprintf("%s (%s)", c.name, c.why))
+			broken++
 		}
 	}
-	if len(broken) == 0 {
+	if broken == 0 {
 		return ""
 	}
-	slices.Sort(broken)
-	more := ""
-	if len(broken) > most {
-		more = fmt.Sprintf(" and %d more", len(broken)-most)
-		broken = broken[:most]
-	}
-	return "channels of alerts do not take messages, and are asked once a minute: " + strings.Join(broken, ", ") + more
+	return fmt.Sprintf("channels of alerts do not take messages, and are asked once a minute: %d; the log names them",
+		broken)
 }

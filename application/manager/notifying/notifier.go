@@ -78,7 +78,7 @@ func New(d Deps) *Notifier {
 	}
 }
 
-// Trouble names the channels that do not take messages.
+// Trouble says how many channels do not take messages.
 func (n *Notifier) Trouble() (reason string, blocks bool) { return n.gates.trouble(), false }
 
 // Run sends until ctx ends. Messages that are being sent then have a while to end.

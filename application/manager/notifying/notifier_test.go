@@ -1,8 +1,10 @@
 package notifying_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -300,6 +302,8 @@ func TestABrokenChannelIsAskedOnceAMinuteAndHoldsNobodyBack(t *testing.T) {
 			all = append(all, a)
 		}
 		n := p.node("n1")
+		var log bytes.Buffer
+		n.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		p.answers(func(channel string, _ alert.Message) alert.SendResult {
 			if channel == "bad" {
 				return failed("timeout")
@@ -311,8 +315,10 @@ func TestABrokenChannelIsAskedOnceAMinuteAndHoldsNobodyBack(t *testing.T) {
 		require.GreaterOrEqual(t, first, 5)
 		require.LessOrEqual(t, first, 12, "as many as were on their way")
 		reason, blocks := n.Trouble()
-		require.Contains(t, reason, "bad (timeout)")
+		require.Contains(t, reason, "once a minute: 1;")
+		require.NotContains(t, reason, "bad", "/readyz tells this to everybody")
 		require.False(t, blocks)
+		require.Equal(t, 1, strings.Count(log.String(), "name=bad code=timeout"), "%s", log.String())
 		late := p.fire("999", nil)
 		p.plan("late", "good", 1, late)
 		p.wait(59 * time.Second)
