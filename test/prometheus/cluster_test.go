@@ -29,6 +29,9 @@ const (
 	metricsToken = "a-token-of-the-test-for-figures"
 	// slots are those of a node.
 	slots = 16
+	// lease is that of a node. A scrape each second sees what lasts until it ends: a node that is SUSPECT. And a busy
+	// machine does not keep a node from beating for so long.
+	lease = 10 * time.Second
 )
 
 // cluster is a real one, which Prometheus scrapes.
@@ -37,7 +40,7 @@ type cluster struct {
 	rig   *rig.Rig
 	prom  *prometheus
 	token string
-	// long is a job that keeps a slot for a while.
+	// long is a job that keeps a slot longer than it takes a busy machine to fill all slots.
 	long string
 }
 
@@ -55,7 +58,7 @@ func startCluster(t *testing.T, nodes int) *cluster {
 	c := &cluster{t: t}
 	c.rig, err = rig.NewRig(t.Context(), rig.Options{
 		Binary: binary, Dir: dir, DSN: dsn, Redis: redistest.Config().Addrs[0], Nodes: nodes, Cluster: true, Doors: true,
-		Beat: 500 * time.Millisecond, Lease: 3 * time.Second, CommandSlots: 2, Password: password,
+		Beat: 500 * time.Millisecond, Lease: lease, CommandSlots: 2, Password: password,
 		Key: base64.StdEncoding.EncodeToString(key),
 	})
 	t.Cleanup(c.rig.Close)
@@ -160,7 +163,7 @@ func (c *cluster) work() {
 	c.job("first", 1000, with(sleep(900), "group", "narrow"))
 	c.job("second", 1000, with(sleep(900), "group", "narrow"))
 	c.job("nowhere", 5000, map[string]any{"routing": map[string]any{"labels": map[string]string{"no": "node"}}})
-	c.long = c.job("long", 0, sleep(25_000))
+	c.long = c.job("long", 0, sleep(180_000))
 }
 
 // channels has failures told to a receiver that takes messages, and to one that refuses them.

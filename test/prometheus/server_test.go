@@ -128,9 +128,11 @@ func (p *prometheus) over(expr string, from, to time.Time) (found []series) {
 	return found
 }
 
-// now waits until an expression has a value that is not 0.
+// await waits until an expression has a value that is not 0, and notes how long that took.
 func (p *prometheus) await(expr, what string, within time.Duration) {
 	p.t.Helper()
+	began := time.Now()
+	defer func() { p.t.Logf("%s: after %s", what, time.Since(began).Round(time.Millisecond)) }()
 	require.Eventually(p.t, func() bool {
 		now := time.Now()
 		for _, s := range p.over(expr, now.Add(-5*time.Second), now) {
