@@ -98,9 +98,11 @@ type series struct {
 	values []float64
 }
 
-// over asks for the values of an expression at each second of a span.
+// over asks for the values of an expression at each second of a span. Prometheus steps forward from the begin, so the
+// begin is set for a step to meet the end: what was seen a moment ago is in the answer.
 func (p *prometheus) over(expr string, from, to time.Time) (found []series) {
 	p.t.Helper()
+	from = to.Add(-to.Sub(from).Truncate(time.Second))
 	seconds := func(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }
 	var data struct {
 		Result []struct {
