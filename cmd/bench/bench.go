@@ -35,7 +35,7 @@ type Options struct {
 	// Jobs is the number of jobs of stampede, idle and lateness, and of the burst of alerts (a tenth
 	// of it); 0 is the default.
 	Jobs int
-	// Rate is the fires a second of lateness (1,000) and of failover, rolling and restart-store
+	// Rate is the fires a second of lateness (1,000), of storm (5,000) and of failover, rolling and restart-store
 	// (300). Of api it is the calls a second (200), of tail the lines a second of each run (10), of
 	// alerts the failures a second (10). 0
 	// is the default.
@@ -43,8 +43,8 @@ type Options struct {
 	// Nodes are processes on one store; 0 is the default: 3 of failover, rolling
 	// and restart-store, 1 of the others.
 	Nodes int
-	// Rounds is how often failover, rolling and restart-store disturb; 0 is the
-	// default of 3, 1 of restart-store.
+	// Rounds is how often failover, rolling and restart-store disturb, and the turns of storm; 0 is
+	// the default of 3, 1 of restart-store.
 	Rounds int
 	// Freeze makes failover stop a node where it is, instead of killing it.
 	Freeze bool
@@ -59,7 +59,8 @@ type Options struct {
 	Browsers int
 	// Tails are the logs that tail follows at once.
 	Tails int
-	// Burst is the number of failures of alerts that come within a minute.
+	// Burst is the number of failures of alerts that come within a minute, and the failures a minute
+	// of storm.
 	Burst int
 	// Ceiling measures the bare programs beside throughput.
 	Ceiling bool
@@ -74,8 +75,8 @@ type Options struct {
 // Names lists the benches.
 func Names() []string {
 	return []string{
-		"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "alerts", "console", "failover", "rolling",
-		"restart-store",
+		"throughput", "lateness", "stampede", "idle", "talk", "api", "tail", "alerts", "storm", "console", "failover",
+		"rolling", "restart-store",
 	}
 }
 
@@ -87,6 +88,8 @@ func (o *Options) defaults() {
 		d.Duration, d.Rate = time.Minute, 200
 	case "console":
 		d.Duration, d.Fires = time.Minute, 20
+	case "storm":
+		d.Rate = 5000
 	case "tail", "alerts":
 		d.Duration, d.Rate = 30*time.Second, 10
 	case "failover", "rolling":
@@ -121,6 +124,8 @@ func (o *Options) check() error {
 		return errors.New("--rounds and --rate must be at least 1, and --duration, --jobs and --history not less than 0")
 	case o.Fires < 1 || o.Name == "console" && (o.Browsers < 1 || o.Browsers > console.MaxBrowsers):
 		return fmt.Errorf("--fires must be at least 1, and --browsers 1 to %d", console.MaxBrowsers)
+	case o.Name == "storm" && (o.Burst < 1 || o.Rate < (o.Burst+59)/60):
+		return errors.New("--burst must be at least 1, and --rate at least a sixtieth of it")
 	case o.Name == "alerts" && (o.Burst < 1 || o.Jobs > o.Burst):
 		return errors.New("--burst must be at least 1, and at least --jobs")
 	}
@@ -139,7 +144,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (r report.Result, er
 	if err := o.check(); err != nil {
 		return r, err
 	}
-	if o.Name == "alerts" {
+	if o.Name == "alerts" || o.Name == "storm" {
 		if cfg, err = alerts.Configure(cfg); err != nil {
 			return r, err
 		}
@@ -177,6 +182,7 @@ func (o *Options) workload(b *rig.Bench, goals alerts.Goals) workload {
 		"api":           calls.Calls{Bench: b, Rate: o.Rate, Fires: o.Fires},
 		"tail":          tail.Logs{Bench: b, Tails: o.Tails, Rate: o.Rate},
 		"alerts":        alerts.Told{Bench: b, Rate: o.Rate, Burst: o.Burst, Jobs: o.Jobs, Goals: goals},
+		"storm":         alerts.Storm{Bench: b, Rate: o.Rate, Burst: o.Burst, Rounds: o.Rounds},
 		"console":       console.Browsers{Bench: b, Many: o.Browsers, Fires: o.Fires},
 		"failover":      disruption.Failover{Bench: b, Rate: o.Rate, Rounds: o.Rounds, Freeze: o.Freeze},
 		"rolling":       disruption.Rolling{Bench: b, Rate: o.Rate, Rounds: o.Rounds},

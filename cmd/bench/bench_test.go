@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ func small(t *testing.T, name string) (report.Result, string) {
 	o := Options{
 		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Browsers: 8,
 		Progress: io.Discard,
+	}
+	if name == "storm" {
+		o.Burst, o.Rounds, o.Rate = 600, 1, 100
 	}
 	if name == "alerts" {
 		o.Burst, o.Jobs = 300, 30
@@ -82,6 +86,19 @@ func TestASmallBenchTellsEachFailure(t *testing.T) {
 	require.Positive(t, a.BurstMessages)
 	require.LessOrEqual(t, a.BurstMessages, a.MessageBound)
 	require.Zero(t, a.Repeated+a.Unsigned)
+}
+
+func TestASmallStormIsComparedWithACalm(t *testing.T) {
+	r, _ := small(t, "storm")
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Equal(t, 600, r.Storm.FailuresPerMinute)
+	require.Len(t, r.Storm.Unheard, 1)
+	for _, c := range slices.Concat(r.Storm.Calm, r.Storm.Told, r.Storm.Unheard) {
+		require.Positive(t, c.CPUMicros)
+		require.Positive(t, c.LatenessP99Ms)
+	}
+	require.Positive(t, r.Storm.ToldRatio)
+	require.Positive(t, r.Storm.UnheardRatio)
 }
 
 func TestASmallBenchOfTheConsoleReadsPages(t *testing.T) {

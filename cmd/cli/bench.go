@@ -52,6 +52,7 @@ engine's tables counts what was lost and doubled.
   api            calls at a steady rate beside a firing engine, from their planned moments
   tail           logs followed live: the delay of lines, and whether all come, in order
   alerts         failures until their webhooks arrive: the delay, and a burst of them
+  storm          what failures cost the other runs: calm, told, and told to a receiver that is down
   console        browsers with the overview open: what they add to a server that fires
   failover       a node of three is lost under load: when its fires and its runs go on
   rolling        the nodes are restarted under load, one after the other
@@ -67,6 +68,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
   platform-scheduler bench tail --tails 500 --rate 10
   platform-scheduler bench alerts --burst 10000
   PS_KAFKA_BROKERS=127.0.0.1:9092 platform-scheduler bench alerts
+  platform-scheduler bench storm --rate 10000 --rounds 15
   platform-scheduler bench console --browsers 1000
   platform-scheduler bench failover --rounds 5 --redis 127.0.0.1:6379`,
 		Args:      usage.Args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
@@ -102,14 +104,15 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 		"number of jobs of stampede (10000), idle (0), the burst of alerts (a tenth of it) and lateness, where those "+
 			"beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
-		"fires a second of lateness (1000) and of failover, rolling and restart-store (300), calls a second of api (200), "+
+		"fires a second of lateness (1000), storm (5000), and of failover, rolling and restart-store (300), calls a second of "+
+			"api (200), "+
 			"lines a second of each of tail's runs (10), failures a second of alerts (10)")
 	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200) and the browsers of console (20)")
 	f.IntVar(&o.Browsers, "browsers", 1000, "browsers of console that have the overview open")
 	f.IntVar(&o.Tails, "tails", 500, "logs that tail follows at once")
-	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute")
+	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute, failures a minute of storm")
 	f.IntVar(&o.Nodes, "nodes", 0, "processes on one store (1; failover, rolling and restart-store 3)")
-	f.IntVar(&o.Rounds, "rounds", 0, "times that failover, rolling (3) and restart-store (1) disturb")
+	f.IntVar(&o.Rounds, "rounds", 0, "times that failover, rolling (3) and restart-store (1) disturb, turns of storm (3)")
 	f.BoolVar(&o.Freeze, "freeze", false, "failover stops the node where it is, and lets it go on when it is DOWN")
 	f.StringVar(&o.RestartCommand, "restart-command", "", "`COMMAND` of /bin/sh by which restart-store restarts the store")
 	f.IntVar(&o.History, "history", 0, "ended runs that throughput and lateness find in the store")

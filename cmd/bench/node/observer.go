@@ -62,9 +62,6 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if err != nil {
 		return entity.Failed(entity.ReasonInvalid, "this is no job of the bench")
 	}
-	if run.Job.Class == FailClass {
-		return entity.Failed(entity.ReasonError, "the bench lets it fail")
-	}
 	long := run.Job.Class == LongClass
 	o.see(measure.StartEvent{
 		ScheduledTime: e.ScheduledTime.UnixMilli(), At: at.UnixMicro(), Job: uint32(job),
@@ -72,6 +69,9 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		Taken:    clip(e.UpdateTime.Sub(e.ScheduledTime).Milliseconds()),
 		Attempt:  uint8(min(e.Attempt, 255)), Long: long,
 	})
+	if run.Job.Class == FailClass {
+		return entity.Failed(entity.ReasonError, "the bench lets it fail")
+	}
 	if long && clock.Sleep(ctx, o.clock, LongSpan) != nil {
 		return entity.Failed(entity.ReasonShutdown, "the node stops")
 	}

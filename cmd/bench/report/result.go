@@ -31,6 +31,7 @@ type Result struct {
 	Tail                *Tail               `json:"tail,omitempty"`
 	Alerts              *Alerts             `json:"alerts,omitempty"`
 	Console             *Console            `json:"console,omitempty"`
+	Storm               *Storm              `json:"storm,omitempty"`
 	Planned             int                 `json:"planned"`
 	Lost                int                 `json:"lost"`
 	Doubled             int                 `json:"doubled"`

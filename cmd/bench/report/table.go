@@ -68,6 +68,7 @@ func (r Result) WriteTable(w io.Writer) error {
 		row("  of the fast log", "%s", t.TorrentDelayMs)
 	}
 	r.alertRows(row)
+	r.stormRows(row)
 	r.consoleRows(row)
 	r.clusterRows(row)
 	if r.LastStartMs > 0 {

@@ -32,7 +32,7 @@ func (b Told) conclude(ctx context.Context, s rig.System, c *client.Client, in *
 ) error {
 	b.Note("letting the rest be told")
 	planned := p.steady + p.burst
-	err := b.await(ctx, 20*time.Millisecond, func() (bool, error) { return s.Ended() >= int64(planned), nil })
+	err := await(ctx, b.Bench, 20*time.Millisecond, func() (bool, error) { return s.Ended() >= int64(planned), nil })
 	if err != nil && !errors.Is(err, errLate) { // what is missing is counted below
 		return err
 	}
@@ -49,7 +49,7 @@ func (b Told) conclude(ctx context.Context, s rig.System, c *client.Client, in *
 		}
 	}
 	var lost, more int
-	err = b.await(ctx, 500*time.Millisecond, func() (bool, error) {
+	err = await(ctx, b.Bench, 500*time.Millisecond, func() (bool, error) {
 		alerts, err := client.List[counted](ctx, c, "/alerts", url.Values{"ruleId": {"default-failed"}}, 0)
 		if err != nil {
 			return false, fmt.Errorf("read the alerts: %w", err)

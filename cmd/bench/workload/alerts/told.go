@@ -194,7 +194,7 @@ func define(ctx context.Context, c *client.Client, in *receiver) error {
 var errLate = errors.New("it took too long")
 
 // await looks until something is so.
-func (b Told) await(ctx context.Context, every time.Duration, so func() (bool, error)) error {
+func await(ctx context.Context, b *rig.Bench, every time.Duration, so func() (bool, error)) error {
 	for until := b.Clock.Monotonic() + bound; b.Clock.Monotonic() < until; {
 		if ok, err := so(); ok || err != nil {
 			return err
