@@ -104,8 +104,8 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 		"number of jobs of stampede (10000), idle (0), the burst of alerts (a tenth of it) and lateness, where those "+
 			"beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
-		"fires a second of lateness (1000), storm (5000), and of failover, rolling and restart-store (300), calls a second of "+
-			"api (200), "+
+		"fires a second of lateness (1000), storm (5000), and of failover, rolling and restart-store (300), calls a "+
+			"second of api (200), "+
 			"lines a second of each of tail's runs (10), failures a second of alerts (10)")
 	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200) and the browsers of console (20)")
 	f.IntVar(&o.Browsers, "browsers", 1000, "browsers of console that have the overview open")

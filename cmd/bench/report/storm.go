@@ -71,7 +71,11 @@ func (r Result) stormRows(row printer) {
 		name  string
 		costs []Cost
 		ratio float64
-	}{{"calm", s.Calm, 1}, {"failures are told", s.Told, s.ToldRatio}, {"the receiver is down", s.Unheard, s.UnheardRatio}} {
+	}{
+		{"calm", s.Calm, 1},
+		{"failures are told", s.Told, s.ToldRatio},
+		{"the receiver is down", s.Unheard, s.UnheardRatio},
+	} {
 		row(load.name, "%.3f of the CPU per execution", load.ratio)
 		for _, c := range load.costs {
 			row("", "%.1f µs, lateness p50 %.1f ms, p99 %.1f ms", c.CPUMicros, c.LatenessP50Ms, c.LatenessP99Ms)
