@@ -98,7 +98,9 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 		striker.exits = append(striker.exits, history.Exit{Node: m.ID, At: asked, Code: m.Stop()})
 	}
 	outputs := h.Cluster.Outputs
-	h.Cluster = t.cluster(w, striker)
+	if h.Cluster, err = t.cluster(w, striker); err != nil {
+		return report, err
+	}
 	h.Cluster.Outputs = outputs
 	h.Cluster.Leftovers = left
 	report.fill(t.Rig, striker, h)
@@ -168,7 +170,7 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 	return outputs(ctx, c, h)
 }
 
-func (t *Test) cluster(w *watch, s *Striker) history.Cluster {
+func (t *Test) cluster(w *watch, s *Striker) (history.Cluster, error) {
 	c := history.Cluster{
 		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
 		Looks: w.looks, Unexplained: w.unexplained, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
@@ -176,12 +178,14 @@ func (t *Test) cluster(w *watch, s *Striker) history.Cluster {
 	}
 	for _, m := range t.Rig.Members {
 		c.Nodes = append(c.Nodes, m.ID)
-		notes(m, &c)
+		if err := notes(m, &c); err != nil {
+			return c, err
+		}
 		for _, at := range m.Fell() {
 			c.Exits = append(c.Exits, history.Exit{Node: m.ID, At: at, Code: -1})
 		}
 	}
-	return c
+	return c, nil
 }
 
 // report sends what targets report to some node, whichever runs the call.
@@ -220,23 +224,38 @@ const (
 )
 
 // notes reads what a node has logged of its lease, and of other nodes.
-func notes(m *rig.Member, c *history.Cluster) {
-	for _, n := range m.Node.Notes() {
-		noteLine(m.ID, n, c)
+func notes(m *rig.Member, c *history.Cluster) error {
+	for _, at := range m.Node.Began() {
+		c.Fences = append(c.Fences, history.Fence{Node: m.ID, At: at, Works: true, Why: "it starts"})
 	}
+	for _, text := range m.Node.Notes() {
+		if err := noteLine(m.ID, text, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func noteLine(id string, n rig.Note, c *history.Cluster) {
-	var line struct{ Msg, Node, Status, Reason string }
-	if json.Unmarshal([]byte(n.Line), &line) != nil {
-		return
+// noteLine takes the moment that the line itself names: on a busy machine the lines of two nodes reach the test in
+// another order than that in which they were written.
+func noteLine(id, text string, c *history.Cluster) error {
+	var line struct {
+		Time                      time.Time
+		Msg, Node, Status, Reason string
+		Epoch                     int64
+	}
+	if err := json.Unmarshal([]byte(text), &line); err != nil {
+		return fmt.Errorf("read a line of the log of %s: %w: %s", id, err, text)
 	}
 	switch {
 	case line.Msg == saysStopped || line.Msg == saysWorks:
-		c.Fences = append(c.Fences, history.Fence{Node: id, At: n.At, Works: line.Msg == saysWorks, Why: line.Reason})
+		c.Fences = append(c.Fences, history.Fence{
+			Node: id, Epoch: line.Epoch, At: line.Time, Works: line.Msg == saysWorks, Why: line.Reason,
+		})
 	case line.Msg == saysLost && line.Status == "DOWN":
-		c.Deaths = append(c.Deaths, history.Death{Node: line.Node, By: id, At: n.At})
+		c.Deaths = append(c.Deaths, history.Death{Node: line.Node, By: id, Epoch: line.Epoch, At: line.Time})
 	}
+	return nil
 }
 
 // maxAttempts bounds the runs whose attempts are read without a cause.

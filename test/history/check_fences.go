@@ -12,8 +12,7 @@ import (
 func (c *checker) fenced() {
 	slices.SortStableFunc(c.h.Cluster.Fences, func(a, b Fence) int { return a.At.Compare(b.At) })
 	for _, d := range c.h.Cluster.Deaths {
-		// It may have said so a moment later, or have come back a moment later.
-		if c.unable(d.Node, d.At) || c.stopped(d.Node, d.At) || c.stopped(d.Node, d.At.Add(slop)) {
+		if c.unable(d.Node, d.At) || c.stopped(d) {
 			continue
 		}
 		c.violate(RuleFenced, "%s declared %s DOWN at %s, and that had not stopped its work", d.By, d.Node,
@@ -33,11 +32,14 @@ func (c *checker) unable(node string, at time.Time) bool {
 	})
 }
 
-// stopped reports what the node had last said of its work.
-func (c *checker) stopped(node string, at time.Time) bool {
+// stopped reports whether the node had stopped its work when its epoch was declared, by the moments at which both
+// nodes wrote their lines, on one clock. The stop comes before the verdict, so no line may be late. The judge writes
+// its line after the store has taken the verdict: by then the node may work again, under a later epoch.
+func (c *checker) stopped(d Death) bool {
 	stopped := false
 	for _, f := range c.h.Cluster.Fences {
-		if f.Node == node && !f.At.After(at) {
+		later := f.Works && d.Epoch != 0 && f.Epoch > d.Epoch
+		if f.Node == d.Node && !f.At.After(d.At) && !later {
 			stopped = !f.Works
 		}
 	}

@@ -113,18 +113,20 @@ type Twin struct {
 	Accepted bool
 }
 
-// Fence is when a node stopped its work because its lease was over, or with Works
-// began again, by the clock of the test.
+// Fence is when a node stopped its work because its lease was over, or with Works began again, by its own line. A
+// process that starts works, too: what a former one has stopped says nothing of it. It has no epoch yet.
 type Fence struct {
 	Node  string
+	Epoch int64
 	At    time.Time
 	Works bool
 	Why   string
 }
 
-// Death is when a node declared another one DOWN.
+// Death is when a node had declared an epoch of another one DOWN, by its own line. Former programs name no epoch.
 type Death struct {
 	Node, By string
+	Epoch    int64
 	At       time.Time
 }
 

@@ -10,15 +10,15 @@ func addFences(h *history.History) {
 		history.Fault{Kind: "cut", Harm: history.HarmCut, Node: "c", From: at(130_000), Until: at(135_000)},
 		history.Fault{Kind: "outage", Harm: history.HarmOutage, From: at(160_000), Until: at(175_000)})
 	c.Fences = []history.Fence{
-		{Node: "c", At: at(132_600)},
-		{Node: "b", At: at(26_100)},
-		{Node: "b", At: at(26_500), Works: true},
-		{Node: "c", At: at(135_500), Works: true},
+		{Node: "c", Epoch: 4, At: at(132_600)},
+		{Node: "b", Epoch: 2, At: at(26_100)},
+		{Node: "b", Epoch: 3, At: at(26_500), Works: true},
+		{Node: "c", Epoch: 5, At: at(132_900), Works: true}, // the line of the verdict was late
 	}
 	c.Deaths = []history.Death{
-		{Node: "a", By: "b", At: at(10_900)},
-		{Node: "b", By: "c", At: at(23_200)},
-		{Node: "c", By: "b", At: at(133_100)},
+		{Node: "a", By: "b", Epoch: 1, At: at(10_900)},
+		{Node: "b", By: "c", Epoch: 2, At: at(23_200)},
+		{Node: "c", By: "b", Epoch: 4, At: at(133_100)},
 	}
 }
 
@@ -28,14 +28,23 @@ func fenceSeeds() []seeded {
 		{history.RuleFenced, "a node that is declared before it stops", func(h *history.History) {
 			h.Cluster.Fences[0].At = at(133_300)
 		}},
+		{history.RuleFenced, "a node that stops a moment after it is declared", func(h *history.History) {
+			h.Cluster.Fences[0].At = at(133_101)
+		}},
+		{history.RuleFenced, "a node that works again under the epoch that is declared", func(h *history.History) {
+			h.Cluster.Fences[3].Epoch = 4
+		}},
+		{history.RuleFenced, "a process that is declared, of which only the former one stopped", func(h *history.History) {
+			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "c", At: at(132_800), Works: true, Why: "it starts"})
+		}},
 		{history.RuleFenced, "a node that is declared and never stops", func(h *history.History) {
 			h.Cluster.Fences = h.Cluster.Fences[1:]
 		}},
 		{history.RuleFenced, "a node that is declared after it works again", func(h *history.History) {
-			h.Cluster.Deaths = append(h.Cluster.Deaths, history.Death{Node: "c", By: "a", At: at(137_000)})
+			h.Cluster.Deaths = append(h.Cluster.Deaths, history.Death{Node: "c", By: "a", Epoch: 5, At: at(137_000)})
 		}},
 		{history.RuleFenced, "a node that is declared long after it woke", func(h *history.History) {
-			h.Cluster.Deaths[1].At = at(29_000)
+			h.Cluster.Deaths[1].At, h.Cluster.Deaths[1].Epoch = at(29_000), 3
 		}},
 		{history.RuleNoHarm, "a node that stops in an outage for all", func(h *history.History) {
 			h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "a", At: at(164_000)})

@@ -60,7 +60,7 @@ type Node struct {
 	// Attr may make it another user's; nil: it is of this one.
 	Attr *syscall.SysProcAttr
 
-	// Watch are texts; each line of the log that has one is noted when it comes.
+	// Watch are texts; each line of the log that has one is noted.
 	Watch []string
 
 	process *exec.Cmd
@@ -68,13 +68,8 @@ type Node struct {
 	mu      sync.Mutex
 	stderr  bytes.Buffer
 	part    []byte
-	notes   []Note
-}
-
-// Note is a line of a node's log, and when it came.
-type Note struct {
-	At   time.Time
-	Line string
+	notes   []string
+	began   []time.Time
 }
 
 // FreeAddr is a loopback address that nobody listens on.
@@ -103,7 +98,7 @@ func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, erro
 		"PS_FAILPOINT="+failpoint)
 	n.process.Stderr = writer{n}
 	n.process.SysProcAttr = n.Attr
-	began := time.Now()
+	began := n.begin()
 	if err := n.process.Start(); err != nil {
 		return 0, err
 	}
@@ -124,6 +119,15 @@ func (n *Node) Start(ctx context.Context, failpoint string) (time.Duration, erro
 		time.Sleep(5 * time.Millisecond)
 	}
 	return 0, fmt.Errorf("the server was not ready within %s: %s", readyWithin, n.Stderr())
+}
+
+// begin notes when a life begins; a line that the former one could not end is nobody's.
+func (n *Node) begin() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := time.Now()
+	n.began, n.part = append(n.began, at), nil
+	return at
 }
 
 func (n *Node) answers(ctx context.Context) bool {
@@ -214,15 +218,22 @@ func (n *Node) note(p []byte) {
 		}
 		text := string(line)
 		if slices.ContainsFunc(n.Watch, func(w string) bool { return strings.Contains(text, w) }) {
-			n.notes = append(n.notes, Note{At: time.Now(), Line: text})
+			n.notes = append(n.notes, text)
 		}
 		n.part = rest
 	}
 }
 
 // Notes are the lines that were watched for, of all lives of the node.
-func (n *Node) Notes() []Note {
+func (n *Node) Notes() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.notes)
+}
+
+// Began is when each life of the node was begun, before any line of it.
+func (n *Node) Began() []time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.began)
 }

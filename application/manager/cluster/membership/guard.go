@@ -80,17 +80,20 @@ func (m *Member) stop(cause, reason string) (ended bool) {
 
 // halt is stop for a caller that holds leaseMu.
 func (m *Member) halt(cause, reason string) (ended bool) {
-	if !m.deps.Lease.stopped.Swap(true) {
-		m.stoppedAt = m.deps.Lease.elapsed()
-		m.deps.Metrics.Stopped(cause)
-		m.deps.Logger.Error("this node stops its work", "node", m.Self().ID, "reason", reason)
-		m.mu.Lock()
-		m.deps.View.setPartitions([]int{})
-		m.mu.Unlock()
-		m.changed.Store(true)
-		wake(m.workNow)
+	if m.deps.Lease.stopped.Swap(true) {
+		return m.deps.Worker.Halt()
 	}
-	return m.deps.Worker.Halt()
+	m.stoppedAt = m.deps.Lease.elapsed()
+	ended = m.deps.Worker.Halt() // before the log, which may be slow or stuck
+	m.mu.Lock()
+	m.deps.View.setPartitions([]int{})
+	self := m.node
+	m.mu.Unlock()
+	m.changed.Store(true)
+	wake(m.workNow)
+	m.deps.Metrics.Stopped(cause)
+	m.deps.Logger.Error("this node stops its work", "node", self.ID, "epoch", self.Epoch, "reason", reason)
+	return ended
 }
 
 // endIfStuck ends the process when work does not end that must: a handler that

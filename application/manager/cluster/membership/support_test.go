@@ -84,6 +84,7 @@ type peer struct {
 	slow func(ctx context.Context)
 	// busy: its runs do not end.
 	busy       bool
+	halts      int
 	stoppedAt  time.Time
 	epochs     []int64
 	reaped     []string
@@ -108,7 +109,10 @@ func (p *peer) Load(kind entity.SlotKind) (running, slots int) {
 
 func (p *peer) Suspend(draining bool) { p.suspended = draining }
 
-func (p *peer) Halt() bool { return !p.busy }
+func (p *peer) Halt() bool {
+	p.halts++
+	return !p.busy
+}
 
 func (p *peer) Fence(context.Context) error {
 	if p.busy {
