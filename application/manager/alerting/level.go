@@ -70,13 +70,13 @@ func (e *Evaluator) Levels(ctx context.Context) (int, error) {
 		add(alerting.Above(byFingerprint[fingerprint], &s, now))
 	}
 	maps.Copy(rules, short)
-	gone, err := e.gone(ctx, held, above)
+	jobs, err := e.jobsBelow(ctx, held, above)
 	if err != nil {
 		return 0, err
 	}
 	for _, a := range held {
 		if !above[a.Fingerprint] {
-			add(rest(a, rules[a.RuleID], gone[a.JobID], now))
+			add(rest(a, rules[a.RuleID], jobs, state))
 		}
 	}
 	stored, err := e.write(ctx, "alert-levels", changes)
@@ -99,21 +99,28 @@ func lateRules(state *alerting.State) (out []alerting.Signal) {
 }
 
 // rest says what becomes of an alert whose level nobody has seen in this look.
-func rest(a *alert.Alert, r *alert.Rule, why alert.Resolution, now time.Time) alerting.Change {
+func rest(a *alert.Alert, r *alert.Rule, jobs map[string]repository.AlertJob, st *alerting.State) alerting.Change {
 	switch {
 	case r == nil || !r.Enabled || r.Type != a.Type:
-		return alerting.Ended(a, alert.ByRule, time.Time{}, now)
+		return alerting.Ended(a, alert.ByRule, time.Time{}, st.Now)
 	case !a.IsLevel():
-		return alerting.Expired(a, r, now)
-	case why != "":
-		return alerting.Ended(a, why, time.Time{}, now)
+		return alerting.Expired(a, r, st.Now)
 	}
-	return alerting.Below(a, r, now)
+	if a.JobID != "" {
+		job, known := jobs[a.JobID]
+		switch why := gone(job, known); {
+		case why != "":
+			return alerting.Ended(a, why, time.Time{}, st.Now)
+		case alerting.Unseen(a, st, job.NextFireTime):
+			return alerting.Change{}
+		}
+	}
+	return alerting.Below(a, r, st.Now)
 }
 
-// gone says which jobs of open alerts are not expected to fire any more, and why.
-func (e *Evaluator) gone(ctx context.Context, held []*alert.Alert, above map[string]bool,
-) (map[string]alert.Resolution, error) {
+// jobsBelow reads the jobs of open alerts about levels that this look has not met.
+func (e *Evaluator) jobsBelow(ctx context.Context, held []*alert.Alert, above map[string]bool,
+) (map[string]repository.AlertJob, error) {
 	var ids []string
 	for _, a := range held {
 		if a.JobID != "" && a.IsLevel() && !above[a.Fingerprint] {
@@ -127,19 +134,20 @@ func (e *Evaluator) gone(ctx context.Context, held []*alert.Alert, above map[str
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs of open alerts: %w", err)
 	}
-	out := map[string]alert.Resolution{}
-	for _, id := range ids {
-		job, known := jobs[id]
-		switch {
-		case !known || job.Deleted:
-			out[id] = alert.ByDeletion
-		case job.Status == entity.JobPaused:
-			out[id] = alert.ByPause
-		case job.Status == entity.JobFinished:
-			out[id] = alert.ByEndOfSchedule
-		}
+	return jobs, nil
+}
+
+// gone says why a job is not expected to fire any more; empty: it is.
+func gone(job repository.AlertJob, known bool) alert.Resolution {
+	switch {
+	case !known || job.Deleted:
+		return alert.ByDeletion
+	case job.Status == entity.JobPaused:
+		return alert.ByPause
+	case job.Status == entity.JobFinished:
+		return alert.ByEndOfSchedule
 	}
-	return out, nil
+	return ""
 }
 
 // recoverRuns is how many executions the sweep reads of a job: enough for its newest run,

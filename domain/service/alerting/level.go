@@ -52,12 +52,15 @@ type Trouble struct {
 // clock.
 type State struct {
 	Now time.Time
-	// Overdue are jobs that should have fired by now, at most MaxOverdue.
-	Overdue []Overdue
-	Queues  []Queue
-	// Unroutable are jobs of at most MaxUnroutable runs.
-	Unroutable []Unroutable
-	Nodes      []entity.Node
+	// Overdue are jobs that should have fired by now, at most MaxOverdue. OverdueCut: there
+	// may be more.
+	Overdue    []Overdue
+	OverdueCut bool
+	Queues     []Queue
+	// Unroutable are jobs of at most MaxUnroutable runs. UnroutableCut: there may be more.
+	Unroutable    []Unroutable
+	UnroutableCut bool
+	Nodes         []entity.Node
 	// Troubles are of all nodes, by part.
 	Troubles []Trouble
 	// LastEnd is when an execution ended last; zero where nobody knows. Running: something
@@ -158,6 +161,22 @@ func (l look) notFired() (out []Signal) {
 		out = append(out, l.about(o.Job, content, details))
 	}
 	return out
+}
+
+// Unseen reports that a look which did not meet an alert of a job does not say that the job
+// is well: it has seen as many jobs or runs as it may, and tells of them with one alert.
+// Next is the next fire of the job: one to come is not overdue.
+func Unseen(a *alert.Alert, st *State, next time.Time) bool {
+	if a.JobID == "" {
+		return false
+	}
+	switch a.Type {
+	case alert.NotFired:
+		return (st.OverdueCut || len(st.Overdue) >= MaxOverdue) && !next.After(st.Now)
+	case alert.NoNode:
+		return st.UnroutableCut
+	}
+	return false
 }
 
 // lasting is a number of seconds as a duration.

@@ -145,6 +145,31 @@ func TestVeryManyOverdueJobsAreOneAlert(t *testing.T) {
 		alerting.MaxOverdue-1)
 }
 
+// What the one alert of very many stands for does not look well because nobody names it.
+func TestALookThatIsFullSaysNothingOfOthers(t *testing.T) {
+	full := &alerting.State{Now: noon, OverdueCut: true, UnroutableCut: true}
+	exact := &alerting.State{Now: noon, Overdue: make([]alerting.Overdue, alerting.MaxOverdue)}
+	for name, c := range map[string]struct {
+		of   alert.RuleType
+		job  string
+		st   *alerting.State
+		next time.Time
+		want bool
+	}{
+		"full":             {alert.NotFired, "j1", full, at(-60), true},
+		"as many":          {alert.NotFired, "j1", exact, at(-60), true},
+		"no next time":     {alert.NotFired, "j1", full, time.Time{}, true},
+		"fires in future":  {alert.NotFired, "j1", full, at(1), false},
+		"few":              {alert.NotFired, "j1", &alerting.State{Now: noon}, at(-60), false},
+		"the one of many":  {alert.NotFired, "", full, time.Time{}, false},
+		"no node":          {alert.NoNode, "j1", full, at(1), true},
+		"few without node": {alert.NoNode, "j1", exact, at(1), false},
+		"another level":    {alert.Lateness, "j1", full, at(-60), false},
+	} {
+		require.Equal(t, c.want, alerting.Unseen(&alert.Alert{Type: c.of, JobID: c.job}, c.st, c.next), name)
+	}
+}
+
 func TestVeryManyRunsWithoutANodeAreOneAlert(t *testing.T) {
 	st := &alerting.State{Now: noon, Unroutable: []alerting.Unroutable{
 		{Job: pay, Runs: alerting.MaxUnroutable - 1}, {Job: alerting.Job{ID: "j2"}, Runs: 1},

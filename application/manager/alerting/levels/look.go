@@ -115,6 +115,7 @@ func (l *StoreLooker) overdue(ctx context.Context, _ Ask, st *alerting.State) er
 	if err != nil || len(keys) == 0 {
 		return err
 	}
+	st.OverdueCut = len(keys) >= alerting.MaxOverdue
 	groups, err := l.Groups.DivergedGroups(ctx)
 	if err != nil {
 		return err
@@ -179,6 +180,7 @@ func (l *StoreLooker) unplanned(ctx context.Context, ask Ask, st *alerting.State
 	if err != nil {
 		return err
 	}
+	st.OverdueCut = st.OverdueCut || len(ids) > alerting.MaxOverdue
 	for _, id := range ids[:min(len(ids), alerting.MaxOverdue)] {
 		if job, known := jobs[id]; known {
 			st.Overdue = append(st.Overdue, alerting.Overdue{Job: ruleset.JobOf(job)})
@@ -234,6 +236,7 @@ func (l *StoreLooker) unroutable(ctx context.Context, _ Ask, st *alerting.State)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
+	st.UnroutableCut = len(rows) >= alerting.MaxUnroutable
 	jobs, err := l.Alerts.AlertJobs(ctx, entity.JobIDsOf(rows))
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -198,6 +199,44 @@ func TestWhatEndsAnAlertOfAJobThatDidNotFire(t *testing.T) {
 			require.Equal(t, want, d.One().Resolution)
 		})
 	}
+}
+
+// A standstill that grows is told once more, as one of very many jobs. It ends no alert of a
+// job that still waits; a job that fires again, or a standstill that is over, does.
+func TestAGrowingStandstillEndsNoAlert(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.NotFired, nil)
+	waits := d.Add(t, enginetest.Job("waits", enginetest.Every(time.Hour)))
+	fires := d.Add(t, enginetest.Job("fires", enginetest.Every(time.Hour)))
+	d.Clock.Advance(time.Minute)
+	d.LookAtLevels()
+	require.Len(t, d.Alerts(), 2)
+	next := d.Clock.Now().Add(time.Hour)
+	d.Change(t, fires.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = next, next })
+	d.Plans = standstill{d.Store}
+	look := func() map[string]alert.Resolution {
+		for range 4 {
+			d.LookAtLevels()
+			d.Clock.Advance(5 * time.Second)
+		}
+		out := map[string]alert.Resolution{}
+		for _, a := range d.Alerts() {
+			out[a.JobID] = a.Resolution
+		}
+		return out
+	}
+	require.Equal(t, map[string]alert.Resolution{waits.ID: "", fires.ID: alert.ByRecovery}, look())
+	d.Change(t, waits.ID, func(j *entity.Job) { j.NextFireTime, j.DueTime = next, next })
+	d.Plans = nil
+	require.Equal(t, map[string]alert.Resolution{waits.ID: alert.ByRecovery, fires.ID: alert.ByRecovery}, look())
+}
+
+// standstill has as many overdue jobs as a look reads; who reads them one by one finds none.
+type standstill struct{ levels.Plans }
+
+// DueKeys implements levels.Plans.
+func (standstill) DueKeys(context.Context, repository.DueQuery) ([]repository.DueKey, error) {
+	return make([]repository.DueKey, alerting.MaxOverdue), nil
 }
 
 // Runs without a node are told by job, with what the nodes lack.
