@@ -125,9 +125,21 @@ await() {
   running "$name" || not_started "$name" "it has ended"
 }
 
+# ending NAME: a process that ends gives up its command line first, and its files and ports later. A zombie has given
+# up all. Other systems than Linux do not show it.
+ending() {
+  local pid stat
+  pid=$(cat "$DIR/run/$1.pid" 2>/dev/null) || return 1
+  [ -n "$pid" ] || return 1
+  stat=$(cat "/proc/$pid/stat" 2>/dev/null) || return 1
+  stat=${stat##*) } # the name before it may hold anything
+  case "$stat" in [ZXx]*) return 1 ;; esac
+  [ -z "$(command_line "$pid")" ]
+}
+
 await_end() {
   local name=$1 deadline=$((SECONDS + $2))
-  while running "$name"; do
+  while running "$name" || ending "$name"; do
     [ "$SECONDS" -lt "$deadline" ] || return 1
     sleep 0.05
   done
@@ -141,6 +153,8 @@ stop() {
     kill -TERM "$pid" 2>/dev/null || true
     kill -CONT "$pid" 2>/dev/null || true # one frozen by a test would never see the first
     await_end "$name" 20 || kill_hard "$name"
+  elif ending "$name"; then
+    await_end "$name" 20 || fail "$name began to end and does not"
   fi
   id=$(container_of "$name")
   if [ -n "$id" ]; then
