@@ -280,8 +280,12 @@ func TestBrokersThatFailLoseNothing(t *testing.T) {
 		count++
 		before := len(s.ledger.of(entity.StatusFailed))
 		s.edit()
-		time.Sleep(wait)
-		require.Greater(t, len(s.ledger.of(entity.StatusFailed))-before, int(wait/time.Second)*5, "runs go on: %s", name)
+		for began := time.Now(); time.Since(began) < wait; time.Sleep(200 * time.Millisecond) {
+			require.NoError(t, monitor.NotReady(s.Degraded(t.Context())), "%s after %s", name, time.Since(began))
+		}
+		require.Eventually(t, func() bool {
+			return len(s.ledger.of(entity.StatusFailed))-before > int(wait/time.Second)*5
+		}, within, 100*time.Millisecond, "runs go on: %s", name)
 		found := s.Degraded(t.Context())
 		require.NoError(t, monitor.NotReady(found))
 		names := ""

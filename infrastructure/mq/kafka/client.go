@@ -74,7 +74,7 @@ func Open(cfg config.Kafka, node string, c clock.Clock, l *slog.Logger) (*Client
 			Works: "events reach Kafka again",
 		}),
 	}
-	k.relay, k.copies = k.newSender(), k.newSender()
+	k.relay, k.copies = k.newSender(relayAttempts), k.newSender(copyAttempts)
 	return k, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,13 @@ const (
 	batchSize = 500
 	// dataBytes bounds the data of one message.
 	dataBytes = 256 << 10
+	// relayAttempts is one: what was not taken waits in the outbox, and the relay tries again. Attempts at a broker that
+	// stands still take ioTimeout each; a turn of several would look like a relay that has stalled.
+	relayAttempts = 1
+	// copyAttempts is more, because what was not taken is lost.
+	copyAttempts = 3
+	// slowFailure is what a call takes at least that fails because of the brokers. What fails at once may be one topic.
+	slowFailure = time.Second
 )
 
 // writer is a kafkago.Writer.
@@ -35,13 +43,15 @@ type sender struct {
 	client *Client
 	writer writer
 	limit  atomic.Int64
+	// slow is the topic that failed slowly last: it goes behind the others, to hold up none of them for ever.
+	slow string
 }
 
-func (k *Client) newSender() *sender {
+func (k *Client) newSender(attempts int) *sender {
 	s := &sender{client: k, writer: &kafkago.Writer{
 		Addr: kafkago.TCP(k.cfg.Brokers...), Transport: k.transport, Balancer: &kafkago.Hash{},
 		RequiredAcks: kafkago.RequireAll, BatchTimeout: 5 * time.Millisecond, BatchSize: batchSize,
-		BatchBytes: 2 * batchBytes, Compression: kafkago.Lz4, MaxAttempts: 3,
+		BatchBytes: 2 * batchBytes, Compression: kafkago.Lz4, MaxAttempts: attempts,
 		WriteTimeout: ioTimeout, ReadTimeout: ioTimeout,
 	}}
 	s.limit.Store(batchBytes)
@@ -58,7 +68,8 @@ func (k *Client) Publish(ctx context.Context, events []entity.Event) (taken []st
 	return taken, err
 }
 
-// send sends events, of each key in their order and none behind one that was not taken.
+// send sends events, of each key in their order and none behind one that was not taken. Behind a call that fails
+// slowly it sends nothing: each further one would take as long.
 func (s *sender) send(ctx context.Context, events []entity.Event) (taken []string, err error) {
 	var failures []error
 	byTopic := map[string][]entity.Event{}
@@ -69,18 +80,26 @@ func (s *sender) send(ctx context.Context, events []entity.Event) (taken []strin
 		}
 		byTopic[e.Topic] = append(byTopic[e.Topic], e)
 	}
+	if i := slices.Index(order, s.slow); i >= 0 {
+		order = append(slices.Delete(order, i, i+1), s.slow)
+	}
 	// One topic a call: a topic that is missing fails a call as a whole.
 	for _, topic := range order {
-		sent, err := s.sendTopic(ctx, byTopic[topic])
+		sent, away, err := s.sendTopic(ctx, byTopic[topic])
 		taken = append(taken, sent...)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("send events to the topic %s: %w", s.client.topicOf(topic), err))
+		}
+		if away {
+			s.slow = topic
+			break
 		}
 	}
 	return taken, errors.Join(failures...)
 }
 
-func (s *sender) sendTopic(ctx context.Context, events []entity.Event) (taken []string, err error) {
+// sendTopic sends events of one topic; away is true after a slow failure.
+func (s *sender) sendTopic(ctx context.Context, events []entity.Event) (taken []string, away bool, err error) {
 	failed := map[string]bool{}
 	for len(events) > 0 {
 		var messages []kafkago.Message
@@ -101,7 +120,9 @@ func (s *sender) sendTopic(ctx context.Context, events []entity.Event) (taken []
 		if len(messages) == 0 {
 			break
 		}
+		began := s.client.clock.Monotonic()
 		failure := s.writer.WriteMessages(ctx, messages...)
+		away = failure != nil && s.client.clock.Monotonic()-began > slowFailure
 		var each kafkago.WriteErrors
 		switch {
 		case failure == nil:
@@ -118,8 +139,11 @@ func (s *sender) sendTopic(ctx context.Context, events []entity.Event) (taken []
 				s.limit.Store(int64(max(leastBytes, limit/2)))
 			}
 		default:
-			return taken, failure
+			return taken, away, failure
+		}
+		if away {
+			break
 		}
 	}
-	return taken, err
+	return taken, away, err
 }

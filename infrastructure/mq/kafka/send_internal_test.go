@@ -111,6 +111,34 @@ func TestBehindAFailedCallNothingOfItsKeysIsSent(t *testing.T) {
 	require.Empty(t, reason, "it is over")
 }
 
+// A broker that stands still takes the time of one call in a turn of the relay, and holds up no topic for ever.
+func TestBehindASlowFailureNothingIsSent(t *testing.T) {
+	k, w, clock := withWriter(t, nil)
+	w.answer = func(messages []kafkago.Message) error {
+		if messages[0].Topic != "acme.jobs" {
+			return nil
+		}
+		clock.Advance(ioTimeout)
+		return refusing(kafkago.RequestTimedOut, func(kafkago.Message) bool { return true })(messages)
+	}
+	var events []entity.Event
+	for i := range 8 { // more than one call
+		events = append(events, eventOf(fmt.Sprint(i), entity.TopicJobs, fmt.Sprint(i), 200<<10))
+	}
+	events = append(events, eventOf("other", entity.TopicExecutions, "k", 1))
+	taken, err := k.Publish(t.Context(), events)
+	require.ErrorIs(t, err, kafkago.RequestTimedOut)
+	require.Empty(t, taken)
+	require.Len(t, w.calls, 1)
+	taken, err = k.Publish(t.Context(), events)
+	require.ErrorIs(t, err, kafkago.RequestTimedOut)
+	require.Equal(t, []string{"other"}, taken)
+	require.Len(t, w.calls, 3)
+	relay, ok := k.newSender(relayAttempts).writer.(*kafkago.Writer)
+	require.True(t, ok)
+	require.Equal(t, 1, relay.MaxAttempts, "the outbox is the relay's second attempt")
+}
+
 // A topic that is missing fails its own events alone.
 func TestATopicThatIsMissingHoldsUpNoOther(t *testing.T) {
 	k, w, _ := withWriter(t, func(messages []kafkago.Message) error {
