@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
@@ -55,4 +56,17 @@ func TestARoutePastTheTableIsClosed(t *testing.T) {
 	rec = httptest.NewRecorder()
 	r.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/smuggled", nil))
 	require.Equal(t, 403, rec.Code)
+}
+
+// A mail server may take 20 seconds, and a dry run 10: what bounds an ordinary call must not
+// end them before that.
+func TestCallsWithBoundsOfTheirOwnAreNotEndedBefore(t *testing.T) {
+	d := bareDeps()
+	d.RequestTimeout = time.Second
+	for path, least := range map[string]time.Duration{
+		"/api/v1/alert-channels/:id/test": 22 * time.Second, "/api/v1/alert-rules/dry-run": 10 * time.Second,
+	} {
+		require.Greater(t, d.timeoutOf(Route{Path: path}), least, path)
+	}
+	require.Equal(t, time.Second, d.timeoutOf(Route{Path: "/api/v1/alert-rules"}))
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,12 @@ const (
 
 // spreadPath is where the jobs of a minute are given a jitter.
 const spreadPath = "/api/v1/schedules/spread"
+
+// These calls have bounds of their own, see timeoutOf.
+const (
+	channelTestPath = "/api/v1/alert-channels/:id/test"
+	dryRunPath      = "/api/v1/alert-rules/dry-run"
+)
 
 // reportPath is where targets report to, which every node takes.
 const reportPath = "/api/v1/executions/:id/report"
@@ -84,11 +91,12 @@ func bodyOf(r Route) int64 {
 
 // timeoutOf returns the bound of an ordinary call: Deps.RequestTimeout. Calls on many
 // objects, the count of planned fires and the sign-in get the greatest bound, because
-// they may wait for their turn. These calls also end when the store does not answer
-// one statement in time.
+// they may wait for their turn; the test of a channel and the dry run of a rule, because
+// they have bounds of their own. These calls also end when the store does not answer one
+// statement in time.
 func (d Deps) timeoutOf(r Route) time.Duration {
 	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" ||
-		r.Path == spreadPath || r.Path == loginPath {
+		slices.Contains([]string{spreadPath, loginPath, channelTestPath, dryRunPath}, r.Path) {
 		return middleware.RequestTimeout
 	}
 	return d.statementTimeout()
@@ -272,7 +280,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/alert-rules", permission.AlertWrite, none, once, rules.Create},
 		// It changes nothing, and asks for the right to write rules of the group itself.
 		{"POST", v1 + "/alert-rules/validate", permission.AlertRead, none, false, rules.Validate},
-		{"POST", v1 + "/alert-rules/dry-run", permission.AlertRead, none, false, rules.DryRun},
+		{"POST", dryRunPath, permission.AlertRead, none, false, rules.DryRun},
 		{"GET", v1 + "/alert-rules/:id", permission.AlertRead, unbound, false, rules.Get},
 		{"PUT", v1 + "/alert-rules/:id", permission.AlertWrite, unbound, false, rules.Replace},
 		{"DELETE", v1 + "/alert-rules/:id", permission.AlertWrite, unbound, false, rules.Delete},
@@ -292,7 +300,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/alert-channels/:id", permission.AlertRead, unbound, false, channels.Get},
 		{"PUT", v1 + "/alert-channels/:id", permission.ChannelWrite, unbound, false, channels.Replace},
 		{"DELETE", v1 + "/alert-channels/:id", permission.ChannelWrite, unbound, false, channels.Delete},
-		{"POST", v1 + "/alert-channels/:id/test", permission.ChannelWrite, unbound, false, channels.Test},
+		{"POST", channelTestPath, permission.ChannelWrite, unbound, false, channels.Test},
 		{"GET", v1 + "/alert-templates", permission.AlertRead, none, false, templates.List},
 		{"POST", v1 + "/alert-templates", permission.AlertWrite, none, once, templates.Create},
 		{"POST", v1 + "/alert-templates/preview", permission.AlertRead, none, false, templates.Preview},
