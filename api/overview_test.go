@@ -162,8 +162,10 @@ func (c cut) CountRuns(ctx context.Context, since time.Time, groups []string,
 	return c.Counts.CountRuns(ctx, since, groups, 1)
 }
 
-func (c cut) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string, _ int) (int, bool, error) {
-	return c.Counts.CountClaims(ctx, lo, hi, groups, 1)
+func (c cut) CountClaims(ctx context.Context, spans []entity.ClaimSpan, groups []string,
+	_ int,
+) ([]repository.SpanCount, error) {
+	return c.Counts.CountClaims(ctx, spans, groups, 1)
 }
 
 func (c cut) CountLetters(ctx context.Context, groups []string, _ int) (int, bool, error) {

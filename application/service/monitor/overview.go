@@ -164,24 +164,20 @@ func SkewReason(node string, offset time.Duration) string {
 
 // live counts the runs that wait, for whatever, and those that run.
 func (s *OverviewService) live(ctx context.Context, groups []string, limit int) (waiting, running Count, err error) {
-	if waiting, err = s.claims(ctx, entity.WaitingSpans(), groups, limit); err != nil {
+	spans := entity.WaitingSpans()
+	waits := len(spans)
+	counts, err := s.Counts.CountClaims(ctx, append(spans, entity.RunningSpans()...), groups, limit)
+	if err != nil {
 		return waiting, running, err
 	}
-	running, err = s.claims(ctx, entity.RunningSpans(), groups, limit)
-	return waiting, running, err
+	return total(counts[:waits]), total(counts[waits:]), nil
 }
 
-func (s *OverviewService) claims(ctx context.Context, spans []entity.ClaimSpan, groups []string,
-	limit int,
-) (c Count, err error) {
-	for _, span := range spans {
-		n, cut, err := s.Counts.CountClaims(ctx, span.Lo, span.Hi, groups, limit)
-		if err != nil {
-			return c, err
-		}
-		c.N, c.AtLeast = c.N+n, c.AtLeast || cut
+func total(counts []repository.SpanCount) (c Count) {
+	for _, one := range counts {
+		c.N, c.AtLeast = c.N+one.N, c.AtLeast || one.Cut
 	}
-	return c, nil
+	return c
 }
 
 // countJobs counts, or shows what was counted a moment ago.

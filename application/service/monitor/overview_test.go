@@ -190,8 +190,13 @@ func (c *tallying) CountRuns(context.Context, time.Time, []string, int) (map[ent
 	return nil, c.cut, nil
 }
 
-func (c *tallying) CountClaims(_ context.Context, lo, _ entity.ClaimKey, _ []string, limit int) (int, bool, error) {
-	return limit, c.cut && lo == entity.WaitingSpans()[0].Lo, nil
+func (c *tallying) CountClaims(_ context.Context, spans []entity.ClaimSpan, _ []string,
+	limit int,
+) (counts []repository.SpanCount, err error) {
+	for _, span := range spans {
+		counts = append(counts, repository.SpanCount{N: limit, Cut: c.cut && span == entity.WaitingSpans()[0]})
+	}
+	return counts, nil
 }
 
 func (c *tallying) CountLetters(_ context.Context, _ []string, limit int) (int, bool, error) {

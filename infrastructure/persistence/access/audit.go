@@ -38,6 +38,9 @@ func (r *Audit) ListAudit(ctx context.Context, f repository.AuditFilter,
 	if to := identity.FloorID(f.To); !f.To.IsZero() && (hi == "" || to < hi) {
 		hi = to
 	}
+	if f.UserID == "" && f.Action == "" && f.Object == "" && f.ObjectName == "" {
+		return r.page(ctx, f, listing.IDBounds("id", lo, hi), listing.PageSize(p.Limit)) // by the key alone
+	}
 	narrow := listing.Equals("user_id", f.UserID)
 	if f.Object != "" {
 		narrow = listing.Equals("object", f.Object)

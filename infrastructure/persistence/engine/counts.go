@@ -3,9 +3,12 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
@@ -59,17 +62,33 @@ func (r *Counts) CountRuns(ctx context.Context, since time.Time, groups []string
 }
 
 // CountClaims implements repository.Counts.
-func (r *Counts) CountClaims(ctx context.Context, lo, hi entity.ClaimKey, groups []string,
+func (r *Counts) CountClaims(ctx context.Context, spans []entity.ClaimSpan, groups []string,
 	limit int,
-) (int, bool, error) {
-	columns := "'' AS status, job_id"
+) ([]repository.SpanCount, error) {
+	job := "job_id"
 	if groups == nil {
-		columns = "'' AS status, '' AS job_id" // the index has all there is to read
+		job = "'' AS job_id" // the index has all there is to read
 	}
-	mine, looked, err := r.count(ctx, "tally.claims",
-		columns+" FROM scheduler_job_execution"+r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ?",
-		[]any{string(lo), string(hi)}, groups, limit)
-	return mine[""], looked >= limit, err
+	texts, args := make([]string, len(spans)), []any(nil)
+	for i, span := range spans {
+		text, own := r.counting("'"+strconv.Itoa(i)+"' AS status, "+job+" FROM scheduler_job_execution"+
+			r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ?", []any{string(span.Lo), string(span.Hi)}, groups,
+			limit)
+		texts[i], args = text, append(args, own...)
+	}
+	lines, err := sqldb.Collect(ctx, r.c, "tally.claims", strings.Join(texts, " UNION ALL "), args, scanTally)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]repository.SpanCount, len(spans))
+	for _, line := range lines {
+		i, err := strconv.Atoi(line.status)
+		if err != nil {
+			return nil, err
+		}
+		counts[i] = repository.SpanCount{N: line.mine, Cut: line.looked >= limit}
+	}
+	return counts, nil
 }
 
 // CountLetters implements repository.Counts.
@@ -86,6 +105,17 @@ func (r *Counts) CountLetters(ctx context.Context, groups []string, limit int) (
 func (r *Counts) count(ctx context.Context, name, query string, args []any, groups []string,
 	limit int,
 ) (mine map[string]int, looked int, err error) {
+	text, args := r.counting(query, args, groups, limit)
+	lines, err := sqldb.Collect(ctx, r.c, name, text, args, scanTally)
+	mine = make(map[string]int, len(lines))
+	for _, line := range lines {
+		mine[line.status], looked = line.mine, looked+line.looked
+	}
+	return mine, looked, err
+}
+
+// counting is the text of count, with its arguments.
+func (r *Counts) counting(query string, args []any, groups []string, limit int) (string, []any) {
 	counted, join := "COUNT(*)", ""
 	args = append(args, limit)
 	if groups != nil {
@@ -93,11 +123,6 @@ func (r *Counts) count(ctx context.Context, name, query string, args []any, grou
 		counted, join = "COUNT(j.id)", " LEFT JOIN scheduler_job_definition j ON j.id = w.job_id AND "+in
 		args = append(args, names...)
 	}
-	lines, err := sqldb.Collect(ctx, r.c, name,
-		"SELECT w.status, COUNT(*), "+counted+" FROM (SELECT "+query+" LIMIT ?) w"+join+" GROUP BY w.status", args, scanTally)
-	mine = make(map[string]int, len(lines))
-	for _, line := range lines {
-		mine[line.status], looked = line.mine, looked+line.looked
-	}
-	return mine, looked, err
+	return "SELECT w.status, COUNT(*), " + counted + " FROM (SELECT " + query + " LIMIT ?) w" + join +
+		" GROUP BY w.status", args
 }

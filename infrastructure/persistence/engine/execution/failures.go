@@ -22,6 +22,7 @@ func (r *Executions) Failures(ctx context.Context, f repository.FailureFilter,
 	}
 	found, next, err := listing.WindowScan[repository.Failure]{
 		Conn: r.c, Statement: "failure.window", Table: "scheduler_job_execution", Key: "id",
+		Wide: true,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]repository.Failure, string, error) {
 			where, args := listing.JoinConditions(listing.IDBounds("id", lo, hi), failed,
 				OfGroups(r.c.Dialect, "job_id", f.Groups))

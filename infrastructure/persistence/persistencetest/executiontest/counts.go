@@ -114,28 +114,31 @@ func talliedRuns(t *testing.T, s *persistence.Store) {
 }
 
 func talliedQueues(t *testing.T, s *persistence.Store) {
-	type count struct {
-		n   int
-		cut bool
-	}
-	claims := func(lo, hi entity.ClaimKey, groups []string, limit int) count {
-		n, cut, err := s.CountClaims(t.Context(), lo, hi, groups, limit)
+	type count = repository.SpanCount
+	ready := entity.ClaimSpan{Lo: entity.ReadySpan().Lo, Hi: entity.NodeQueues}
+	spans := []entity.ClaimSpan{entity.ScheduledSpan(), ready, entity.HeldSpan()}
+	for _, c := range []struct {
+		groups []string
+		limit  int
+		want   []count
+	}{
+		{nil, 5, []count{{}, {N: 4}, {N: 2}}},
+		{nil, 4, []count{{}, {N: 4, Cut: true}, {N: 2}}},
+		{[]string{"a"}, 5, []count{{}, {N: 2}, {N: 1}}},
+		{[]string{"a"}, 2, []count{{}, {N: 1, Cut: true}, {N: 1, Cut: true}}},
+		{[]string{}, 5, []count{{}, {}, {}}},
+	} {
+		got, err := s.CountClaims(t.Context(), spans, c.groups, c.limit)
 		require.NoError(t, err)
-		return count{n, cut}
+		require.Equal(t, c.want, got, c)
 	}
-	require.Equal(t, count{4, false}, claims(entity.ReadySpan().Lo, entity.NodeQueues, nil, 5))
-	require.Equal(t, count{4, true}, claims(entity.ReadySpan().Lo, entity.NodeQueues, nil, 4))
-	require.Equal(t, count{2, false}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 5))
-	require.Equal(t, count{1, true}, claims(entity.ReadySpan().Lo, entity.NodeQueues, []string{"a"}, 2))
-	require.Equal(t, count{2, false}, claims(entity.HeldSpan().Lo, entity.HeldSpan().Hi, nil, 5))
-	require.Equal(t, count{0, false}, claims(entity.ScheduledSpan().Lo, entity.ScheduledSpan().Hi, nil, 5))
 	letters := func(groups []string, limit int) count {
 		n, cut, err := s.CountLetters(t.Context(), groups, limit)
 		require.NoError(t, err)
-		return count{n, cut}
+		return count{N: n, Cut: cut}
 	}
-	require.Equal(t, count{2, false}, letters(nil, 5), "one was replayed")
-	require.Equal(t, count{1, true}, letters(nil, 1))
-	require.Equal(t, count{1, false}, letters([]string{"a"}, 5))
-	require.Equal(t, count{0, false}, letters([]string{}, 5))
+	require.Equal(t, count{N: 2}, letters(nil, 5), "one was replayed")
+	require.Equal(t, count{N: 1, Cut: true}, letters(nil, 1))
+	require.Equal(t, count{N: 1}, letters([]string{"a"}, 5))
+	require.Equal(t, count{}, letters([]string{}, 5))
 }

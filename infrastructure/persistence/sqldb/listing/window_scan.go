@@ -28,6 +28,8 @@ type WindowScan[T any] struct {
 	// Where, if not empty, narrows the rows by what an index leads to.
 	Where string
 	Args  []any
+	// Wide begins with the widest window: for scans that want all rows, however many match.
+	Wide bool
 	// Page reads up to limit matching rows with lo ≤ id < hi, newest first.
 	Page func(ctx context.Context, lo, hi string, limit int) (rows []T, next string, err error)
 }
@@ -38,7 +40,11 @@ func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, 
 	var out []T
 	began := w.Conn.Clock.Monotonic()
 	// The first window is small, so that common rows are cheap.
-	for size := w.Conn.Dialect.ScanWindow; ; size = min(2*size, maxScanGrowth*w.Conn.Dialect.ScanWindow) {
+	size, widest := w.Conn.Dialect.ScanWindow, maxScanGrowth*w.Conn.Dialect.ScanWindow
+	if w.Wide {
+		size = widest
+	}
+	for ; ; size = min(2*size, widest) {
 		edge, err := w.edge(ctx, lo, hi, size)
 		if err != nil {
 			return nil, "", err
