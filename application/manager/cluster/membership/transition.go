@@ -72,7 +72,7 @@ func (m *Member) write(ctx context.Context, v liveness.Transition, cause string,
 	if ok {
 		age := now.Sub(v.Node.LastHeartbeat)
 		m.deps.Logger.Warn("a node has stopped beating",
-			"node", v.Node.ID, "epoch", v.Node.Epoch, "status", v.Status,
+			"node", v.Node.ID, "status", v.Status, "epoch", v.Node.Epoch,
 			"lastBeat", v.Node.LastHeartbeat, "age", age.String(), "cause", cause)
 		if v.Status == entity.NodeDown {
 			m.deps.Metrics.Death(cause, age)
