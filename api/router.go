@@ -82,6 +82,8 @@ type Deps struct {
 	Contacts alerting.ContactService
 	OnCall   alerting.OnCallService
 	DryRuns  alerting.DryRunner
+	// Drafts runs drafts of jobs.
+	Drafts execution.DraftTrials
 	// Trials tries channels, and Previews shows what templates make.
 	Channels  alerting.ChannelService
 	Templates alerting.TemplateService

@@ -66,6 +66,7 @@ const (
 
 	importBody = 16 << 20
 	importTime = 50 * time.Second
+	trialTime  = 50 * time.Second // trial.MaxTime, and the grace of a command that is told to end
 	exportTime = 10 * time.Minute
 )
 
@@ -124,6 +125,15 @@ func limitedRoutes(d Deps, sessions *middleware.Sessions) []RouteLimits {
 			"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false,
 			access.NewAuditController(d.Audit, d.Clock).Export,
 		}, middleware.MaxBody, exportTime},
+		// The run may take longer than an ordinary call; its controller judges the group of the draft.
+		{
+			Route{
+				"POST", v1 + "/jobs/trial", permission.JobWrite, middleware.Undeclared, false,
+				execution.NewTrialController(d.Drafts, d.reader()).Run,
+			},
+			middleware.MaxBody,
+			trialTime,
+		},
 		// Each job and group of the document is judged by the controller.
 		{
 			Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import},

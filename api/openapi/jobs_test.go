@@ -10,7 +10,7 @@ import (
 )
 
 // jobForms are the bodies that hold the definition of a job.
-var jobForms = []string{"JobBody", "JobChangeBody"}
+var jobForms = []string{"JobBody", "JobChangeBody", "TrialBody"}
 
 // variant is a kind of job: the names of its type, and what describes its jobData.
 type variant struct {

@@ -27,6 +27,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/servicetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -119,8 +120,11 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		Contacts: alerting.NewContactService(define), OnCall: alerting.NewOnCallService(define),
 		Channels:  alerting.NewChannelService(define, channels.opener, channels.seals),
 		Templates: alerting.NewTemplateService(define, channels.renderer),
-		Trials:    channel.NewTrials(b.Store, channels.notifier, b.Clock),
-		Previews:  alerting.NewPreviews(channels.renderer, b.Clock),
+		Drafts: trial.New(trial.Deps{
+			Checker: b.Jobs, Runner: b.checker, Clock: b.Clock, StoreClock: b.Time, NodeID: "node-1",
+		}),
+		Trials:   channel.NewTrials(b.Store, channels.notifier, b.Clock),
+		Previews: alerting.NewPreviews(channels.renderer, b.Clock),
 		DryRuns: alerting.NewDryRunService(dryrun.New(dryrun.Deps{
 			Runs: b.Store.Executions, Jobs: b.Store, Metrics: b.Store, Expressions: language, Clock: b.Time, Zone: time.UTC,
 			Grace: time.Minute,

@@ -42,6 +42,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -123,6 +124,7 @@ type Engine struct {
 	Live       *live.Feed
 	Alerting   Alerting
 	Explain    *explain.ExplainService
+	Drafts     *trial.Trials
 	Nodes      *node.NodeService
 	Calls      *idempotency.CallKeeper
 	Audit      *audit.AuditService
@@ -345,6 +347,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	e.alerts = newAlerts(e, tasks, e.notifying.planned)
 	e.events.wire(e, tasks)
 	e.wireServices(admitter, compiler, closer, o.Executor, tasks, jobs)
+	e.Drafts = e.newTrials(secrets, node)
 	return e, e.addTasks(tasks)
 }
 

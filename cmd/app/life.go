@@ -89,6 +89,7 @@ func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	e.resign()
 	e.stopPlan()
 	e.planning.Wait()
+	e.Drafts.Stop()
 	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
 	errs := []error{e.ticker.Stop(), closeEdge()}
 	e.flushMetrics(ctx)

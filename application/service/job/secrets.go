@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
@@ -28,6 +29,19 @@ func (s *JobService) ChannelWarnings(ctx context.Context, job *entity.Job) []app
 		return nil // a warning is a courtesy
 	}
 	return channels.NotAllowed(job)
+}
+
+// CheckDraft says what is wrong with a definition that is not stored, and with params for a run of
+// it. It fills the defaults in, and returns the params in their declared types. The schedule need
+// not name a time to come.
+func (s *JobService) CheckDraft(ctx context.Context, job *entity.Job, given string) (params string, err error) {
+	wrong := withoutPast(s.findings(job, s.Clock.Now()))
+	foreign, err := s.checkNames(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	params, undeclared := validation.Params(job, given)
+	return params, apperror.Invalid(slices.Concat(wrong, foreign, undeclared))
 }
 
 // checkSecrets says which secrets a definition may not name.

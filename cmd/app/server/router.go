@@ -26,7 +26,7 @@ func (s *Server) newRouter(o app.Options, c clock.Clock) (http.Handler, error) {
 		Live:   s.Live,
 		Alerts: s.Alerting.Alerts, Rules: s.Alerting.Rules, Silences: s.Alerting.Silences, Routes: s.Alerting.Routes,
 		Teams: s.Alerting.Teams, Contacts: s.Alerting.Contacts, OnCall: s.Alerting.OnCall, DryRuns: s.Alerting.DryRuns,
-		Explain:  s.Explain,
+		Explain: s.Explain, Drafts: s.Drafts,
 		Channels: s.Alerting.Channels, Templates: s.Alerting.Templates, Trials: s.Alerting.Trials,
 		Previews: s.Alerting.Previews,
 		Checker:  o.Executor, Clock: c, StoreClock: s.StoreTime(), Logger: o.Logger, Metrics: s.Metrics.Handler(),

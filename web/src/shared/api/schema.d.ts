@@ -1186,6 +1186,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a draft of a job once
+         * @description A real run on the node that is asked, for at most 30 seconds, with the secrets and the guards of a stored job. Nothing of it is stored but the entry of the audit log: it is in no ledger, no statistics and no alert, and is not retried. It ends when the caller goes away.
+         *     The caller needs the permissions to write and to run jobs of the group, and job:command for a command.
+         */
+        post: operations["postJobsTrial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}": {
         parameters: {
             query?: never;
@@ -2641,6 +2662,117 @@ export interface components {
             version?: number | null;
             readonly warnings?: Record<string, never>[] | null;
         };
+        CommandTrialBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            jobData: components["schemas"]["CommandDataBody"];
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "COMMAND" | "CRON";
+            /** @description labels are the user's own; nothing depends on them. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            /** @description params is what ${params.NAME} stands for, at most 64 KiB. Where the draft declares parameters it may name these alone, of their types. */
+            params?: {
+                [key: string]: unknown;
+            } | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            readonly version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
+        };
         CommentBody: {
             comment?: string | null;
         };
@@ -2901,6 +3033,120 @@ export interface components {
             readonly updateTime?: string | null;
             /** @description version is the one that was edited; If-Match may name it instead. */
             version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
+        };
+        CustomTrialBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            /** @description jobData is what the handler of jobClass takes; see docs/jobs.md for those that are built in */
+            jobData?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "CUSTOM";
+            /** @description labels are the user's own; nothing depends on them. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            /** @description params is what ${params.NAME} stands for, at most 64 KiB. Where the draft declares parameters it may name these alone, of their types. */
+            params?: {
+                [key: string]: unknown;
+            } | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            readonly version?: number | null;
             readonly warnings?: Record<string, never>[] | null;
         };
         DayFigures: {
@@ -3598,6 +3844,117 @@ export interface components {
             version?: number | null;
             readonly warnings?: Record<string, never>[] | null;
         };
+        HTTPTrialBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            jobData: components["schemas"]["HTTPDataBody"];
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "HTTP";
+            /** @description labels are the user's own; nothing depends on them. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            /** @description params is what ${params.NAME} stands for, at most 64 KiB. Where the draft declares parameters it may name these alone, of their types. */
+            params?: {
+                [key: string]: unknown;
+            } | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            readonly version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
+        };
         Handler: {
             /** @description BuiltIn: every executor has it. */
             builtIn: boolean;
@@ -3739,6 +4096,24 @@ export interface components {
         };
         /** @enum {string} */
         JobStatus: "CREATED" | "ENABLED" | "PAUSED" | "FINISHED";
+        JobTrial: {
+            /** @description durationMs is how long the run took, in ms. */
+            durationMs: number;
+            exitCode: number | null;
+            /** @description LogTruncated: the output reached its cap, and lines after it were cut. */
+            logTruncated: boolean;
+            logs: components["schemas"]["LogLine"][];
+            /** @description message is the error, Result what the run returned. */
+            message: string;
+            nodeId: string;
+            /** @description reason explains a status other than SUCCESS; null: none. */
+            reason: components["schemas"]["Reason"] | null;
+            result: string;
+            /** Format: date-time */
+            startTime: string;
+            /** @enum {unknown} */
+            status: "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED";
+        };
         /** @enum {string} */
         JobType: "HTTP" | "COMMAND" | "CUSTOM";
         JobVersion: {
@@ -4900,6 +5275,7 @@ export interface components {
             skipped: number;
             success: number;
         };
+        TrialBody: components["schemas"]["HTTPTrialBody"] | components["schemas"]["CommandTrialBody"] | components["schemas"]["CustomTrialBody"];
         /** @enum {string} */
         Trigger: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE";
         TriggerBody: {
@@ -8455,6 +8831,65 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             503: components["responses"]["Problem503"];
+        };
+    };
+    postJobsTrial: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jobClass": "noop",
+                 *       "jobType": "CUSTOM",
+                 *       "name": "settle orders",
+                 *       "params": {
+                 *         "day": "2026-03-01"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobTrial"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description the node runs as many trials as it may (too_many_trials), or the caller is too fast */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the node runs no jobs (no_executor), or stops (stopping) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     getJobsById: {

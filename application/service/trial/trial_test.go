@@ -1,0 +1,158 @@
+package trial_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
+
+// run is what a desk does with the runs of drafts.
+type run func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome
+
+func (r run) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	return r(ctx, run, rep)
+}
+
+// anything finds no draft wrong.
+type anything struct{}
+
+func (anything) CheckDraft(_ context.Context, _ *entity.Job, given string) (string, error) {
+	return given, nil
+}
+
+func newTrials(t *testing.T, r run) (*trial.Trials, *clocktest.Manual) {
+	t.Helper()
+	c := clocktest.NewManual(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
+	trials := trial.New(trial.Deps{Checker: anything{}, Runner: r, Clock: c, StoreClock: c, NodeID: "node-1"})
+	t.Cleanup(trials.Stop)
+	return trials, c
+}
+
+// untilStopped waits for the end of its context and says why it came.
+func untilStopped(began chan<- struct{}) run {
+	return func(ctx context.Context, _ entity.Run, _ entity.Reporter) entity.Outcome {
+		began <- struct{}{}
+		<-ctx.Done()
+		return entity.Failed(entity.ReasonError, context.Cause(ctx).Error())
+	}
+}
+
+func TestATrialIsARunOfItsOwn(t *testing.T) {
+	draft := &entity.Job{Name: "draft", Type: entity.JobCustom, TimeoutSec: 3}
+	trials, c := newTrials(t, func(_ context.Context, r entity.Run, rep entity.Reporter) entity.Outcome {
+		require.Equal(t, entity.TriggerManual, r.Execution.Trigger)
+		require.Equal(t, `{"a":1}`, r.Execution.Params)
+		require.Equal(t, []int{1, 1}, []int{r.Execution.Attempt, r.Execution.ShardTotal})
+		require.Equal(t, 3*time.Second, r.Deadline.Sub(r.Execution.StartTime))
+		require.NotEmpty(t, r.Execution.ID)
+		require.Nil(t, r.Tokens, "nobody can report about a run that is not stored")
+		rep.Log(entity.LogStdout, "one\ntwo\x07")
+		return entity.Succeeded("done")
+	})
+	r, err := trials.Run(t.Context(), draft, `{"a":1}`)
+	require.NoError(t, err)
+	require.Equal(t, entity.StatusSuccess, r.Outcome.Status)
+	require.Equal(t, []string{"node-1", "done"}, []string{r.NodeID, r.Outcome.Result})
+	require.Equal(t, []trial.Line{
+		{Time: c.Now(), Stream: entity.LogStdout, Text: "one"}, {Time: c.Now(), Stream: entity.LogStdout, Text: "two\uFFFD"},
+	}, r.Log)
+	require.False(t, r.Truncated)
+	require.Empty(t, draft.ID, "the draft stays as it is")
+}
+
+func TestATrialEnds(t *testing.T) {
+	for what, c := range map[string]struct {
+		end  func(t *trial.Trials, c *clocktest.Manual, leave func())
+		says error
+	}{
+		"when its time is over": {
+			func(_ *trial.Trials, c *clocktest.Manual, _ func()) { c.Advance(trial.MaxTime) }, entity.ErrStopTimeout,
+		},
+		"when its node stops": {
+			func(t *trial.Trials, _ *clocktest.Manual, _ func()) { t.Stop() }, entity.ErrStopShutdown,
+		},
+		"when its caller goes away": {
+			func(_ *trial.Trials, _ *clocktest.Manual, leave func()) { leave() }, context.Canceled,
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			began := make(chan struct{})
+			trials, manual := newTrials(t, untilStopped(began))
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			ended := make(chan *trial.Result, 1)
+			go func() {
+				r, err := trials.Run(ctx, &entity.Job{TimeoutSec: 3600}, "")
+				if err == nil {
+					ended <- r
+				}
+				close(ended)
+			}()
+			<-began
+			c.end(trials, manual, leave)
+			r := <-ended
+			require.NotNil(t, r)
+			require.Equal(t, c.says.Error(), r.Outcome.Message)
+		})
+	}
+}
+
+func TestANodeRunsFewTrialsAtOnce(t *testing.T) {
+	began := make(chan struct{})
+	trials, _ := newTrials(t, untilStopped(began))
+	ctx, leave := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range trial.AtOnce {
+		all.Go(func() { _, _ = trials.Run(ctx, &entity.Job{}, "") })
+		<-began
+	}
+	_, err := trials.Run(t.Context(), &entity.Job{}, "")
+	require.True(t, apperror.Is(err, apperror.KindTooMany), err)
+	leave()
+	all.Wait()
+	last := make(chan error, 1)
+	go func() {
+		_, err := trials.Run(t.Context(), &entity.Job{}, "")
+		last <- err
+	}()
+	<-began // there is room again
+	trials.Stop()
+	require.NoError(t, <-last)
+	_, err = trials.Run(t.Context(), &entity.Job{}, "")
+	require.True(t, apperror.Is(err, apperror.KindUnavailable), "none begins on a node that stops")
+}
+
+func TestANodeWithoutExecutorRunsNoTrial(t *testing.T) {
+	_, err := trial.New(trial.Deps{Checker: anything{}}).Run(t.Context(), &entity.Job{}, "")
+	require.True(t, apperror.Is(err, apperror.KindUnavailable), err)
+}
+
+func TestTheLogOfATrialIsBounded(t *testing.T) {
+	trials, _ := newTrials(t, func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+		for range 100 {
+			rep.Log(entity.LogStdout, strings.Repeat("x", entity.MaxLogLine))
+		}
+		rep.Log(entity.LogStdout, strings.Repeat("\n", 1<<20))
+		return entity.NotBegun(time.Second, "its host is busy")
+	})
+	r, err := trials.Run(t.Context(), &entity.Job{}, "")
+	require.NoError(t, err)
+	require.True(t, r.Truncated)
+	total := 0
+	for _, line := range r.Log {
+		total += len(line.Text)
+	}
+	require.Less(t, total, 256<<10)
+	require.Greater(t, total, 200<<10)
+	require.Equal(t, entity.StatusFailed, r.Outcome.Status, "a trial does not wait")
+	require.Equal(t, "its host is busy", r.Outcome.Message)
+}
