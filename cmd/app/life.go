@@ -89,8 +89,11 @@ func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	e.resign()
 	e.stopPlan()
 	e.planning.Wait()
-	e.Drafts.Stop()
-	e.Runner.Drain(ctx, time.Duration(e.cfg.Server.ShutdownGraceSec)*time.Second)
+	grace := time.Duration(e.cfg.Server.ShutdownGraceSec) * time.Second
+	bounded, cancel := context.WithTimeout(ctx, grace)
+	e.Drafts.Stop(bounded)
+	cancel()
+	e.Runner.Drain(ctx, grace)
 	errs := []error{e.ticker.Stop(), closeEdge()}
 	e.flushMetrics(ctx)
 	e.stopRun()

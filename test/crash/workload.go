@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -185,8 +186,8 @@ func fill(target string, n int) []definition {
 	return list
 }
 
-// workload is all of it; once says at which distance its ONCE jobs begin.
-func workload(target string, now time.Time, size Size) []definition {
+// workload is all of it but the ONCE jobs.
+func workload(target string, size Size) []definition {
 	list := []definition{{history.Job{Name: handJob}, map[string]any{"schedule": map[string]any{"kind": "NONE"}}}}
 	for i := range max(size.Copies, 1) {
 		for _, d := range kinds(target) {
@@ -221,18 +222,21 @@ func workload(target string, now time.Time, size Size) []definition {
 			map[string]any{"jobType": "CUSTOM", "jobClass": name, "jobData": call(target, "ms=50"), "schedule": every(2, nil)},
 		})
 	}
-	once := 10
-	if size.Once > 0 {
-		once = size.Once
-	}
-	for i := range once {
-		at := now.Add(time.Duration(2+3*i) * time.Second).Truncate(time.Millisecond)
-		list = append(list, definition{
-			history.Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
-			map[string]any{"schedule": map[string]any{"kind": "ONCE", "at": at.UTC()}},
-		})
-	}
 	return list
+}
+
+// onceJob is the i-th job that fires once: three seconds after the one before, and two seconds
+// after it is made at the earliest, because a slow machine makes the jobs before it for long.
+func onceJob(i int, began, now time.Time) definition {
+	at := began.Add(time.Duration(2+3*i) * time.Second)
+	if soonest := now.Add(2 * time.Second); at.Before(soonest) {
+		at = soonest
+	}
+	at = at.Truncate(time.Millisecond)
+	return definition{
+		history.Job{Name: fmt.Sprintf("once %d", i), Once: true, Origin: at},
+		map[string]any{"schedule": map[string]any{"kind": "ONCE", "at": at.UTC()}},
+	}
 }
 
 // limitedGroup is the group of jobs that share a limit.
@@ -253,13 +257,12 @@ func ByHand(jobs []history.Job) string {
 
 // CreateAll adds the workload and returns it as the checker knows it.
 func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]history.Job, error) {
-	list := workload(target, time.Now(), size)
-	jobs := make([]history.Job, 0, len(list))
+	var jobs []history.Job
 	groups := map[string]bool{"": true}
-	for _, d := range list {
+	add := func(d definition) error {
 		if g := d.job.Group; !groups[g] {
 			if err := c.CreateGroup(ctx, g, d.job.GroupAtMost); err != nil {
-				return nil, fmt.Errorf("create the group %q: %w", g, err)
+				return fmt.Errorf("create the group %q: %w", g, err)
 			}
 			groups[g] = true
 		}
@@ -276,7 +279,7 @@ func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]hist
 		}
 		view, err := c.Create(ctx, d.body)
 		if err != nil {
-			return nil, fmt.Errorf("create the job %q: %w", d.job.Name, err)
+			return fmt.Errorf("create the job %q: %w", d.job.Name, err)
 		}
 		j := d.job
 		j.ID, j.Shards = view.ID, max(j.Shards, 1)
@@ -292,6 +295,18 @@ func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]hist
 			j.From = j.Origin
 		}
 		jobs = append(jobs, j)
+		return nil
+	}
+	for _, d := range workload(target, size) {
+		if err := add(d); err != nil {
+			return nil, err
+		}
+	}
+	began := time.Now()
+	for i := range cmp.Or(size.Once, 10) {
+		if err := add(onceJob(i, began, time.Now())); err != nil {
+			return nil, err
+		}
 	}
 	return jobs, nil
 }

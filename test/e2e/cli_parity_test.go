@@ -346,6 +346,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	others := map[string]string{
 		"GET /api/v1/live":                    "it is for pages that stay open; commands follow a run or a log",
 		"POST /api/v1/jobs":                   "job apply makes jobs by POST /import",
+		"POST /api/v1/jobs/trial":             "a draft is tried where it is edited, in the form of the console",
 		"PUT /api/v1/jobs/{id}":               "job apply changes jobs by POST /import",
 		"POST /api/v1/executions/{id}/report": "targets and handlers report, not people",
 	}

@@ -165,13 +165,22 @@ func (t *Trials) limit(job *entity.Job) time.Duration {
 	return MaxTime
 }
 
-// Stop ends the trials and returns when none is left. None begins after it.
-func (t *Trials) Stop() {
+// Stop ends the trials and returns when none is left, or when ctx ends: a handler may ignore that
+// it is to stop. None begins after it.
+func (t *Trials) Stop(ctx context.Context) {
 	t.mu.Lock()
 	if !t.stopped {
 		t.stopped = true
 		close(t.stopping)
 	}
 	t.mu.Unlock()
-	t.running.Wait()
+	ended := make(chan struct{})
+	go func() {
+		t.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }

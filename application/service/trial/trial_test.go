@@ -33,7 +33,7 @@ func newTrials(t *testing.T, r run) (*trial.Trials, *clocktest.Manual) {
 	t.Helper()
 	c := clocktest.NewManual(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 	trials := trial.New(trial.Deps{Checker: anything{}, Runner: r, Clock: c, StoreClock: c, NodeID: "node-1"})
-	t.Cleanup(trials.Stop)
+	t.Cleanup(func() { trials.Stop(context.Background()) })
 	return trials, c
 }
 
@@ -78,7 +78,7 @@ func TestATrialEnds(t *testing.T) {
 			func(_ *trial.Trials, c *clocktest.Manual, _ func()) { c.Advance(trial.MaxTime) }, entity.ErrStopTimeout,
 		},
 		"when its node stops": {
-			func(t *trial.Trials, _ *clocktest.Manual, _ func()) { t.Stop() }, entity.ErrStopShutdown,
+			func(t *trial.Trials, _ *clocktest.Manual, _ func()) { t.Stop(context.Background()) }, entity.ErrStopShutdown,
 		},
 		"when its caller goes away": {
 			func(_ *trial.Trials, _ *clocktest.Manual, leave func()) { leave() }, context.Canceled,
@@ -125,10 +125,28 @@ func TestANodeRunsFewTrialsAtOnce(t *testing.T) {
 		last <- err
 	}()
 	<-began // there is room again
-	trials.Stop()
+	trials.Stop(t.Context())
 	require.NoError(t, <-last)
 	_, err = trials.Run(t.Context(), &entity.Job{}, "")
 	require.True(t, apperror.Is(err, apperror.KindUnavailable), "none begins on a node that stops")
+}
+
+// A handler that does not stop holds up no node.
+func TestAStopWaitsForTrialsNoLongerThanItMay(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	trials, _ := newTrials(t, func(context.Context, entity.Run, entity.Reporter) entity.Outcome {
+		close(began)
+		<-release
+		return entity.Succeeded("")
+	})
+	var call sync.WaitGroup
+	call.Go(func() { _, _ = trials.Run(t.Context(), &entity.Job{}, "") })
+	<-began
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	trials.Stop(over)
+	close(release)
+	call.Wait()
 }
 
 func TestANodeWithoutExecutorRunsNoTrial(t *testing.T) {
