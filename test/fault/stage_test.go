@@ -56,7 +56,7 @@ func newStage(t *testing.T, redis, doors bool, more ...string) *stage {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.server.Down(context.Background())) })
 	options := fault.Options(dir, 3)
-	options.DSN, options.Redis, options.Cluster, options.Doors = s.server.DSN, s.server.Redis, true, doors
+	options.DSN, options.Redis, options.Doors = s.server.DSN, s.server.Redis, doors
 	if s.server.Kafka != "" {
 		s.makeTopics()
 		options.Kafka, options.TopicPrefix = s.server.Kafka, s.kafka.TopicPrefix

@@ -57,7 +57,7 @@ func startCluster(t *testing.T, nodes int) *cluster {
 	_, _ = rand.Read(key)
 	c := &cluster{t: t}
 	c.rig, err = rig.NewRig(t.Context(), rig.Options{
-		Binary: binary, Dir: dir, DSN: dsn, Redis: redistest.Config().Addrs[0], Nodes: nodes, Cluster: true, Doors: true,
+		Binary: binary, Dir: dir, DSN: dsn, Redis: redistest.Config().Addrs[0], Nodes: nodes, Doors: true,
 		Beat: 500 * time.Millisecond, Lease: lease, CommandSlots: 2, Password: password,
 		Key: base64.StdEncoding.EncodeToString(key),
 	})

@@ -32,9 +32,8 @@ type Options struct {
 	// Kafka is the broker, TopicPrefix what its topics begin with; the nodes reach it directly.
 	Kafka, TopicPrefix string
 	Nodes              int
-	// Cluster: the nodes are a cluster although there is no Redis; its address is one
-	// where nobody listens. Doors: they ask each other through proxies.
-	Cluster, Doors bool
+	// Doors: they ask each other through proxies.
+	Doors bool
 	// Beat and Lease are the terms of membership.
 	Beat, Lease time.Duration
 	// Handlers are those of each node, by its index; CommandSlots how many commands a
@@ -141,7 +140,7 @@ func (r *Rig) environment(m *Member, dsn string) ([]string, error) {
 	switch {
 	case m.Hints != nil:
 		return append(env, "PS_PROFILE=cluster", "PS_REDIS_ADDRS="+m.Hints.Addr()), nil
-	case r.Cluster:
+	case r.Nodes > 1: // a cluster without Redis: nobody listens at that address
 		return append(env, "PS_PROFILE=cluster", "PS_REDIS_ADDRS=127.0.0.1:1"), nil
 	default:
 		return append(env, "PS_STORE_DRIVER=mysql"), nil

@@ -162,6 +162,26 @@ func TestAGracefulLeaveNeedsNoWait(t *testing.T) {
 	require.Empty(t, reason, "who left in order is not missed")
 }
 
+// Nodes of the standalone profile hold no lease: two of them on one store is a mistake that is told.
+func TestANodeOfNoClusterNamesTheOthersOnItsStore(t *testing.T) {
+	c := newCluster(t)
+	alone := func(d *membership.Deps) { d.Peers = nil }
+	a, b := c.join("a", alone), c.join("b", alone)
+	c.pass(1)
+	reason, blocks := a.Missing()
+	require.Contains(t, reason, "the node b uses this store")
+	require.False(t, blocks)
+	require.NoError(t, b.Leave(t.Context()))
+	b.gone = true
+	c.pass(1)
+	reason, _ = a.Missing()
+	require.Empty(t, reason)
+	d := c.join("d", nil)
+	c.pass(1)
+	reason, _ = d.Missing()
+	require.Empty(t, reason, "a node of a cluster expects others")
+}
+
 func TestTheDeadAreLookedAtAgainNowAndThen(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.join("a", nil), c.join("b", nil)

@@ -59,7 +59,8 @@ func (m *Member) status() entity.NodeStatus {
 	return ""
 }
 
-// Missing names the other nodes that are late or have died. It leaves out nodes that
+// Missing names the other nodes that are late or have died, and those that use the store of a
+// node that is no member of a cluster: such nodes hold no lease. It leaves out nodes that
 // stopped in order.
 func (m *Member) Missing() (reason string, blocks bool) {
 	l := m.lastView()
@@ -72,6 +73,9 @@ func (m *Member) Missing() (reason string, blocks bool) {
 			parts = append(parts, fmt.Sprintf("the node %s is down since %s", n.ID, n.LastHeartbeat.Format(time.RFC3339)))
 		case l.evaluation.Late[n.ID] && n.Status != entity.NodeDown:
 			parts = append(parts, fmt.Sprintf("the node %s has not beaten for %s", n.ID, silent.Round(time.Second)))
+		case m.deps.Peers == nil && n.Status != entity.NodeDown:
+			parts = append(parts, fmt.Sprintf("the node %s uses this store, too, but this node is not of a cluster: "+
+				"set profile to cluster on both, or give each a store of its own", n.ID))
 		}
 	}
 	if more := len(parts) - maxListed; more > 0 {
