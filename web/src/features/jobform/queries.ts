@@ -43,6 +43,11 @@ export function useSave() {
   })
 }
 
+/** Runs a draft once. Nothing is stored, so no list is asked anew; the run ends when the call is given up. */
+export function runTrial(body: Body, signal: AbortSignal): Promise<Model<'JobTrial'>> {
+  return data(client.POST('/api/v1/jobs/trial', { body: body as unknown as Model<'TrialBody'>, signal }))
+}
+
 /** Sends a document; `dryRun` says what it would do. */
 export function useImport() {
   const queries = useQueryClient()

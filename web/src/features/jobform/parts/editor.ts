@@ -88,6 +88,12 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
     conflict.value = undefined
   }
 
+  /** Shows what the server refused of the draft outside of saving; without a problem, what the form itself refused. */
+  async function refused(problem?: Problem): Promise<void> {
+    if (problem) form.problem.value = problem
+    await goToProblem()
+  }
+
   async function goToProblem(): Promise<void> {
     await nextTick()
     await nextTick()
@@ -118,5 +124,5 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
   // Who corrects a field is not told of its old problem until the server judges again.
   watch(() => job.jobType, () => form.clear())
 
-  return { id, job, form, dirty, conflict, etag, written, otherChanges, asks, request, send, meet, settle, leave, fires }
+  return { id, job, form, dirty, conflict, etag, written, otherChanges, asks, request, send, refused, meet, settle, leave, fires }
 }

@@ -70,6 +70,15 @@ export default {
     clashes: 'You both changed one field. | You both changed {n} fields.', changes: 'What is different', field: 'Field', before: 'When you opened it', theirs: 'Stored now', mine: 'Yours',
     both: 'both', takeTheirs: 'Take theirs', keepMine: 'Keep my changes on theirs',
   },
+  trial: {
+    button: 'Try it', title: 'Try {name}', run: 'Run it once', again: 'Run it again', stop: 'Cancel the run', close: 'Close', running: 'It runs …',
+    text: 'This is one real run on the node that answers, for at most 30 seconds. Nothing of it is stored: no job, no execution, no statistics, no alert.',
+    stopped: 'The run was cancelled.', refused: 'It was not run', exitCode: 'exit code {code}', node: 'on {node}', logCut: 'The log was cut here: it is longer than a trial shows.',
+    not: {
+      write: 'You may not write jobs of this group (job:write).', run: 'You may not run jobs of this group (job:run).',
+      command: 'You may not run commands. Ask an admin for the permission job:command.',
+    },
+  },
   yaml: {
     text: 'The job as a document, as export writes it. The server checks it and says what would change before anything does.', label: 'Job as YAML', wrong: 'The document is not right',
     plan: 'What would change', check: 'Check', apply: 'Apply', applied: 'The document is applied', first: 'Check it first.', other: 'This is about another job: a job is known by its group and name.',

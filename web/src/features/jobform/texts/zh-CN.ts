@@ -68,6 +68,15 @@ export default {
     clashes: '双方都修改了 {n} 个字段。', changes: '差异', field: '字段', before: '打开时', theirs: '现在保存的', mine: '您的',
     both: '双方都改', takeTheirs: '采用对方的', keepMine: '在对方版本上保留我的修改',
   },
+  trial: {
+    button: '试运行', title: '试运行 {name}', run: '运行一次', again: '再运行一次', stop: '取消运行', close: '关闭', running: '正在运行……',
+    text: '在应答的节点上真实运行一次，最长 30 秒。不保存任何内容：不产生任务、执行记录、统计或告警。',
+    stopped: '运行已取消。', refused: '未能运行', exitCode: '退出码 {code}', node: '节点 {node}', logCut: '日志超出试运行的显示上限，已在此截断。',
+    not: {
+      write: '您无权编辑此分组的任务（job:write）。', run: '您无权运行此分组的任务（job:run）。',
+      command: '您无权运行命令。请向管理员申请 job:command 权限。',
+    },
+  },
   yaml: {
     text: '以文档表示的任务，与导出格式相同。服务器会先检查并说明将要改变的内容。', label: '任务的 YAML', wrong: '文档有误',
     plan: '将要改变', check: '检查', apply: '应用', applied: '文档已应用', first: '请先检查。', other: '这涉及另一个任务：任务以分组和名称区分。',

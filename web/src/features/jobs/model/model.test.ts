@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Model } from '@/shared/api/types'
-import { defaults, parsed, typed } from './params'
+import { defaults, parsed, typed } from '@/shared/params'
 import { momentOf, wallOf } from '@/shared/time/wall'
 
 const declare = (name: string, type: Model<'ParameterType'>, value: unknown = null): Model<'JobParameter'> =>

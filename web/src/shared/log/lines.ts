@@ -1,11 +1,11 @@
 import { shallowReactive } from 'vue'
 import { plain } from './ansi'
-import type { LogLine } from './follow'
+import type { Model } from '@/shared/api/types'
 
 /** The lines of a log. They come in gushes and are shown once a frame; only `count` is reactive. */
 export class Lines {
-  private readonly all: LogLine[] = []
-  private coming: LogLine[] = []
+  private readonly all: Model<'LogLine'>[] = []
+  private coming: Model<'LogLine'>[] = []
   private due = false
   private closed = false
   /** How many lines there are to see. */
@@ -14,7 +14,7 @@ export class Lines {
   /** `soon` runs a function at the next frame. */
   constructor(private readonly soon: (run: () => void) => void = (run) => requestAnimationFrame(run)) {}
 
-  add(line: LogLine): void {
+  add(line: Model<'LogLine'>): void {
     this.coming.push(line)
     if (this.due) return
     this.due = true
@@ -25,11 +25,11 @@ export class Lines {
     this.closed = true
   }
 
-  at(index: number): LogLine | undefined {
+  at(index: number): Model<'LogLine'> | undefined {
     return this.all[index]
   }
 
-  slice(from: number, to: number): LogLine[] {
+  slice(from: number, to: number): Model<'LogLine'>[] {
     return this.all.slice(from, to)
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { LogLine } from './follow'
+import type { Model } from '@/shared/api/types'
 import { Lines, ROW, windowOf } from './lines'
 
-const line = (seq: number): LogLine => ({ seq, line: `row ${seq}`, stream: 'STDOUT', attempt: 1, time: '2026-01-01T00:00:00Z' })
+const line = (seq: number): Model<'LogLine'> => ({ seq, line: `row ${seq}`, stream: 'STDOUT', attempt: 1, time: '2026-01-01T00:00:00Z' })
 
 describe('lines', () => {
   it('show what came once a frame', () => {
