@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findings } from './axe'
 import { Console, Server, shot } from './harness'
@@ -15,8 +16,8 @@ afterAll(async () => {
 })
 
 const words = {
-  en: { handler: 'Handler', url: 'URL', button: 'Try it', run: 'Run it once', done: 'Success', failed: 'Failed' },
-  'zh-CN': { handler: '处理器', url: 'URL', button: '试运行', run: '运行一次', done: '成功', failed: '失败' },
+  en: { handler: 'Handler', url: 'URL', button: 'Try it', run: 'Run it once', done: 'Succeeded' },
+  'zh-CN': { handler: '处理器', url: 'URL', button: '试运行', run: '运行一次', done: '成功' },
 } as const
 
 /** How many jobs and executions are stored. */
@@ -25,11 +26,20 @@ async function stored(): Promise<number[]> {
     (await server.api<{ items: unknown[] }>('GET', `/api/v1/${what}?limit=200`)).items.length))
 }
 
+/** A port that nobody listens on: it was free a moment ago. */
+async function closedPort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
 describe('a trial of a draft', () => {
   it.each(['en', 'zh-CN'] as const)('runs a handler, and stores nothing: %s', async (language) => {
     const w = words[language]
     const before = await stored()
-    const page = await browser.signedIn(`/jobs/new`, { language })
+    const page = await browser.signedIn('/jobs/new', { language })
     await page.locator('.choice').filter({ hasText: w.handler }).click()
     await page.locator('[data-field="jobClass"] input').fill('echo')
     await page.keyboard.press('Enter')
@@ -51,12 +61,13 @@ describe('a trial of a draft', () => {
 
   it('shows why a call failed', async () => {
     const page = await browser.signedIn('/jobs/new')
-    await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:1/nobody')
+    await page.getByRole('textbox', { name: 'URL' }).fill(`http://127.0.0.1:${await closedPort()}/nobody`)
     await page.getByRole('button', { name: 'Try it', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Run it once' }).click()
     await dialog.getByText('Failed', { exact: true }).waitFor()
     await dialog.getByText(/connection refused/).first().waitFor()
+    expect(await findings(page)).toEqual([])
     await page.context().close()
   })
 
