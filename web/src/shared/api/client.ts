@@ -7,7 +7,7 @@ import type { paths } from './schema'
 import { Problem, problemOf, problemOfFailure } from './problem'
 
 /** The longest wait for an answer; imports and exports of whole sets say their own signal. */
-const LONGEST_MS = 35_000
+const LONGEST_MS = 55_000
 
 let csrfToken = ''
 const answers = new Answers()

@@ -72,7 +72,7 @@ export default {
   },
   trial: {
     button: 'Try it', title: 'Try {name}', run: 'Run it once', again: 'Run it again', stop: 'Cancel the run', close: 'Close', running: 'It runs …',
-    text: 'This is one real run on the node that answers, for at most 30 seconds. Nothing of it is stored: no job, no execution, no statistics, no alert.',
+    text: 'This is one real run on the node that answers, for at most 30 seconds. Only the audit log notes it: no job, no execution, no statistics, no alert.',
     stopped: 'The run was cancelled.', refused: 'It was not run', exitCode: 'exit code {code}', node: 'on {node}', logCut: 'The log was cut here: it is longer than a trial shows.',
     not: {
       write: 'You may not write jobs of this group (job:write).', run: 'You may not run jobs of this group (job:run).',

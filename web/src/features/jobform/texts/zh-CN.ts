@@ -70,7 +70,7 @@ export default {
   },
   trial: {
     button: '试运行', title: '试运行 {name}', run: '运行一次', again: '再运行一次', stop: '取消运行', close: '关闭', running: '正在运行……',
-    text: '在应答的节点上真实运行一次，最长 30 秒。不保存任何内容：不产生任务、执行记录、统计或告警。',
+    text: '在应答的节点上真实运行一次，最长 30 秒。仅在审计日志中留下一条记录：不产生任务、执行记录、统计或告警。',
     stopped: '运行已取消。', refused: '未能运行', exitCode: '退出码 {code}', node: '节点 {node}', logCut: '日志超出试运行的显示上限，已在此截断。',
     not: {
       write: '您无权编辑此分组的任务（job:write）。', run: '您无权运行此分组的任务（job:run）。',
