@@ -15,7 +15,7 @@ STAMP := $(shell git status --porcelain >/dev/null 2>&1 || echo -buildvcs=false)
 export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
 
 # Each make target may be narrowed: make test PACKAGES=./domain/...
-TEST_TIMEOUT ?= 15m
+TEST_TIMEOUT ?= 25m
 CRASH_ROUNDS ?= 100
 CRASH_SEED   ?= 0
 FAULT_MINUTES ?= 10

@@ -2,7 +2,9 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/history"
@@ -17,10 +19,14 @@ const quietBound = 90 * time.Second
 func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (history.History, error) {
 	time.Sleep(2 * time.Second)
 	for i, j := range jobs {
-		if j.Step == 0 && j.Delay == 0 { // nothing plans it
+		if j.Step == 0 && j.Delay == 0 && !j.Once { // nothing plans it
 			continue
 		}
 		view, err := c.Pause(ctx, j.ID)
+		var refused *StatusError
+		if j.Once && errors.As(err, &refused) && refused.Status == http.StatusConflict {
+			continue // it has fired already
+		}
 		if err != nil {
 			return history.History{}, fmt.Errorf("pause %q: %w", j.Name, err)
 		}
