@@ -79,6 +79,8 @@ const (
 	// unplannedPage is how many jobs one look examines for a missing next time: a million
 	// within 42 minutes.
 	unplannedPage = 2000
+	// maxExcluded bounds the groups whose jobs the store leaves out; those of others are read.
+	maxExcluded = 200
 )
 
 // Look reads what is asked for.
@@ -111,15 +113,22 @@ func (l *StoreLooker) Look(ctx context.Context, ask Ask) (*alerting.State, error
 // overdue reads the jobs that are due for longer than the grace: nobody has fired them.
 // What a paused group holds is not overdue.
 func (l *StoreLooker) overdue(ctx context.Context, _ Ask, st *alerting.State) error {
-	keys, err := l.Plans.DueKeys(ctx, repository.DueQuery{Until: st.Now.Add(-l.Grace), Limit: alerting.MaxOverdue})
+	q := repository.DueQuery{Until: st.Now.Add(-l.Grace), Limit: alerting.MaxOverdue}
+	keys, err := l.Plans.DueKeys(ctx, q)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	st.OverdueCut = len(keys) >= alerting.MaxOverdue
 	groups, err := l.Groups.DivergedGroups(ctx)
 	if err != nil {
 		return err
 	}
+	if len(keys) >= q.Limit && len(groups) > 0 { // paused groups may hold all of them, and others wait behind
+		q.Without = groups[:min(len(groups), maxExcluded)]
+		if keys, err = l.Plans.DueKeys(ctx, q); err != nil {
+			return err
+		}
+	}
+	st.OverdueCut = len(keys) >= q.Limit
 	byName := make(map[string]entity.Group, len(groups))
 	for _, g := range groups {
 		byName[g.Name] = g

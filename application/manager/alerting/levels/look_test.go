@@ -231,6 +231,26 @@ func TestAGrowingStandstillEndsNoAlert(t *testing.T) {
 	require.Equal(t, map[string]alert.Resolution{waits.ID: alert.ByRecovery, fires.ID: alert.ByRecovery}, look())
 }
 
+// A group that was just paused holds more jobs than a look reads. Those behind them are told.
+func TestAPausedGroupHidesNoOverdueJob(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.NotFired, nil)
+	for i := range alerting.MaxOverdue {
+		d.Add(t, enginetest.Job(fmt.Sprintf("held %d", i), func(j *entity.Job) {
+			enginetest.Every(time.Hour)(j)
+			j.Group = "night"
+		}))
+	}
+	_, err := d.Store.PauseGroup(t.Context(), "night", true, entity.Pause{User: "ann"}, enginetest.Noon)
+	require.NoError(t, err)
+	d.Clock.Advance(time.Minute)
+	late := d.Add(t, enginetest.Job("late", enginetest.Every(time.Hour)))
+	d.Clock.Advance(2 * time.Hour)
+	d.LookAtLevels()
+	require.Len(t, d.Alerts(), 1)
+	require.Equal(t, late.ID, d.Alerts()[0].JobID)
+}
+
 // standstill has as many overdue jobs as a look reads; who reads them one by one finds none.
 type standstill struct{ levels.Plans }
 
