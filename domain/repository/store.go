@@ -101,9 +101,3 @@ type UnreadableRow struct {
 type UnreadableRows interface {
 	Unreadable() []UnreadableRow
 }
-
-// Page asks for one page of a list. Cursor is what a former page returned.
-type Page struct {
-	Limit  int
-	Cursor string
-}

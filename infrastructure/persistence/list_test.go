@@ -83,16 +83,21 @@ func TestAPageOfARareFilterEndsWithItsBudget(t *testing.T) {
 			func(ctx context.Context, tx repository.Tx) error {
 				return tx.Executions.Insert(ctx, numbered(0, h.rows, h.run))
 			}))
-		pages := 0
-		for page := (repository.Page{}); ; pages++ {
+		pages, searched := 0, h.at(h.rows)
+		for page := (repository.Page{Limit: 50}); ; pages++ {
 			windows = 0
 			rows, next, err := s.Executions.List(t.Context(), repository.ExecutionFilter{NodeID: "node-x"}, page)
 			require.NoError(t, err)
 			require.Empty(t, rows)
 			require.LessOrEqual(t, windows, 3, "page %d", pages)
+			until := page.SearchedUntil(len(rows), next)
 			if next == "" {
+				require.Zero(t, until)
 				break
 			}
+			require.Zero(t, page.SearchedUntil(page.Limit, next), "a full page is no search that ended")
+			require.True(t, until.Before(searched) && !until.Before(h.at(0)), "page %d: %s, %s", pages, until, searched)
+			searched = until
 			page.Cursor = next
 		}
 		require.Positive(t, pages)

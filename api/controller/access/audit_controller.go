@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -61,5 +60,5 @@ func (a *AuditController) List(c *gin.Context) error {
 	for i, e := range entries {
 		items[i] = vo.FromAudit(e)
 	}
-	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.Found(c, page, items, next)
 }

@@ -77,7 +77,7 @@ func (a *AlertController) List(c *gin.Context) error {
 	for i, one := range found {
 		items[i] = vo.FromAlert(one)
 	}
-	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.Found(c, page, items, next)
 }
 
 // Get answers GET /alerts/{id}.

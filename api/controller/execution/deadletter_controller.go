@@ -65,7 +65,7 @@ func (d *DeadLetterController) List(c *gin.Context) error {
 	for i, l := range letters {
 		items[i] = vo.FromDeadLetter(l, names)
 	}
-	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.Found(c, page, items, next)
 }
 
 func letterFilter(c *gin.Context, q *request.Query) repository.DeadLetterFilter {

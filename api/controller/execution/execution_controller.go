@@ -89,7 +89,7 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 	for i, row := range rows {
 		items[i] = vo.FromExecution(row, names)
 	}
-	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.Found(c, page, items, next)
 }
 
 // Get answers GET /executions/{id}.

@@ -94,7 +94,7 @@ func (j *JobController) List(c *gin.Context) error {
 	for i, job := range jobs {
 		items[i] = vo.FromJob(seen(c, job))
 	}
-	return reply.JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return reply.Found(c, page, items, next)
 }
 
 // Create answers POST /jobs.

@@ -59,6 +59,16 @@ func Page[E, V any](c *gin.Context,
 	return JSON(c, http.StatusOK, vo.NewPage(items, next))
 }
 
+// Found answers with what the search for a page found, newest first. When the page is not full
+// and not the last, the answer says how far back the search went.
+func Found[V any](c *gin.Context, asked repository.Page, items []V, next string) error {
+	page := vo.NewPage(items, next)
+	if until := asked.SearchedUntil(len(items), next); !until.IsZero() {
+		page.SearchedUntil = (*vo.Time)(&until)
+	}
+	return JSON(c, http.StatusOK, page)
+}
+
 // NoContent ends a success without a body.
 func NoContent(c *gin.Context) error {
 	c.Status(http.StatusNoContent)

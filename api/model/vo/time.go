@@ -41,6 +41,9 @@ type Page[T any] struct {
 	Items []T `json:"items"`
 	// NextCursor is null on the last page.
 	NextCursor *string `json:"nextCursor" extensions:"x-nullable"`
+	// SearchedUntil is there where few rows match a filter, and the page ends before it is
+	// full: nothing older has been looked at. Go on with NextCursor.
+	SearchedUntil *Time `json:"searchedUntil,omitempty" swaggertype:"string" format:"date-time"`
 }
 
 // NewPage wraps items; next is empty on the last page.

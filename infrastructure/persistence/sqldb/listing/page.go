@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -31,13 +32,10 @@ func CutPage[T any](rows []T, limit int, id func(T) string) (page []T, next stri
 	if len(rows) <= limit {
 		return rows, ""
 	}
-	return rows[:limit], writeCursor(id(rows[limit-1]))
+	return rows[:limit], repository.WriteCursor(id(rows[limit-1]))
 }
 
-// writeCursor hides the id a page ended with, so that no client builds on it.
-func writeCursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
-
-// ReadCursor reads what writeCursor wrote; "" is the first page.
+// ReadCursor reads what repository.WriteCursor wrote; "" is the first page.
 func ReadCursor(cursor string) (string, error) {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !sqlvalue.IsASCIIID(string(id)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -59,7 +60,7 @@ func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, 
 		}
 		hi = edge
 		if len(out) == limit || w.Conn.Clock.Monotonic()-began >= scanBudget {
-			return out, writeCursor(hi), nil
+			return out, repository.WriteCursor(hi), nil
 		}
 	}
 }

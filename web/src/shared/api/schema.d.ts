@@ -2190,6 +2190,11 @@ export interface components {
             items: components["schemas"]["Alert"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         AlertsBody: {
             /**
@@ -2227,6 +2232,11 @@ export interface components {
             items: components["schemas"]["Attempt"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         AuditEntry: {
             action: string;
@@ -2253,6 +2263,11 @@ export interface components {
             items: components["schemas"]["AuditEntry"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Backfill: {
             alreadyRun: number;
@@ -2297,6 +2312,11 @@ export interface components {
             items: components["schemas"]["Backfill"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         BackfillPlan: {
             alreadyRun: number;
@@ -2417,6 +2437,11 @@ export interface components {
             items: components["schemas"]["Channel"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         ChannelTest: {
             /** @description code is for programs, such as http_503; "" for SENT. Message says what happened. */
@@ -2814,6 +2839,11 @@ export interface components {
             items: components["schemas"]["Contact"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         CopyBody: {
             group?: string | null;
@@ -3187,11 +3217,21 @@ export interface components {
             items: components["schemas"]["DeadLetterCause"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         DeadLetterPage: {
             items: components["schemas"]["DeadLetter"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Deadline: {
             at: string;
@@ -3409,6 +3449,11 @@ export interface components {
             items: components["schemas"]["Execution"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Executions: {
             executionIds: string[];
@@ -3526,6 +3571,11 @@ export interface components {
             items: components["schemas"]["Fire"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         FireTimes: {
             /** @description description says the schedule in words. */
@@ -3599,6 +3649,11 @@ export interface components {
             items: components["schemas"]["Group"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         HTTPDataBody: {
             /**
@@ -3966,6 +4021,11 @@ export interface components {
             items: components["schemas"]["Handler"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Health: {
             /** @description degraded is what does not work as it should although the node is ready. */
@@ -4084,6 +4144,11 @@ export interface components {
             items: components["schemas"]["Job"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         JobParameter: {
             /** @description default is a string, a number or a truth, and null where there is none. */
@@ -4133,6 +4198,11 @@ export interface components {
             items: components["schemas"]["JobVersion"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         LastHour: {
             atLeast?: boolean;
@@ -4295,6 +4365,11 @@ export interface components {
             items: components["schemas"]["Node"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         /** @enum {string} */
         NodeStatus: "UP" | "SUSPECT" | "DOWN" | "DRAINING";
@@ -4346,6 +4421,11 @@ export interface components {
             items: components["schemas"]["OnCall"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Overview: {
             deadLetters: number;
@@ -4624,6 +4704,11 @@ export interface components {
             items: components["schemas"]["Route"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Routing: {
             labels: {
@@ -4731,6 +4816,11 @@ export interface components {
             items: components["schemas"]["Rule"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         RuleScope: {
             groups: string[];
@@ -4887,6 +4977,11 @@ export interface components {
             items: components["schemas"]["Secret"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         SecretUse: {
             group: string;
@@ -4910,6 +5005,11 @@ export interface components {
             items: components["schemas"]["Session"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Setting: {
             meaning: string;
@@ -5007,6 +5107,11 @@ export interface components {
             items: components["schemas"]["Silence"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         SlotsOfKind: {
             /** @enum {string} */
@@ -5135,6 +5240,11 @@ export interface components {
             items: components["schemas"]["Team"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Template: {
             /** Format: date-time */
@@ -5190,6 +5300,11 @@ export interface components {
             items: components["schemas"]["Template"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         TemplatePreviewBody: {
             /**
@@ -5261,6 +5376,11 @@ export interface components {
             items: components["schemas"]["Token"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         TopJob: {
             durationMs: number;
@@ -5362,6 +5482,11 @@ export interface components {
             items: components["schemas"]["User"][];
             /** @description nextCursor is null on the last page. */
             nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
         };
         Usual: {
             /** @description cell is the weekday or hour for which this is usual, such as SUNDAY or 02; empty is always. */

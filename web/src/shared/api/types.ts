@@ -8,4 +8,6 @@ export type Permission = Model<'Permission'>
 export interface Page<T> {
   items: T[]
   nextCursor: string | null
+  /** How far back a page that is short, but not the last, was searched. */
+  searchedUntil?: string
 }

@@ -62,6 +62,17 @@ describe('a table', () => {
     expect(router.currentRoute.value.fullPath).toBe('/list')
   })
 
+  it('says how far back it looked where few rows match, and goes on', async () => {
+    const { wrapper, router } = await page(
+      { data: { items: [], nextCursor: 'c2', searchedUntil: '2026-03-01T08:00:00Z' } }, '/list?q=x')
+    expect(wrapper.text()).toContain('Nothing matches so far')
+    expect(wrapper.text()).not.toContain('Nothing matches these filters')
+    expect(wrapper.get('nav [role=status]').text()).toMatch(/^Looked at entries until 2026-03-01 .* Go on for older ones\.$/)
+    await wrapper.findAll('nav button').at(-1)?.trigger('click')
+    await flushPromises()
+    expect(router.currentRoute.value.query).toEqual({ q: 'x', cursor: 'c2' })
+  })
+
   it('says why it could not load, and tries again', async () => {
     const { wrapper, state } = await page({ error: new Problem(503, 'unavailable', 'the store does not answer', [], 'r-1') })
     expect(wrapper.get('[role=alert]').text()).toContain('the store does not answer')

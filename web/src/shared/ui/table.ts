@@ -14,7 +14,7 @@ export interface Column {
 
 /** What a DataTable shows of a query of vue-query. */
 export interface TableQuery<T> {
-  data: { items: T[]; nextCursor?: string | null } | undefined
+  data: { items: T[]; nextCursor?: string | null; searchedUntil?: string } | undefined
   error: unknown
   isPending: boolean
   isFetching: boolean

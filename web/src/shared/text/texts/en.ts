@@ -18,7 +18,7 @@ export default {
     tooMany: 'Too many calls at once. Wait a moment.', console: 'Something went wrong in this page', requestId: 'Request {id}',
     failed: 'That did not work', conflict: 'It was changed meanwhile', technical: 'What the server says',
   },
-  empty: { title: 'Nothing here yet', filtered: 'Nothing matches these filters', clearFilters: 'Clear the filters' },
+  empty: { title: 'Nothing here yet', filtered: 'Nothing matches these filters', clearFilters: 'Clear the filters', searched: 'Nothing matches so far' },
   time: { never: 'never', jobZone: 'job: {time}', today: 'today', now: 'now' },
   status: {
     WAITING: 'Waiting', RUNNING: 'Running', SUCCESS: 'Succeeded', FAILED: 'Failed', TIMEOUT: 'Timed out',

@@ -21,7 +21,7 @@ export default {
     tooMany: '请求过于频繁，请稍候。', console: '页面出错了', requestId: '请求 {id}',
     failed: '操作失败', conflict: '内容已被他人修改', technical: '服务器返回的信息',
   },
-  empty: { title: '暂无内容', filtered: '没有符合条件的内容', clearFilters: '清除筛选条件' },
+  empty: { title: '暂无内容', filtered: '没有符合条件的内容', clearFilters: '清除筛选条件', searched: '目前没有找到符合条件的内容' },
   time: { never: '从未', jobZone: '任务时区：{time}', today: '今天', now: '现在' },
   status: {
     WAITING: '等待中', RUNNING: '运行中', SUCCESS: '成功', FAILED: '失败', TIMEOUT: '超时',
