@@ -21,6 +21,9 @@ type Nodes interface {
 	// Register writes the node with its former epoch plus one, and returns that
 	// epoch. It is UP, or DRAINING where its status says so.
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
+	// Connect opens the connection of the beats, where there is none. It may take long
+	// while the store is away.
+	Connect(ctx context.Context) error
 	// Heartbeat refreshes roles, load and beat of the row if the epoch is still
 	// ours and nobody has declared it DOWN; ok is false otherwise. It makes a
 	// SUSPECT node UP again, and leaves a DRAINING one as it is.

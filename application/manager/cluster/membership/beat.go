@@ -22,7 +22,7 @@ func (m *Member) BeatOnce(ctx context.Context) error {
 	m.cancelWith(cancel)
 	defer m.cancelWith(nil)
 	began := m.deps.Lease.elapsed()
-	err := m.beat(ctx, began)
+	err := m.beat(ctx)
 	m.deps.Metrics.Beat(m.deps.Lease.elapsed()-began, err == nil)
 	if err != nil {
 		m.detector.Failed()
@@ -52,7 +52,13 @@ func (m *Member) redial() {
 	wake(m.beatNow)
 }
 
-func (m *Member) beat(ctx context.Context, began time.Duration) error {
+func (m *Member) beat(ctx context.Context) error {
+	// After an outage a new connection may take as long as a lease, and is no part of the
+	// beat: the lease would be over before the answer is there.
+	if err := m.deps.Registry.Connect(ctx); err != nil {
+		return fmt.Errorf("beat: %w", err)
+	}
+	began := m.deps.Lease.elapsed()
 	ok, err := m.deps.Registry.Heartbeat(ctx, m.snapshot())
 	if err != nil {
 		return fmt.Errorf("beat: %w", err)

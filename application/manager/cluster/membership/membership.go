@@ -24,6 +24,7 @@ import (
 // persistence/engine/registry.Beats.
 type Registry interface {
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
+	Connect(ctx context.Context) error
 	Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error)
 	Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error)
 	Leave(ctx context.Context, id string, epoch int64) error

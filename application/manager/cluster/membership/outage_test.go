@@ -44,6 +44,54 @@ func TestAnOutageForAllStopsNobody(t *testing.T) {
 	}
 }
 
+// dialing is a registry whose new connections take long.
+type dialing struct {
+	registry
+	dial, looked func()
+}
+
+func (d *dialing) Connect(context.Context) error {
+	if d.dial != nil {
+		d.dial()
+	}
+	return nil
+}
+
+func (d *dialing) View(ctx context.Context) ([]entity.Node, time.Time, error) {
+	if d.looked != nil {
+		d.looked()
+	}
+	return d.registry.View(ctx)
+}
+
+// When the store is back, a beat goes over a connection that may have waited for it as long as
+// a lease. The lease counts from the beat: the timer that looks in between stops nothing.
+func TestALeaseCountsFromTheBeatNotFromItsConnection(t *testing.T) {
+	c := newCluster(t)
+	d := &dialing{}
+	a := c.join("a", func(deps *membership.Deps) {
+		d.registry = deps.Registry.(registry)
+		deps.Registry = d
+	})
+	b := c.join("b", nil)
+	c.pass(10)
+	a.away, b.away = true, true
+	c.passFinely(7*time.Second, 100*time.Millisecond)
+	d.dial = func() {
+		for range terms.Lease / terms.Beat {
+			c.clock.Advance(terms.Beat)
+			a.AskOnce(t.Context())
+		}
+		a.away, b.away = false, false
+	}
+	looks := 0
+	d.looked = func() { looks++; a.GuardOnce() }
+	require.NoError(t, a.BeatOnce(t.Context()))
+	require.Equal(t, 1, looks)
+	require.Empty(t, a.stops)
+	require.True(t, a.Lease.Holds())
+}
+
 // Cut off alone, a node stops before the others take over, whatever the phase.
 func TestANodeThatIsCutOffStopsBeforeTheOthersTakeOver(t *testing.T) {
 	random := randtest.New(t)

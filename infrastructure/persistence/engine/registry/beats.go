@@ -184,6 +184,19 @@ func (b *Beats) over(ctx context.Context, do func(ctx context.Context, c *sqldb.
 	return err
 }
 
+// Connect implements repository.Nodes.
+func (b *Beats) Connect(ctx context.Context) error {
+	if b.db == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.connect(ctx); err != nil {
+		return b.s.Dialect.Unavailable(fmt.Errorf("connect for a beat: %w", err))
+	}
+	return nil
+}
+
 // Heartbeat implements repository.Nodes. What the connection knows of itself is
 // published with the beat when that has changed.
 func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {

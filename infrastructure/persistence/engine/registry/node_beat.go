@@ -26,6 +26,9 @@ func beatStatement(c *sqldb.Conn, n entity.Node, more string, added ...any) (que
 		"status <> 'DOWN'", args
 }
 
+// Connect implements repository.Nodes: beats share connections that are there.
+func (r *Nodes) Connect(context.Context) error { return nil }
+
 // Heartbeat implements repository.Nodes.
 func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {
 	query, args := beatStatement(r.s.Pool, n, "")
