@@ -8,7 +8,7 @@ export default {
   table: {
     first: 'First page', previous: 'Previous', next: 'Next', selected: 'one selected | {n} selected', select: 'Select {name}',
     selectAll: 'Select all on this page', loading: 'Loading', actions: 'Actions', rows: 'one row | {n} rows',
-    searchedUntil: 'Looked at entries until {time}. Go on for older ones.',
+    filters: 'Filters', filtersSet: 'Filters (some are set)', searchedUntil: 'Looked at entries until {time}. Go on for older ones.',
   },
   error: {
     title: 'This could not be loaded', offline: 'The server does not answer',

@@ -11,7 +11,7 @@ export default {
   table: {
     first: '第一页', previous: '上一页', next: '下一页', selected: '已选 {n} 项', select: '选择 {name}',
     selectAll: '选择本页全部', loading: '正在加载', actions: '操作', rows: '{n} 行',
-    searchedUntil: '已查找到 {time} 为止，可继续查找更早的记录。',
+    filters: '筛选', filtersSet: '筛选（已设置）', searchedUntil: '已查找到 {time} 为止，可继续查找更早的记录。',
   },
   error: {
     title: '加载失败', offline: '服务器没有响应',
