@@ -168,7 +168,7 @@ func bodyBound(r api.Route) int {
 	return (1 << 20) / raceShare
 }
 
-const documentBound = (16 << 20) / raceShare
+const documentBound = (16 << 20) / documentShare
 
 func takesBody(r api.Route) bool { return r.Method == http.MethodPost || r.Method == http.MethodPut }
 

@@ -4,6 +4,7 @@ package api_test
 
 // Nothing changes without the race detector.
 const (
-	raceFactor = 1
-	raceShare  = 1
+	raceFactor    = 1
+	raceShare     = 1
+	documentShare = 1
 )

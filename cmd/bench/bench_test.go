@@ -57,6 +57,7 @@ func TestASmallBenchLosesNothingAndLeavesNothing(t *testing.T) {
 }
 
 func TestASmallBenchOfTheAPIHasNoErrors(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r, _ := small(t, "api")
 	require.InDelta(t, 50, r.API.Calls, 1)
 	require.Zero(t, r.API.Errors)
@@ -67,6 +68,7 @@ func TestASmallBenchOfTheAPIHasNoErrors(t *testing.T) {
 }
 
 func TestASmallBenchFollowsEveryLine(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r, _ := small(t, "tail")
 	require.Equal(t, 6, r.Tail.Tails)
 	require.Positive(t, r.Tail.Lines)
@@ -76,6 +78,7 @@ func TestASmallBenchFollowsEveryLine(t *testing.T) {
 }
 
 func TestASmallBenchTellsEachFailure(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r, _ := small(t, "alerts")
 	a := r.Alerts
 	require.Equal(t, 350, r.Planned)
@@ -89,6 +92,7 @@ func TestASmallBenchTellsEachFailure(t *testing.T) {
 }
 
 func TestASmallStormIsComparedWithACalm(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r, _ := small(t, "storm")
 	require.Zero(t, r.Lost+r.Doubled)
 	require.Equal(t, 600, r.Storm.FailuresPerMinute)
@@ -102,6 +106,7 @@ func TestASmallStormIsComparedWithACalm(t *testing.T) {
 }
 
 func TestASmallBenchOfTheConsoleReadsPages(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	r, dir := small(t, "console")
 	c := r.Console
 	require.Equal(t, []int{8, 2}, []int{c.Browsers, c.Users})
