@@ -103,8 +103,21 @@ func (p *post) note(f delivery.Fault) {
 	}
 }
 
-// copies reads the topic of alerts, and what the store says of all alerts.
+// copies reads the topic of alerts, and what the store says of all alerts: of a moment at which
+// no copy is owed. An alert may begin at any time, as rules look at levels, too.
 func (p *post) copies(h *delivery.History) {
+	require.Eventually(p.t, func() bool {
+		h.Changed = p.changed()
+		if p.count("SELECT COUNT(*) FROM scheduler_outbox WHERE for_kafka = 1") > 0 {
+			return false
+		}
+		h.Copies = p.topic()
+		return slices.Equal(h.Changed, p.changed())
+	}, time.Minute, 200*time.Millisecond, "no alert changes while the topic is read")
+}
+
+// topic reads all copies of changes of alerts.
+func (p *post) topic() (copies []delivery.Copy) {
 	all, err := kafkatest.ReadAll(p.t.Context(), p.kafka, "alerts")
 	require.NoError(p.t, err)
 	for _, m := range all {
@@ -116,15 +129,21 @@ func (p *post) copies(h *delivery.History) {
 			}
 		}
 		require.NoError(p.t, json.Unmarshal(m.Value, &value))
-		h.Copies = append(h.Copies, delivery.Copy{
+		copies = append(copies, delivery.Copy{
 			ID: value.EventID, Key: string(m.Key), At: m.Time, Alert: value.Data.ID, Fingerprint: value.Data.Fingerprint,
 			Status: value.Data.Status, Seq: value.Data.Seq,
 		})
 	}
-	p.each("SELECT id, fingerprint, status, seq FROM scheduler_alert", func(rows *sql.Rows) error {
+	return copies
+}
+
+// changed reads how often each alert has changed.
+func (p *post) changed() (alerts []delivery.Changed) {
+	p.each("SELECT id, fingerprint, status, seq FROM scheduler_alert ORDER BY id", func(rows *sql.Rows) error {
 		var a delivery.Changed
 		err := rows.Scan(&a.Alert, &a.Fingerprint, &a.Status, &a.Seq)
-		h.Changed = append(h.Changed, a)
+		alerts = append(alerts, a)
 		return err
 	})
+	return alerts
 }
