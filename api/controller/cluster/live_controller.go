@@ -59,7 +59,7 @@ func NewLiveController(
 // Follow answers GET /live.
 //
 //	@Summary Follow which objects change
-//	@Description Each event changed names topics that changed within about a second, never data: read them again. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
+//	@Description Each event changed names topics that changed within about a second, never data: read them again. Lists that change all the time are named every three seconds. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
 //	@Tags monitor
 //	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes" maxlength(4096)
 //	@Produce text/event-stream

@@ -143,7 +143,7 @@ func (f *Feed) run(ctx context.Context) {
 		Fails: "the store does not tell what has changed: who watches learns of it later",
 		Works: "the store tells again what has changed",
 	})
-	missed := false
+	missed, pace := false, newPace()
 	for clock.Sleep(ctx, f.Machine, lookEvery) == nil {
 		found, err := f.look(ctx, seen)
 		if ctx.Err() != nil {
@@ -155,6 +155,7 @@ func (f *Feed) run(ctx context.Context) {
 			continue
 		}
 		found.many, missed = found.many || missed, false
+		pace.of(found)
 		f.tell(found)
 	}
 }

@@ -1466,7 +1466,7 @@ export interface paths {
         };
         /**
          * Follow which objects change
-         * @description Each event changed names topics that changed within about a second, never data: read them again. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
+         * @description Each event changed names topics that changed within about a second, never data: read them again. Lists that change all the time are named every three seconds. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
          */
         get: operations["getLive"];
         put?: never;
