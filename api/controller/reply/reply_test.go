@@ -1,6 +1,7 @@
 package reply_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestAShortPageSaysHowFarItLooked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := httptest.NewRecorder()
 			ctx, _ := gin.CreateTestContext(got)
-			ctx.Request = httptest.NewRequest("GET", "/", nil)
+			ctx.Request = httptest.NewRequest(http.MethodGet, "/", nil)
 			require.NoError(t, reply.Found(ctx, repository.Page{Limit: 2}, c.items, c.next))
 			require.JSONEq(t, c.want, got.Body.String())
 		})
