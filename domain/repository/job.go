@@ -102,6 +102,10 @@ type JobWriter interface {
 	Move(ctx context.Context, moves []JobMove) (moved map[string]bool, locked []string, err error)
 }
 
+// MaxWithout bounds the groups that a DueQuery leaves out. Jobs of further ones are read, and
+// left out by who reads them.
+const MaxWithout = 200
+
 // DueQuery asks for planned jobs up to a moment.
 type DueQuery struct {
 	// Until is inclusive; the scan starts in the far past (engine rule 12).
@@ -109,7 +113,7 @@ type DueQuery struct {
 	// Partitions filters by owned partitions; nil means all.
 	Partitions []int
 	// Without are groups whose jobs are left out as far as these hold them, see
-	// entity.Group.Holds. They are to be few: each is looked for in every due job.
+	// entity.Group.Holds. They are at most MaxWithout: each is looked for in every due job.
 	Without []entity.Group
 	// AfterDue and AfterID continue a former page; zero for the first.
 	AfterDue time.Time

@@ -79,8 +79,6 @@ const (
 	// unplannedPage is how many jobs one look examines for a missing next time: a million
 	// within 42 minutes.
 	unplannedPage = 2000
-	// maxExcluded bounds the groups whose jobs the store leaves out; those of others are read.
-	maxExcluded = 200
 )
 
 // Look reads what is asked for.
@@ -123,7 +121,7 @@ func (l *StoreLooker) overdue(ctx context.Context, _ Ask, st *alerting.State) er
 		return err
 	}
 	if len(keys) >= q.Limit && len(groups) > 0 { // paused groups may hold all of them, and others wait behind
-		q.Without = groups[:min(len(groups), maxExcluded)]
+		q.Without = groups[:min(len(groups), repository.MaxWithout)]
 		if keys, err = l.Plans.DueKeys(ctx, q); err != nil {
 			return err
 		}

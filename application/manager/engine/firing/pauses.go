@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Groups tells which groups hold jobs that may not know of it yet.
@@ -70,15 +71,12 @@ func pausedByGroup(job *entity.Job, groups map[string]entity.Group) bool {
 		ofAll.Holds(job.NextFireTime)
 }
 
-// maxExcluded bounds the groups whose jobs a scan leaves out in the store. Jobs of
-// further ones are read and left out here.
-const maxExcluded = 200
-
-// excludedGroups are the groups whose jobs a scan need not read, by name.
+// excludedGroups are the groups whose jobs a scan need not read, by name. Jobs of further ones
+// are read and left out here.
 func excludedGroups(groups map[string]entity.Group) []entity.Group {
-	out := make([]entity.Group, 0, min(len(groups), maxExcluded))
+	out := make([]entity.Group, 0, min(len(groups), repository.MaxWithout))
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		if g := groups[name]; len(out) < maxExcluded && (g.Paused || !g.Converged && !g.ResumedAt.IsZero()) {
+		if g := groups[name]; len(out) < repository.MaxWithout && (g.Paused || !g.Converged && !g.ResumedAt.IsZero()) {
 			out = append(out, g)
 		}
 	}

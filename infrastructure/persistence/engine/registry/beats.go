@@ -168,11 +168,19 @@ func (b *Beats) drop() {
 	b.conn, b.life, b.server, b.told, b.asked = nil, entity.NodeLife{}, connect.ServerName{}, "", 0
 }
 
+// reach connects, and says in the words of callers why it could not.
+func (b *Beats) reach(ctx context.Context) error {
+	if err := b.connect(ctx); err != nil {
+		return b.s.Dialect.Unavailable(fmt.Errorf("connect for a beat: %w", err))
+	}
+	return nil
+}
+
 // over runs a statement over the connection, which is dropped unless the server
 // itself has answered.
 func (b *Beats) over(ctx context.Context, do func(ctx context.Context, c *sqldb.Conn) error) error {
-	if err := b.connect(ctx); err != nil {
-		return b.s.Dialect.Unavailable(fmt.Errorf("connect for a beat: %w", err))
+	if err := b.reach(ctx); err != nil {
+		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, b.each)
 	defer cancel()
@@ -191,10 +199,7 @@ func (b *Beats) Connect(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.connect(ctx); err != nil {
-		return b.s.Dialect.Unavailable(fmt.Errorf("connect for a beat: %w", err))
-	}
-	return nil
+	return b.reach(ctx)
 }
 
 // Heartbeat implements repository.Nodes. What the connection knows of itself is

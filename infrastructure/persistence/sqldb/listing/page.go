@@ -3,7 +3,6 @@
 package listing
 
 import (
-	"encoding/base64"
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -37,18 +36,18 @@ func CutPage[T any](rows []T, limit int, id func(T) string) (page []T, next stri
 
 // ReadCursor reads what repository.WriteCursor wrote; "" is the first page.
 func ReadCursor(cursor string) (string, error) {
-	id, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || !sqlvalue.IsASCIIID(string(id)) {
+	id, err := repository.ReadCursor(cursor)
+	if err != nil || !sqlvalue.IsASCIIID(id) {
 		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
-	return string(id), nil
+	return id, nil
 }
 
 // ReadNameCursor is ReadCursor for lists by name, which need not be ASCII.
 func ReadNameCursor(cursor string) (string, error) {
-	name, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || !utf8.Valid(name) || len(name) > 400 {
+	name, err := repository.ReadCursor(cursor)
+	if err != nil || !utf8.ValidString(name) || len(name) > 400 {
 		return "", apperror.InvalidField("cursor", "invalid_cursor", "use the nextCursor of a former page, unchanged")
 	}
-	return string(name), nil
+	return name, nil
 }
