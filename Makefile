@@ -14,14 +14,25 @@ LINTER   := go tool -modfile=tools/go.mod golangci-lint
 STAMP := $(shell git status --porcelain >/dev/null 2>&1 || echo -buildvcs=false)
 export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
 
+# What MySQL may do otherwise than MariaDB: tests of the store, and engine tests that run on both kinds of stores.
+MYSQL_TESTS   = TestMySQL|TestTheHotPath|TestALongQueue|TestBeats|TestANodesID|TestTheSessions|TestMoves|$\
+	TestSessions|TestAnIdle
+MYSQL_ENGINE  = ./infrastructure/persistence/migrate \
+	$(addprefix ./application/manager/engine/, detached dispatch firing running)
+
 # Each make target may be narrowed: make test PACKAGES=./domain/...
 TEST_TIMEOUT ?= 25m
+# mysql: each target that starts a store starts MySQL itself in the stead of MariaDB.
+SERVER       ?= mariadb
+export SERVER
+STORE        = $(if $(filter mysql,$(SERVER)),MySQL,MariaDB)
 CRASH_ROUNDS ?= 100
 CRASH_SEED   ?= 0
 FAULT_MINUTES ?= 10
 FAULT_SEED   ?= 0
 DELIVERIES_FOR ?= 4m
 FAULT_ARGS   ?=
+FAULT_TESTS  ?= TestFault|TestDeliveries
 KAFKA_AWAY   ?= 30s
 MATRIX_ROUNDS ?= 200
 BENCHES      ?= throughput lateness stampede
@@ -31,6 +42,16 @@ CLUSTER_BENCH = run() { printf "\n== %s\n" "$$*"; \
 	PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$@" --redis "$$PS_TEST_REDIS_ADDR" $(BENCH_ARGS); };
 
 GO_SOURCES = api application cmd domain infrastructure internal sdk sql test web
+
+# `make prove crash fault` names steps: what follows `prove` is no target.
+ifeq ($(firstword $(MAKECMDGOALS)),prove)
+PROVE_STEPS = $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
+.PHONY: $(MAKECMDGOALS)
+prove:
+	@$(SERVICES)/prove $(PROVE_STEPS)
+$(PROVE_STEPS): prove
+	@:
+else
 
 .PHONY: help
 help: ## list the targets
@@ -104,23 +125,24 @@ check: ## format, vet and short tests, no servers: up to 2 minutes on 2 cores
 	go test -short $(PACKAGES)
 
 .PHONY: test
-test: ## vet, all tests with the race detector, beside private servers, and newcomer: up to 15 minutes
+test: ## the tests of the gate with the race detector, beside private servers, and newcomer: up to 12 minutes
 	@$(SERVICES)/install mysql redis kafka race shell prometheus browser || $(SERVICES)/install mysql redis kafka
 	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis kafka sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
-# Their sizes and seeds are those of .ci/run, which runs them, too.
-.PHONY: test-all
-test-all: ## test, then the console, brokers' faults, Prometheus, Grafana, shorter crash, matrix, upgrade, fault: up to 70 minutes
-	@.ci/run test console browser kafka prometheus grafana crash matrix upgrade fault
+# MariaDB is beside `make test`. A failure of one of the three does not hide the others.
+.PHONY: mysql
+mysql: ## the store's contract, the engine and a short crash run on MySQL itself: up to 4 minutes
+	@SERVER=mysql $(SERVICES)/install mysql redis
+	@SERVER=mysql SMALL=1 FAST=1 $(SERVICES)/with mysql redis -- bash -uc 'status=0; \
+		go test -count=1 -timeout $(TEST_TIMEOUT) -run "$(MYSQL_TESTS)" ./infrastructure/persistence || status=1; \
+		go test -count=1 -timeout $(TEST_TIMEOUT) -skip "/sqlite$$" $(MYSQL_ENGINE) || status=1; \
+		go test -count=1 -timeout $(TEST_TIMEOUT) -run TestCrash/MySQL ./test/crash || status=1; \
+		exit $$status'
 
-.PHONY: soak
-soak: ## the long forms of crash, matrix, lease, fault (an hour), brokers' faults and bench: about four hours
-	@$(MAKE) crash
-	@$(MAKE) matrix
-	@$(MAKE) lease
-	@$(MAKE) fault FAULT_MINUTES=60
-	@$(MAKE) kafka-faults KAFKA_AWAY=5m
-	@$(MAKE) bench bench-cluster
+.PHONY: degrade
+degrade: ## what works while the store or Redis is slow, away or of another version
+	@$(SERVICES)/install mysql redis
+	@SMALL=1 FAST=1 $(SERVICES)/with mysql redis -- go test -count=1 -timeout $(TEST_TIMEOUT) ./test/degrade
 
 # CRASH_SEED repeats the choices of a run.
 .PHONY: crash
@@ -132,9 +154,17 @@ crash: build ## kill nodes and servers under load for CRASH_ROUNDS rounds (100)
 # It starts servers of its own, because it kills them. FAULT_SEED repeats the plan of a run.
 .PHONY: fault
 fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10), and deliveries of alerts for DELIVERIES_FOR (4m)
-	@$(SERVICES)/install mysql redis
+	@$(SERVICES)/install mysql redis clock
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
-		-run 'TestFault|TestDeliveries' -fault.long -fault.redis -deliveries.for $(DELIVERIES_FOR) $(FAULT_ARGS)
+		-run '$(FAULT_TESTS)' -fault.long -fault.redis -deliveries.for $(DELIVERIES_FOR) $(FAULT_ARGS)
+
+# BACKUP_MB is the size of the store.
+BACKUP_MB ?= 1000
+.PHONY: backup-cost
+backup-cost: ## what a backup of a large store costs the runs beside it, on SQLite and on MariaDB: ten minutes
+	@$(SERVICES)/install mysql
+	$(SERVICES)/with mysql -- go test -count=1 -timeout 40m -v ./test/restore -run TestTheCostOfABackup \
+		-restore.megabytes $(BACKUP_MB)
 
 .PHONY: lease
 lease: ## outages of the store and cuts of a node, each many times, for the leases of nodes
@@ -169,16 +199,16 @@ matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) whil
 compare: build ## measure this build and the binary OLD in turns: COMPARE_ARGS
 	go run ./test/compare -old $(OLD) -new $(BINARY) $(COMPARE_ARGS)
 
-# Durable on both sides: SQLite with its default, MariaDB with fsync per commit and binlog (BINLOG=0: without).
+# Durable on both sides: SQLite with its default, the server with fsync per commit and binlog (BINLOG=0: without).
 .PHONY: bench
-bench: build ## throughput, lateness and stampede, on SQLite and on a durable private MariaDB
+bench: build ## throughput, lateness and stampede, on SQLite and on a durable private MariaDB (SERVER=mysql: MySQL)
 	@$(SERVICES)/install mysql
 	@for bench in $(BENCHES); do \
 		printf '\n== %s, SQLite\n' "$$bench"; \
 		PS_STORE_DRIVER=sqlite $(BINARY) bench "$$bench" $(BENCH_ARGS); \
 	done
 	@$(SERVICES)/with mysql -- bash -euc 'for bench in $(BENCHES); do \
-		printf "\n== %s, MariaDB\n" "$$bench"; \
+		printf "\n== %s, $(STORE)\n" "$$bench"; \
 		PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$bench" $(BENCH_ARGS); \
 	done'
 
@@ -215,4 +245,11 @@ generate: ## write generated code and documents anew
 docs: ## write api/openapi, dashboards, and the references in docs and configs from the code; types of the console
 	go generate ./api/openapi ./infrastructure/config ./test/grafana
 	UPDATE_DOCS=1 go test -count=1 ./api -run '^TestTheDocsShowWhatBadInputIsAnsweredWith$$'
+	UPDATE_DOCS=1 go test -count=1 ./infrastructure/notify -run '^TestTheFormOfTheConsole'
 	@if [ -d web/node_modules ]; then cd web && npm run --silent types; fi
+
+.PHONY: prove
+prove: ## the long proofs, or those that are named: make prove crash fault; two hours and more
+	@$(SERVICES)/prove
+
+endif

@@ -18,6 +18,16 @@ const (
 	envRequire = "PS_TEST_REQUIRE_PROOF"
 )
 
+// ViolationMark begins each line by which a test tells a violation that an oracle
+// found. `make test` runs no such test again: that it passed later proves nothing.
+const ViolationMark = "VIOLATION: "
+
+// Violation fails the test with a violation that an oracle found.
+func Violation(t testing.TB, format string, values ...any) {
+	t.Helper()
+	t.Errorf(ViolationMark+format, values...)
+}
+
 // Root reports whether the tests run as root; where not, the test is Missing.
 func Root(t testing.TB) bool {
 	t.Helper()

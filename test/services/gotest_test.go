@@ -5,59 +5,115 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// gotest runs the script in a module of its own, and returns what it says.
-func gotest(t *testing.T, files map[string]string) (said string, failed bool) {
+// scripted runs a script of this module in a folder of its own, where make and go find what is given. It
+// returns what the script says, and whether it failed.
+func scripted(t *testing.T, script string, files map[string]string, env []string, args ...string) (string, bool) {
 	t.Helper()
-	script, err := filepath.Abs("gotest")
-	require.NoError(t, err)
 	dir := t.TempDir()
 	files["go.mod"] = "module tried\n\ngo 1.26\n"
+	for _, name := range []string{script, "test/services/lib/steps.sh", "test/services/lib/packages.sh"} {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		require.NoError(t, err)
+		files[name] = string(text)
+	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", script)
+	cmd := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(dir, script)}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "TEST_TIMEOUT=30s")
+	cmd.Env = append(environment(), append(env, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off",
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err != nil
 }
 
-func TestTheTestsEndWithTheListOfWhatFailed(t *testing.T) {
-	const begin = "package a\n\nimport \"testing\"\n\n"
-	said, failed := gotest(t, map[string]string{
-		"good/a_test.go": begin + "func TestGood(t *testing.T) {}\n",
-		"bad/a_test.go": begin + "func TestBad(t *testing.T) { t.Run(\"inner\", func(t *testing.T) { t.Error(\"no\") }) " +
-			"}\nfunc TestFine(t *testing.T) {}\n",
-		"torn/a_test.go": begin + "func TestTorn(t *testing.T) { panic(\"torn apart\") }\n",
-	})
-	require.True(t, failed)
-	require.Regexp(t, `(?s)=== what failed:
-  tried/bad	\S+
-  --- FAIL: TestBad \(\S+\)
-      --- FAIL: TestBad/inner \(\S+\)
-  tried/torn	\S+
-  --- FAIL: TestTorn \(\S+\)
-    panic: torn apart.*
-=== FAILED in \d+ min \d\d s
-$`, said)
+// environment is that of this process, without what a target of make tells gotest.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PS_TEST_") })
+}
 
-	said, failed = gotest(t, map[string]string{
-		"good/a_test.go": begin + "func TestGood(t *testing.T) {}\n",
-		"odd/a_test.go":  begin + "func TestOdd(t *testing.T) { t.Errorf(\"%d\", \"text\") }\n",
-		"half/a_test.go": begin + "func TestHalf(t *testing.T) { missing() }\n",
-	})
-	require.True(t, failed)
-	require.Regexp(t, `(?s)=== what failed:\n  go vet \./\.\.\.: see above\n.*  tried/half \[build failed\]\n.*=== FAILED in`, said)
+// runs is the gate's stand-in: it says how it was called, and fails where it is told to.
+const runs = `package main
 
-	said, failed = gotest(t, map[string]string{"good/a_test.go": begin + "func TestGood(t *testing.T) {}\n"})
+import ("fmt"; "os"; "strings")
+
+func main() {
+	fmt.Println("gate", strings.Join(os.Args[1:], " "))
+	if os.Getenv("GATE_FAILS") != "" { os.Exit(1) }
+}
+`
+
+// What make test runs: all packages but the long ones, the quick tests of e2e, the failpoints, and the newcomer.
+func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
+	module := func() map[string]string {
+		return map[string]string{
+			"test/gate/main.go": runs, "domain/a.go": "package domain\n", "test/e2e/a.go": "package e2e\n",
+			"test/fault/a.go": "package fault\n", "test/faults/a.go": "package faults\n",
+			"Makefile": "newcomer:\n\t@echo a newcomer came\n",
+		}
+	}
+	said, failed := scripted(t, "test/services/gotest", module(), []string{"CI=true"}, "./...")
 	require.False(t, failed, said)
-	require.NotContains(t, said, "what failed")
-	require.Contains(t, said, "=== passed in 0 min")
+	require.Regexp(t, `gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`, said)
+	require.Contains(t, said, "-flag -tags=failpoints ./infrastructure/failpoint/...")
+	require.Contains(t, said, "a newcomer came")
+	require.Regexp(t, `=== passed in 0 min \d\d s\n$`, said)
+
+	said, failed = scripted(t, "test/services/gotest", module(), []string{"CI=true", "PS_TEST_NEWCOMER=0"}, "./test/fault")
+	require.False(t, failed, said)
+	require.Regexp(t, `gate .* ./test/fault\n`, said)
+	require.NotContains(t, said, "newcomer")
+
+	said, failed = scripted(t, "test/services/gotest", module(), []string{"CI=true", "GATE_FAILS=1"}, "./...")
+	require.True(t, failed)
+	require.Contains(t, said, "a newcomer came")
+	require.Contains(t, said, "=== FAILED in")
+}
+
+// Each long package is a folder with tests, and a step of prove runs it.
+func TestEachLongPackageIsProven(t *testing.T) {
+	prove, err := os.ReadFile("prove")
+	require.NoError(t, err)
+	makefile, err := os.ReadFile("../../Makefile")
+	require.NoError(t, err)
+	names := strings.Fields(variable(t, "test/services/lib/packages.sh", "LONG_PACKAGES"))
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		found, err := filepath.Glob(filepath.Join("../..", name, "*_test.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, "%s has no tests", name)
+		run := regexp.MustCompile(`\./` + name + `[\s;]`)
+		require.True(t, run.Match(append(prove, makefile...)), "no step runs %s", name)
+	}
+}
+
+// Each test of e2e that the gate runs exists.
+func TestTheQuickTestsExist(t *testing.T) {
+	names := strings.Split(strings.Trim(variable(t, "test/services/lib/packages.sh", "QUICK_E2E"), "^()$"), "|")
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		require.NoError(t, exec.CommandContext(t.Context(), "grep", "-rqE", "^func "+name+"\\(", "../e2e").Run(), name)
+	}
+}
+
+// output is what a command prints in a folder.
+func output(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, slices.DeleteFunc(environment(), func(v string) bool {
+		return strings.HasPrefix(v, "MAKEFLAGS=") || strings.HasPrefix(v, "MAKELEVEL=") || strings.HasPrefix(v, "MFLAGS=")
+	})
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
 }

@@ -1,7 +1,15 @@
-# MariaDB. Sourced by ../services.
+# MariaDB, or by SERVER=mysql what mysqld.sh starts. Sourced by ../services.
 # shellcheck shell=bash
 
 MYSQL_IMAGE=${MYSQL_IMAGE:-mariadb:10.11}
+
+# mysql_is NAME: whether that server is asked for.
+mysql_is() {
+  case "${SERVER:-mariadb}" in
+    mariadb | mysql) [ "${SERVER:-mariadb}" = "$1" ] ;;
+    *) fail "SERVER is '$SERVER': mariadb or mysql" ;;
+  esac
+}
 
 mysql_ports() { draw_port mysql; }
 
@@ -20,16 +28,24 @@ mysql_options() {
 OPTIONS
   # The mode of MySQL 8, which refuses more than MariaDB's own: what passes here passes there.
   echo "--sql-mode=ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+  echo --binlog-format=ROW
+  binlog_options
   if [ "${FAST:-0}" = 1 ]; then
     # 2, not 0: each commit reaches the kernel, so kill -9 loses nothing.
-    printf '%s\n' --skip-log-bin --innodb-flush-log-at-trx-commit=2 --innodb-doublewrite=0 --innodb-flush-method=nosync
-    return
+    printf '%s\n' --innodb-flush-log-at-trx-commit=2 --innodb-doublewrite=0 --innodb-flush-method=nosync
+  else
+    echo --innodb-flush-log-at-trx-commit=1
   fi
-  echo --innodb-flush-log-at-trx-commit=1
-  if [ "${BINLOG:-1}" = 0 ]; then
+}
+
+# binlog_options: what MariaDB and MySQL log for replicas. By FAST=1 they log nothing, unless they are numbered.
+binlog_options() {
+  local sync=1
+  if [ "${FAST:-0}" = 1 ]; then sync=0; fi
+  if [ "${BINLOG:-1}" = 0 ] || { [ "$sync" = 0 ] && [ -z "${SERVER_ID:-}" ]; }; then
     echo --skip-log-bin
   else
-    printf '%s\n' --log-bin=binlog --server-id=1 --sync-binlog=1 --binlog-format=ROW
+    printf '%s\n' --log-bin=binlog "--server-id=${SERVER_ID:-1}" "--sync-binlog=$sync"
   fi
 }
 
@@ -65,7 +81,15 @@ mysql_up() {
     (umask 077 && od -An -N12 -tx1 /dev/urandom | tr -d ' \n' >"$root/password")
   fi
   (umask 077 && mysql_account >"$root/account.sql")
-  if have mariadbd && have mariadb-install-db && { have mariadb || have mysql; }; then
+  if mysql_is mysql; then
+    if mysqld_found; then
+      mysqld_process
+    elif docker_answers; then
+      mysqld_container
+    else
+      fail "mysql needs MySQL's mysqld: run SERVER=mysql test/services/install mysql"
+    fi
+  elif have mariadbd && have mariadb-install-db && { have mariadb || have mysql; }; then
     mysql_process
   elif docker_answers; then
     mysql_container
@@ -96,12 +120,38 @@ mysql_process() {
   while read -r option; do set -- "$@" "$option"; done <<OPTIONS
 $(mysql_options)
 OPTIONS
-  launch mysql mariadbd "$@"
+  launch_clocked mysql mariadbd "$@"
   await mysql 60 mysql_probe
+}
+
+# clock_library: what lets a program see another time than the machine's; nothing where it is not installed.
+clock_library() {
+  local library
+  for library in /usr/lib/*/faketime/libfaketimeMT.so.1; do
+    if [ -e "$library" ]; then echo "$library"; fi
+  done
+}
+
+# launch_clocked NAME COMMAND…: by STORE_CLOCK=FILE its wall clock is off by what the file says, such as +3600 or -10.5
+# seconds; it looks each second. The monotonic clock stays right, as when somebody sets the clock of a machine.
+launch_clocked() {
+  local name=$1 library
+  shift
+  if [ -z "${STORE_CLOCK:-}" ]; then
+    launch "$name" "$@"
+    return
+  fi
+  library=$(clock_library)
+  [ -n "$library" ] || fail "STORE_CLOCK needs libfaketime: run test/services/install clock"
+  [ -s "$STORE_CLOCK" ] || echo +0 >"$STORE_CLOCK"
+  launch "$name" env LD_PRELOAD="$library" FAKETIME_TIMESTAMP_FILE="$STORE_CLOCK" FAKETIME_CACHE_DURATION=1 \
+    FAKETIME_DONT_FAKE_MONOTONIC=1 DONT_FAKE_MONOTONIC=1 "$@"
 }
 
 mysql_container() {
   local root=$DIR/mysql option
+  [ -z "${STORE_CLOCK:-}" ] || fail "STORE_CLOCK needs an installed server: its clock cannot be stepped in a container"
+  [ -z "${SERVER_ID:-}" ] || fail "SERVER_ID needs an installed server: run test/services/install mysql as root; a replica in a container does not reach its primary"
   mkdir -p "$root/container-data"
   # The server in the container may be another user than we; DIR itself stays closed to others.
   chmod 644 "$root/account.sql"

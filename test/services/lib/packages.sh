@@ -1,0 +1,10 @@
+# Which tests wait for real processes, leases and brokers: `prove` runs them, `gotest` does not.
+# shellcheck shell=bash disable=SC2034 # sourced by both
+
+# Folders whose tests all belong to a step of `prove`. Each is named in that script.
+LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade test/deploy test/e2e test/fault
+  test/grafana test/kafka test/night test/prometheus test/restore'
+
+# The tests of test/e2e that are quick and hold a contract: bad input, the parity of routes and
+# commands, and one short path over the real binary. `gotest` runs them, and `prove e2e` the others.
+QUICK_E2E='^(TestBadInputOnEveryStore|TestOddInputGetsTheSameAnswerOnEveryStore|TestNothingIsOpenWithoutSigningIn|TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand|TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead)$'
