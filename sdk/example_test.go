@@ -85,7 +85,7 @@ func ExampleRun_ShardIndex() {
 	// <nil>
 }
 
-// What cannot succeed later is not tried again.
+// A run that cannot succeed later is not tried again.
 func ExampleFatal() {
 	err := sdk.Fatal(errors.New("the account is closed"))
 	fmt.Println(err, sdk.IsFatal(err))

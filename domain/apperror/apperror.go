@@ -82,6 +82,15 @@ func Invalid(fields []Field) error {
 	return &Error{Kind: KindInvalid, Code: "invalid", Message: "some fields are invalid", Fields: fields}
 }
 
+// InvalidFields are the wrong fields that an error reports; none where it reports anything else.
+func InvalidFields(err error) []Field {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == KindInvalid {
+		return e.Fields
+	}
+	return nil
+}
+
 // InvalidField reports one wrong field.
 func InvalidField(field, code, message string) error {
 	return Invalid([]Field{{Field: field, Code: code, Message: message}})

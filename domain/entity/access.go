@@ -28,8 +28,10 @@ func (p Principal) Actor() Actor { return Actor{User: p.User.Name, Token: p.Toke
 type Token struct {
 	ID     string
 	UserID string
-	Name   string
-	Hash   string
+	// UserName is filled in lists.
+	UserName string
+	Name     string
+	Hash     string
 	// Scopes are permissions; nil is all that its owner holds.
 	Scopes    []string
 	ExpiresAt time.Time
@@ -60,4 +62,15 @@ type AuditEntry struct {
 	Changes string
 	// Calls is how many equal calls the entry stands for, from 1.
 	Calls int
+	// Parts are the objects of a call that treated several. The log keeps an entry of each beside that
+	// of the call, with its request id, so that it is found by its object. Entries that are read have none.
+	Parts []AuditPart
+}
+
+// AuditPart is what a call did to one of several objects.
+type AuditPart struct {
+	// Object is the id, ObjectName the name.
+	Object, ObjectName string
+	// Changes is as in AuditEntry.
+	Changes string
 }

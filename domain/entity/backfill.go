@@ -15,8 +15,8 @@ const (
 	BackfillActive BackfillStatus = "ACTIVE"
 	// BackfillDone: every time is decided and every run is over.
 	BackfillDone BackfillStatus = "DONE"
-	// BackfillCancelled: somebody ended it, or the job was deleted. What it had
-	// started goes on.
+	// BackfillCancelled: somebody ended it, or the job was deleted. The runs that it
+	// had started go on.
 	BackfillCancelled BackfillStatus = "CANCELLED"
 )
 
@@ -35,7 +35,9 @@ type Backfill struct {
 	Cursor time.Time
 	// MaxParallel bounds the fires that are live at once.
 	MaxParallel int
-	Status      BackfillStatus
+	// IncludeFailed: it also runs the times again whose fires failed and were not made good.
+	IncludeFailed bool
+	Status        BackfillStatus
 	// Total counts the times of the range; AlreadyRun those of them that had
 	// run, counted when it was asked for and again when it is done; Started
 	// those that it made runs of.

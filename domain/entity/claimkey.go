@@ -179,7 +179,7 @@ func (k ClaimKey) Grouped() bool { return GroupedSpan().Of(k) }
 // Wait is what a run waits for.
 type Wait string
 
-// What runs wait for: a slot of their group or job, a moment, or a free slot of their
+// The reasons why runs wait: a slot of their group or job, a moment, or a free slot of their
 // queue. NODE, COMMAND and HANDLER mean that no node has the labels, runs commands or has
 // the handler.
 const (

@@ -14,6 +14,11 @@ const (
 	TriggerMisfire  Trigger = "MISFIRE"
 )
 
+// Triggers lists every trigger.
+func Triggers() []Trigger {
+	return []Trigger{TriggerSchedule, TriggerManual, TriggerAPI, TriggerRetry, TriggerMisfire}
+}
+
 // Reason explains a state other than success.
 type Reason string
 
@@ -69,7 +74,7 @@ type Execution struct {
 	// Only readers of executions know it, the engine does not.
 	TriggeredBy Actor
 	// Parent is the span that asked for the run (W3C Trace Context); empty for all runs that
-	// are a trace of their own. Who claims the run knows it, and who shows it.
+	// are a trace of their own. The node that claims the run knows it, and the code that shows it.
 	Parent TraceContext
 
 	Status Status
@@ -161,7 +166,7 @@ func (e *Execution) Lateness() time.Duration {
 }
 
 // HeldAs reports whether the execution runs as mine says: under its node, epoch and
-// token. Whoever read it so may still write it (engine rule 19).
+// token. A reader of that state may still write it (engine rule 19).
 func (e *Execution) HeldAs(mine *Execution) bool {
 	return e.Status == StatusRunning && e.NodeID == mine.NodeID && e.Epoch == mine.Epoch && e.Token == mine.Token
 }

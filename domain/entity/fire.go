@@ -22,40 +22,64 @@ type Fire struct {
 	// By is who asked for the fire.
 	By Actor
 	// Parent is the span that asked for the fire; empty is none.
-	Parent  TraceContext
-	RetryOf string
-	RootID  string
-	// OnlyShard restricts the fire to one shard of ShardTotal, where one execution
-	// is repeated by hand. Negative: every shard of the job.
-	OnlyShard  int
-	ShardTotal int
-	// OnlyNode is where the repeated execution of a broadcast belongs.
-	OnlyNode string
+	Parent TraceContext
+	// Parts are what the fire records; empty is every shard of the job. A fire that
+	// repeats executions has one for each.
+	Parts []Part
 	// Planned fires are those of the schedule.
 	Planned bool
 	// Computed ids refuse a second record of the fire. Others are random, and begin
 	// with the store's time MadeAt (engine rules 1 and 2).
 	Computed bool
 	MadeAt   time.Time
-	// Nodes are those of a broadcast's shards, in their order.
-	Nodes []string
+}
+
+// Part is one execution of a fire.
+type Part struct {
+	sharding.Shard
+	// Node is where the part of a broadcast belongs.
+	Node string
+	// RetryOf and RootID are those of an execution that repeats another one.
+	RetryOf, RootID string
+}
+
+// Repeat is the part that repeats an execution.
+func Repeat(e *Execution) Part {
+	return Part{
+		Shard: sharding.Shard{Index: e.ShardIndex, Total: max(e.ShardTotal, 1)}, Node: e.NodeID,
+		RetryOf: e.ID, RootID: e.IdempotencyKey(),
+	}
 }
 
 // PlannedFire is a fire of the schedule.
 func PlannedFire(scheduled, due time.Time, trigger Trigger) Fire {
 	return Fire{
 		Key: identity.FireKey(scheduled), ScheduledTime: scheduled, DueTime: due, Trigger: trigger,
-		OnlyShard: -1, Planned: true, Computed: true,
+		Planned: true, Computed: true,
 	}
 }
 
-// BackfillFire runs a scheduled time of the past at due. Whoever runs the same
-// time again makes the same fire.
+// BackfillFire runs a scheduled time of the past at due. A second run of
+// the same time makes the same fire.
 func BackfillFire(scheduled, due time.Time) Fire {
 	return Fire{
 		Key: identity.BackfillKey(scheduled), ScheduledTime: scheduled, DueTime: due, Trigger: TriggerManual,
-		OnlyShard: -1, Computed: true,
+		Computed: true,
 	}
+}
+
+// RepeatFire repeats, at due, executions of one fire at a scheduled time of the past.
+// The backfill that asks for it makes the same fire each time.
+func RepeatFire(backfillID string, failed []*Execution, due time.Time) Fire {
+	scheduled := failed[0].ScheduledTime
+	f := Fire{
+		Key: identity.RepeatKey(scheduled, backfillID), ScheduledTime: scheduled, DueTime: due, Trigger: TriggerRetry,
+		Params: failed[0].Params, Computed: true,
+	}
+	for _, e := range failed {
+		f.Parts = append(f.Parts, Repeat(e))
+	}
+	return f
 }
 
 // ExtraFire is a fire outside the schedule, made at now, which is the store's
@@ -64,14 +88,14 @@ func BackfillFire(scheduled, due time.Time) Fire {
 func ExtraFire(trigger Trigger, scheduled, due, now time.Time, params string) Fire {
 	return Fire{
 		Key: string(trigger) + ":" + identity.RandomID(now), ScheduledTime: scheduled, DueTime: due, Trigger: trigger,
-		Params: params, OnlyShard: -1, MadeAt: now,
+		Params: params, MadeAt: now,
 	}
 }
 
 // NewExecutions makes the executions of a fire, one for each shard. They are
 // WAITING, and have no claim key yet.
 func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
-	shards := f.shards(job)
+	parts := f.parts(job)
 	var deadline time.Time
 	if job.StartDeadlineSec > 0 {
 		from := f.DueTime
@@ -80,33 +104,35 @@ func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
 		}
 		deadline = from.Add(time.Duration(job.StartDeadlineSec) * time.Second)
 	}
-	block := make([]Execution, len(shards))
-	made := make([]*Execution, len(shards))
-	for i, shard := range shards {
+	block := make([]Execution, len(parts))
+	made := make([]*Execution, len(parts))
+	for i, part := range parts {
 		block[i] = Execution{
-			ID: f.id(job.ID, shard.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
-			Trigger: f.Trigger, ShardIndex: shard.Index, ShardTotal: shard.Total, JobVersion: job.Version,
+			ID: f.id(job.ID, part.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
+			Trigger: f.Trigger, ShardIndex: part.Index, ShardTotal: part.Total, JobVersion: job.Version,
 			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Parent: f.Parent, Status: StatusWaiting,
-			StartDeadline: deadline, RetryOf: f.RetryOf, RootID: f.RootID,
+			StartDeadline: deadline, RetryOf: part.RetryOf, RootID: part.RootID,
 			CreateTime: now, UpdateTime: now,
 		}
-		if len(f.Nodes) > 0 {
-			block[i].NodeID = f.Nodes[i]
+		if job.Broadcast {
+			block[i].NodeID = part.Node
 		}
 		made[i] = &block[i]
 	}
 	return made
 }
 
-// shards are the parts of the fire that are recorded.
-func (f Fire) shards(job *Job) []sharding.Shard {
-	switch {
-	case f.OnlyShard >= 0:
-		return []sharding.Shard{{Index: f.OnlyShard, Total: f.ShardTotal}}
-	case len(f.Nodes) > 0:
-		return sharding.Shards(len(f.Nodes))
+// parts are those of the fire that are recorded.
+func (f Fire) parts(job *Job) []Part {
+	if len(f.Parts) > 0 {
+		return f.Parts
 	}
-	return sharding.Shards(job.ShardCount)
+	shards := sharding.Shards(job.ShardCount)
+	parts := make([]Part, len(shards))
+	for i, shard := range shards {
+		parts[i].Shard = shard
+	}
+	return parts
 }
 
 func (f Fire) id(jobID string, shard int) string {
@@ -118,13 +144,16 @@ func (f Fire) id(jobID string, shard int) string {
 
 // NewSkipped is the one execution that records a fire which does not run.
 func NewSkipped(job *Job, f Fire, now time.Time, reason Reason) *Execution {
-	shard := max(f.OnlyShard, 0)
+	var part Part
+	if len(f.Parts) > 0 {
+		part = f.Parts[0]
+	}
 	return &Execution{
-		ID: f.id(job.ID, shard), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
-		Trigger: f.Trigger, ShardIndex: shard, ShardTotal: max(1, job.ShardCount),
+		ID: f.id(job.ID, part.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
+		Trigger: f.Trigger, ShardIndex: part.Index, ShardTotal: max(1, job.ShardCount),
 		JobVersion: job.Version, Priority: job.Priority, Params: f.Params, TriggeredBy: f.By,
 		Status: StatusSkipped, Reason: reason, EndTime: now,
-		RetryOf: f.RetryOf, RootID: f.RootID, CreateTime: now, UpdateTime: now,
+		RetryOf: part.RetryOf, RootID: part.RootID, CreateTime: now, UpdateTime: now,
 	}
 }
 

@@ -56,13 +56,33 @@ func TestAFireByHandIsUnique(t *testing.T) {
 func TestOneShardCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	fire := entity.ExtraFire(entity.TriggerRetry, noon, noon, noon, "")
-	fire.OnlyShard, fire.ShardTotal, fire.RetryOf, fire.RootID = 2, 5, "former", "root"
+	fire.Parts = []entity.Part{
+		entity.Repeat(&entity.Execution{ID: "former", RootID: "root", ShardIndex: 2, ShardTotal: 5}),
+	}
 	rows := entity.NewExecutions(&entity.Job{ID: "j", ShardCount: 3}, fire, noon)
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{2, 5, "former", "root"}, []any{
 		rows[0].ShardIndex, rows[0].ShardTotal, rows[0].RetryOf,
 		rows[0].RootID,
 	})
+}
+
+// A backfill that repeats the same executions again makes the same ones.
+func TestARepeatedFireHasComputedIds(t *testing.T) {
+	t.Parallel()
+	job := &entity.Job{ID: "j", ShardCount: 4}
+	planned := entity.NewExecutions(job, plannedAt(noon), noon)
+	fire := func(backfill string) []*entity.Execution {
+		return entity.NewExecutions(job, entity.RepeatFire(backfill, planned[1:3], noon.Add(time.Hour)), noon.Add(time.Hour))
+	}
+	once, twice, other := fire("b"), fire("b"), fire("c")
+	require.Equal(t, once, twice)
+	require.Len(t, once, 2)
+	for i, e := range once {
+		require.NotEqual(t, other[i].ID, e.ID)
+		require.Equal(t, []any{i + 1, 4, planned[i+1].ID, planned[i+1].ID, noon, entity.TriggerRetry},
+			[]any{e.ShardIndex, e.ShardTotal, e.RetryOf, e.RootID, e.ScheduledTime, e.Trigger})
+	}
 }
 
 // A fire that does not run is one row, whatever its shards; it bears the id

@@ -103,8 +103,8 @@ type Deadline struct {
 	JobID         string
 	FireKey       string
 	ScheduledTime time.Time
-	// Told: that it is at risk has been told.
-	Told bool
+	// Reported: that it is at risk has been told.
+	Reported bool
 }
 
 // ExpectsDeadline reports whether the execution stands for a fire that should succeed in

@@ -24,6 +24,9 @@ const (
 	RoleAPI       = "api"
 	RoleScheduler = "scheduler"
 	RoleExecutor  = "executor"
+	// RoleStandby stands in the row of a node that stands by, in place of the roles of those that work. No process takes
+	// it by a setting.
+	RoleStandby = "standby"
 )
 
 // Node is one process of the platform. Epoch grows with each start under the

@@ -12,6 +12,9 @@ type NodeLife struct {
 	// Server is the store's server, with its start, that LockSession and Sessions
 	// are of.
 	Server string
+	// Database is the database of that server which the sessions use: a copy of a store
+	// may lie beside the original.
+	Database string
 	// LockSession is the session that holds the lock of the node's id; 0 for none.
 	LockSession int64
 	// Sessions are the node's connections to the store.

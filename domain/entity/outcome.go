@@ -20,6 +20,8 @@ type Outcome struct {
 	Checkpoint string
 	// ExitCode is that of a command whose result is its output.
 	ExitCode *int
+	// Usage is what a command took, whatever it came to.
+	Usage Usage
 
 	accepted bool
 }

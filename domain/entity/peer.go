@@ -16,6 +16,8 @@ const (
 	PeerYield PeerMatter = "yield"
 	// PeerWitness: have you found the target dead?
 	PeerWitness PeerMatter = "witness"
+	// PeerSee: do you see me in your registry?
+	PeerSee PeerMatter = "see"
 )
 
 // PeerQuestion is what a node asks another (docs/cluster.md).
@@ -24,7 +26,11 @@ type PeerQuestion struct {
 	// NodeID and Epoch are the asker's.
 	NodeID string `json:"nodeId"`
 	Epoch  int64  `json:"epoch"`
-	// Target and TargetEpoch are whom the question is about, but for PeerLease.
+	// Boot is the asker's; empty where an older program asks. The nodes of a copy of the
+	// store have the names and the key of the original's, but other boots.
+	Boot string `json:"boot,omitempty"`
+	// Target and TargetEpoch are whom the question is about, but for PeerLease
+	// and PeerSee.
 	Target      string `json:"target,omitempty"`
 	TargetEpoch int64  `json:"targetEpoch,omitempty"`
 }
@@ -44,7 +50,16 @@ type PeerAnswer struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Dead: the answerer has found the target dead.
 	Dead bool `json:"dead,omitempty"`
+	// Look counts the good looks of the answerer at its registry; a node of the former
+	// release gives none. Sees: the last one showed the asker, with its boot.
+	Look int64 `json:"look,omitempty"`
+	Sees bool  `json:"sees,omitempty"`
+	// WorkedMs is how long the answerer works; 0 for one that stands by, or may not work.
+	WorkedMs int64 `json:"workedMs,omitempty"`
 }
+
+// Worked is how long the answerer works.
+func (a PeerAnswer) Worked() time.Duration { return time.Duration(a.WorkedMs) * time.Millisecond }
 
 // Promise is how long the answerer will not declare the asker DOWN.
 func (a PeerAnswer) Promise() time.Duration { return time.Duration(a.PromiseMs) * time.Millisecond }

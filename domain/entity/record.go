@@ -44,6 +44,8 @@ type Attempt struct {
 	Progress     int
 	// ExitCode is as that of an Execution.
 	ExitCode *int
+	// Usage is stored apart, see repository.RecordWriter.
+	Usage Usage
 }
 
 // LatestAttempt is the one that the row itself tells of; false when none has

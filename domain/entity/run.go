@@ -2,6 +2,7 @@ package entity
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -19,7 +20,31 @@ type Run struct {
 	// Tokens lets somebody outside report about the attempt; nil where nobody
 	// can report.
 	Tokens RunTokens
+	// Parking lets the attempt wait without a slot of its node; nil where it cannot.
+	Parking Parking
 }
+
+// Parking lets an attempt that cannot begin yet wait without a slot of its node, so that
+// what it waits for takes no slots from others.
+type Parking interface {
+	// Park gives the slot of the attempt back, after Waits was called and before anything
+	// was done. share names what it waits for: one share takes at most half of the room
+	// that the others leave. ok is false where there is no room; the slot is kept then.
+	Park(share string) (p Parked, ok bool)
+}
+
+// Parked is an attempt without a slot. It may end so.
+type Parked interface {
+	// Closing is closed when the node is to start nothing more: the attempt then ends by
+	// NotBegun.
+	Closing() <-chan struct{}
+	// Resume takes a slot again, before runs that have none yet, and waits for it. It
+	// fails with ErrParkingClosed after Closing, and with its cause when ctx ends.
+	Resume(ctx context.Context) error
+}
+
+// ErrParkingClosed says that the node starts nothing more.
+var ErrParkingClosed = errors.New("the node starts no runs")
 
 // RunTokens issues the tokens with which the targets of asynchronous calls
 // report. Safe for concurrent use.
@@ -39,8 +64,8 @@ const LogLimit = 1 << 20
 // which does nothing.
 type Reporter interface {
 	// Log records one line. Line breaks split it, control characters are made harmless,
-	// and what is over the cap is cut with a mark. What goes beyond LogLimit is not
-	// kept, and need not be passed on.
+	// and what is over the cap is cut with a mark. Text beyond LogLimit is not kept,
+	// and need not be passed on.
 	Log(t LogType, line string)
 	// Progress records how far the work is, 0–100.
 	Progress(percent int)

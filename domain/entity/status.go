@@ -28,6 +28,15 @@ func Statuses() []Status {
 // Final reports whether no transition leaves the state (engine rule 19).
 func (s Status) Final() bool { return s != StatusWaiting && s != StatusRunning }
 
+// FailedStatuses lists the states of which Failed is true.
+func FailedStatuses() []Status {
+	return slices.DeleteFunc(Statuses(), func(s Status) bool { return !s.Failed() })
+}
+
+// Failed reports whether an execution in the state was to run to its end, and did not.
+// Nothing is wrong with one that a person cancelled.
+func (s Status) Failed() bool { return s == StatusFailed || s == StatusTimeout || s == StatusDead }
+
 // Next lists the states that may follow s; docs/state-machine.md draws them
 // and a test holds the two together. An execution is born WAITING (it must
 // wait), RUNNING (direct start) or SKIPPED (decided not to run); a poison row

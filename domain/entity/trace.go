@@ -13,7 +13,7 @@ type TraceContext string
 // MaxTraceContext is the length of a TraceContext that is not empty.
 const MaxTraceContext = 55
 
-// ReadTraceContext takes a header traceparent. What is no valid one is none, as the
+// ReadTraceContext takes a header traceparent. An invalid one is none, as the
 // standard says: the run is a trace of its own then. Of later versions, which may be
 // longer, it takes what version 00 has.
 func ReadTraceContext(header string) TraceContext {

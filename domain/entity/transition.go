@@ -26,8 +26,8 @@ func (e *Execution) become(to Status) error {
 	return nil
 }
 
-// StartOn begins the next attempt on a node, in one life of that node. What the
-// execution says of why it has waited goes.
+// StartOn begins the next attempt on a node, in one life of that node. The
+// execution's reason for its wait goes.
 func (e *Execution) StartOn(nodeID string, epoch int64, now time.Time) error {
 	if err := e.become(StatusRunning); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (e *Execution) Detach(start, deadline time.Time, keepNode bool, now time.Ti
 	return nil
 }
 
-// Skip ends a waiting execution that does not run. What has run before was not
+// Skip ends a waiting execution that does not run. An execution that has run before was not
 // skipped: it is CANCELLED where a newer fire replaces it, else FAILED.
 func (e *Execution) Skip(reason Reason, now time.Time) error {
 	status, message := StatusSkipped, ""

@@ -31,8 +31,10 @@ type AlertWriter interface {
 	// the alert: seq stays. It is false where the alert has changed since seq, or was planned
 	// since it was due.
 	PlanAlert(ctx context.Context, id string, seq int64, due, next time.Time) (bool, error)
-	// Told is what has been planned to tell of alerts.
-	Told(ctx context.Context, alertIDs []string) ([]Told, error)
+	// PlannedAlerts returns those of the ids that PlanAlert has planned while they were open.
+	PlannedAlerts(ctx context.Context, ids []string) ([]string, error)
+	// PlannedMessages is what has been planned to tell of alerts.
+	PlannedMessages(ctx context.Context, alertIDs []string) ([]PlannedMessage, error)
 	// CountNotifications is how many a channel was given since a moment, without those that
 	// were held back; at most limit.
 	CountNotifications(ctx context.Context, channelID string, since time.Time, limit int) (int, error)
@@ -52,6 +54,9 @@ type AlertWriter interface {
 	// EndDelivery records the result of an attempt, and what becomes of the notification.
 	// It is false where the node has lost the lease; the attempt keeps its result then.
 	EndDelivery(ctx context.Context, n alert.Notification, d alert.Delivery) (held bool, err error)
+	// UnnamedCritical returns the CRITICAL alerts of no job that a notification is about and
+	// has not named, the newest first, at most limit.
+	UnnamedCritical(ctx context.Context, id string, limit int) ([]alert.NotifiedAlert, error)
 	// CloseNotification gives an OPEN notification a final state without an attempt. It is
 	// false where it is not open, or a node sends it at n.UpdateTime.
 	CloseNotification(ctx context.Context, n alert.Notification) (bool, error)
@@ -80,6 +85,7 @@ type AlertJob struct {
 	ID           string
 	Name         string
 	Group        string
+	Owner        string
 	Labels       map[string]string
 	Status       entity.JobStatus
 	NextFireTime time.Time
@@ -90,6 +96,11 @@ type AlertJob struct {
 
 // Alerts reads alerts.
 type Alerts interface {
+	// PullBack writes moments that lie ahead of now down to it, in alerts, their notifications and actions: the store's
+	// clock was set back since they were written. It ignores differences as small as those between the measurements of
+	// nodes. With plans, alerts that are to be planned at a moment to come are planned now. It writes transactions of
+	// bounded size, and returns how many rows it changed, also beside an error. A repetition completes it.
+	PullBack(ctx context.Context, now time.Time, plans bool) (rows int, err error)
 	// Alert returns apperror.KindNotFound for an unknown id.
 	Alert(ctx context.Context, id string) (*alert.Alert, error)
 	// ListAlerts is ordered by id, newest first. Where no index serves the filter a page may
@@ -97,9 +108,9 @@ type Alerts interface {
 	ListAlerts(ctx context.Context, f AlertFilter, p Page) (alerts []*alert.Alert, next string, err error)
 	// Deadlines returns those with after < moment ≤ until, the earliest first.
 	Deadlines(ctx context.Context, after, until time.Time, limit int) ([]entity.Deadline, error)
-	// UntoldDeadlines returns those behind one of them, in the order of moment, job and fire,
+	// UnreportedDeadlines returns those behind one of them, in the order of moment, job and fire,
 	// until a moment, that nobody has marked.
-	UntoldDeadlines(ctx context.Context, after entity.Deadline, until time.Time, limit int) ([]entity.Deadline, error)
+	UnreportedDeadlines(ctx context.Context, after entity.Deadline, until time.Time, limit int) ([]entity.Deadline, error)
 	// HeldAlerts returns those that hold their fingerprints, in the order of these, after
 	// one of them. They are open, or levels that were resolved by hand.
 	HeldAlerts(ctx context.Context, after string, limit int) ([]*alert.Alert, error)
@@ -109,6 +120,9 @@ type Alerts interface {
 	AlertJobs(ctx context.Context, ids []string) (map[string]AlertJob, error)
 	// NotifyDue returns alerts whose time to notify has come, the longest due first.
 	NotifyDue(ctx context.Context, now time.Time, limit int) ([]*alert.Alert, error)
+	// PlanAgain makes alerts that fire due at a moment, in a transaction of its own: somebody
+	// new may have to be told of them. At most 500 ids.
+	PlanAgain(ctx context.Context, ids []string, now time.Time) error
 	// AlertsBetween counts those whose first evidence was in [from, to), by type and level.
 	AlertsBetween(ctx context.Context, from, to time.Time) ([]alert.AlertCount, error)
 	// PurgeAlerts deletes at most limit alerts that were resolved before a moment and hold
@@ -126,6 +140,8 @@ type AlertDelivery struct {
 	alert.Delivery
 	// ChannelName is empty where the channel was deleted.
 	ChannelName string
+	// Naming is how a message that was sent told of the alert.
+	Naming alert.Naming
 }
 
 // AlertDeliveries reads what became of messages about alerts.
@@ -163,26 +179,35 @@ type AlertSettings interface {
 	CountAlertSettings(ctx context.Context, kind alert.Kind) (int, error)
 }
 
+// RuleSuspensions keeps which rules do nothing for some time, although they are enabled.
+type RuleSuspensions interface {
+	// SuspendRules writes suspensions; a rule has the latest one that was written.
+	SuspendRules(ctx context.Context, all []alert.Suspension) error
+	// Suspensions are those that are written, by rule; also those that have ended.
+	Suspensions(ctx context.Context) ([]alert.Suspension, error)
+	// EndSuspensions deletes those of rules.
+	EndSuspensions(ctx context.Context, ruleIDs []string) error
+}
+
 // Notifications is what those who send ask of the store.
 type Notifications interface {
-	// DueNotifications returns OPEN ones that may be tried now, those first that have
-	// waited longest. None of them has a smaller number of its group key and channel open,
-	// no node sends it, and it is for none of the channels without. One that comes with a
-	// lease is that of a node which perhaps sends it: by the clock the lease is over.
+	// DueNotifications returns OPEN ones that may be tried now, at most 8 of a channel and as many that come with a lease,
+	// one channel after the other: of each those first that have waited longest. They know the group of their channel. Of
+	// very many that are due, only the oldest are looked at: with 8 or more in the answer there may be others. None of
+	// them has a smaller number of its group key and channel open, no node sends it, and it is for none of the channels
+	// without. A notification with a lease may still be sent by its node: by the clock the lease is over.
 	DueNotifications(ctx context.Context, now time.Time, without []string, limit int) ([]alert.Notification, error)
 	// OldNotifications returns OPEN ones that no node sends, and that are not newer than a
 	// moment.
 	OldNotifications(ctx context.Context, now, created time.Time, limit int) ([]alert.Notification, error)
-	// HastenNotifications has OPEN ones that wait be tried now where they were written at a
-	// moment that is to come: the clock of the store was set back since.
-	HastenNotifications(ctx context.Context, now time.Time) error
 	// EndLeasesOfTheDead ends the leases of nodes that are DOWN, so that others need not wait for
-	// their time, and those that a former life of the node former has left; "" is none. What they
-	// held is then without a lease.
+	// their time, and those that a former life of the node former has left; "" is none. Their messages
+	// are then without a lease.
 	EndLeasesOfTheDead(ctx context.Context, former string) error
-	// ToldAlerts returns what a notification tells of, with at most limit alerts, the
-	// oldest first. Alerts that are deleted are left out.
-	ToldAlerts(ctx context.Context, id string, limit int) (alert.Told, error)
+	// Contents returns what a notification tells of, with at most limit alerts: the most
+	// urgent first, among these those of no job, then the newest. Alerts that are deleted
+	// are left out.
+	Contents(ctx context.Context, id string, limit int) (alert.Contents, error)
 	// BeginDelivery takes the lease of a notification as it was read, and records the next
 	// attempt. It is false where somebody else has it or has tried it since, or it is not
 	// open. An attempt that a lost lease left without a result becomes UNKNOWN. The

@@ -28,8 +28,6 @@ type AlertActions interface {
 	AllowAction(ctx context.Context, a alert.Action, most int, since, now, next time.Time) (Grant, error)
 	// EndAction is that of AlertWriter, in a transaction of its own.
 	EndAction(ctx context.Context, a alert.Action) (bool, error)
-	// ActionsOf are those of an alert, by their places.
-	ActionsOf(ctx context.Context, alertID string) ([]alert.Action, error)
 	// StartedBy reports whether an action of a rule that acted since a moment has started an
 	// execution.
 	StartedBy(ctx context.Context, ruleID, executionID string, since time.Time) (bool, error)
@@ -43,9 +41,9 @@ type AlertActions interface {
 	LastEvaluation(ctx context.Context) (time.Time, error)
 }
 
-// Told is what has been planned to tell of an alert through a channel, in one group and
-// state. What was held back by different things is told apart.
-type Told struct {
+// PlannedMessage is what has been planned to tell of an alert through a channel, in one group and state. Messages that
+// different causes held back are separate entries.
+type PlannedMessage struct {
 	AlertID   string
 	ChannelID string
 	GroupKey  string

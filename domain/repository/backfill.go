@@ -19,6 +19,8 @@ type BackfillWriter interface {
 	Save(ctx context.Context, b entity.Backfill) error
 	// FiresAt is Backfills.FiresAt inside the transaction.
 	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
+	// MadeGood is Backfills.MadeGood inside the transaction.
+	MadeGood(ctx context.Context, ids []string) (map[string]bool, error)
 }
 
 // Backfills reads committed backfills.
@@ -33,4 +35,7 @@ type Backfills interface {
 	// of the times. These are its planned and backfilled runs, and others that were made
 	// in the same milliseconds.
 	FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error)
+	// MadeGood returns those of some executions, which repeat none, of which a retry by
+	// hand is live or succeeded, also a retry of a retry.
+	MadeGood(ctx context.Context, ids []string) (map[string]bool, error)
 }

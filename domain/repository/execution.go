@@ -15,6 +15,8 @@ type ClaimRequest struct {
 	Now    time.Time
 	// Queues are those that the node takes from; none is the common one alone.
 	Queues []entity.Queue
+	// Only are the ids of the only runs to take; none is all. Except are those to leave out.
+	Only, Except []string
 }
 
 // Finish writes a final state, conditional on the holder (engine rule 19).
@@ -73,16 +75,20 @@ type ExecutionWriter interface {
 	// Rows locked by others and rows past their start deadline are passed over. The
 	// returned rows hold the new state. With several queues, it does not replace rows that
 	// other nodes took at the same moment. So fewer than Limit rows do not mean that there
-	// are no more.
+	// are no more. Rows beside an error are those that it met; none of them is taken.
 	Claim(ctx context.Context, r ClaimRequest) ([]*entity.Execution, error)
 	// Finish applies each end whose row is still RUNNING under this node, epoch and token.
 	// It returns the positions of the others, in ascending order. It takes rows and not ids:
 	// after a node's lapse several attempts of one run may end in one batch, and one of them
-	// holds.
-	Finish(ctx context.Context, rows []Finish) (refused []int, err error)
+	// holds. The rows are dated by now, the store's time of the transaction: rules and
+	// retention compare that date with what other nodes have written.
+	Finish(ctx context.Context, rows []Finish, now time.Time) (refused []int, err error)
 	// UpdateProgress stores progress and checkpoint of rows that are RUNNING under this
 	// node, epoch and token, and leaves others alone.
 	UpdateProgress(ctx context.Context, notes []ProgressUpdate) error
+	// RepeatedAlready reports whether a repetition of the same work, which root names, is newer than a run and counts:
+	// it is not skipped and not cancelled. except is a repetition that does not count.
+	RepeatedAlready(ctx context.Context, root, run, except string) (bool, error)
 	// Lock locks and returns the rows by id, in id order; missing ones are left out.
 	Lock(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// TryLock is Lock for rows that nobody else has locked; the others are left
@@ -148,10 +154,13 @@ type ExecutionReader interface {
 	Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error)
 	// Outcomes returns up to limit of a job's newest runs with an id below before, newest first;
 	// an empty before is no bound. It fills id, job, fire key, shard, what it repeats, status, the
-	// end of a range, end and update time alone.
+	// end of a range, scheduled, end and update time alone. A row that cannot be read says so in
+	// Unreadable.
 	Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error)
 	// Attempts are the former attempts of a run, oldest first.
 	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
+	// Usages are what the attempts of a run took, by their numbers; attempts without a usage are not in it.
+	Usages(ctx context.Context, executionID string) (map[int]entity.Usage, error)
 }
 
 // ClaimReader answers the engine's questions to the claim index.

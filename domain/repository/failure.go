@@ -13,7 +13,16 @@ type FailureFilter struct {
 	From, To time.Time
 	// Groups are those whose jobs may be seen; nil is all.
 	Groups []string
+	// JobIDs are the only jobs; none is all.
+	JobIDs []string
+	// Statuses are of FAILED, TIMEOUT and DEAD; none is all three.
+	Statuses []entity.Status
+	// Patient looks for up to PatientLook, and not only for as long as a page of a list may take.
+	Patient bool
 }
+
+// PatientLook bounds a patient look for failures.
+const PatientLook = 10 * time.Second
 
 // Failure is a run that ended FAILED, TIMEOUT or DEAD.
 type Failure struct {
@@ -25,6 +34,6 @@ type Failure struct {
 // FailureReader finds runs that failed.
 type FailureReader interface {
 	// Failures reads back from the newest run, until limit failures are found or the look
-	// has cost what a page of a list may. complete is false where it ended before From.
+	// has cost what it may. complete is false where it ended before From.
 	Failures(ctx context.Context, f FailureFilter, limit int) (found []Failure, complete bool, err error)
 }

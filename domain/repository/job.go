@@ -70,6 +70,8 @@ type JobWriter interface {
 	// LockFull locks one row and returns all of it; a missing or deleted job
 	// is apperror.KindNotFound.
 	LockFull(ctx context.Context, id string) (*entity.Job, error)
+	// LockDeleted is LockFull of a job that is deleted; any other one is apperror.KindNotFound.
+	LockDeleted(ctx context.Context, id string) (*entity.Job, error)
 	// LockMany locks and returns all of those jobs that exist and that nobody else
 	// has locked, in id order.
 	LockMany(ctx context.Context, ids []string) ([]*entity.Job, error)
@@ -87,7 +89,8 @@ type JobWriter interface {
 	// (group, name) is apperror.KindConflict with code name_taken.
 	Insert(ctx context.Context, jobs ...*entity.Job) error
 	// Update writes all of a locked job but what is Unread of it; when its Version grew, the definition
-	// is kept under the new version. Deleted marks it deleted and frees the name.
+	// is kept under the new version. Deleted marks it deleted and frees the name; a deleted job comes back
+	// without it, and takes its name again.
 	Update(ctx context.Context, job *entity.Job, deleted bool) error
 	// Break pauses a job under the next version, if it is still ENABLED at that version
 	// and cursor. Else it returns false. It does not read the definition.
@@ -182,6 +185,9 @@ type JobPlanReader interface {
 	// from after on.
 	InFlightFires(ctx context.Context, after entity.InFlightFire, before time.Time,
 		limit int) ([]entity.InFlightFire, error)
+	// RunlessFires returns those of in-flight fires that hold a slot and of which no execution is live. It may be wrong
+	// about a fire outside the schedule that an older release recorded: look again before you give it up.
+	RunlessFires(ctx context.Context, fires []entity.InFlightFire) ([]entity.InFlightFire, error)
 	// CountExecutionsOf counts the executions that are not final of one in-flight fire.
 	CountExecutionsOf(ctx context.Context, f entity.InFlightFire) (int, error)
 	// CountFires counts the in-flight fires of the jobs; those without any may be left

@@ -12,6 +12,8 @@ import (
 // lost is sent again with the same rows.
 type RecordWriter interface {
 	AddAttempts(ctx context.Context, attempts []entity.Attempt) error
+	// AddUsages keeps what attempts took.
+	AddUsages(ctx context.Context, usages []entity.AttemptUsage) error
 	AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error
 	// MarkReplayed notes the run that a replay made; apperror.KindConflict when
 	// the letter was replayed before, apperror.KindNotFound when there is none.
@@ -29,6 +31,20 @@ type RecordWriter interface {
 	// had not read: two who take the same events cannot both get one.
 	TakeEvents(ctx context.Context, reader entity.EventReader, ids []string) (taken []string, err error)
 	AddLogs(ctx context.Context, chunks []entity.LogChunk) error
+	// SetAside writes down what the store refuses. A row of its kind and id keeps its time and its data.
+	SetAside(ctx context.Context, a entity.SetAside) error
+	// DropAside forgets those of a kind that are there no more: they were mended.
+	DropAside(ctx context.Context, kind entity.AsideKind, ids []string) error
+}
+
+// Asides reads what was set aside because the store refuses it.
+type Asides interface {
+	// ListAsides returns the newest rows, of a kind unless that is empty, at most limit, without their data.
+	ListAsides(ctx context.Context, kind entity.AsideKind, limit int) ([]entity.SetAside, error)
+	// AsidesOf returns those of a kind that are there, by id, without their data.
+	AsidesOf(ctx context.Context, kind entity.AsideKind, ids []string) (map[string]entity.SetAside, error)
+	// CountAsides counts the rows by kind.
+	CountAsides(ctx context.Context) (map[entity.AsideKind]int, error)
 }
 
 // LogPage is a page of log chunks: those that hold lines after AfterSeq.
@@ -93,7 +109,10 @@ type NewPassword struct {
 	KeepTokens bool
 	// MustChange: it was not the user who chose it.
 	MustChange bool
-	At         time.Time
+	// Session is opened in the same transaction, as the only one that the user has then;
+	// nil opens none.
+	Session *entity.Session
+	At      time.Time
 }
 
 // Users keeps users and their sessions.
@@ -173,4 +192,6 @@ type Retention interface {
 	// PurgeJobs removes jobs that were deleted before, with their versions, once
 	// neither runs nor backfills name them.
 	PurgeJobs(ctx context.Context, before time.Time, limit int) (Purged, error)
+	// PurgeAsides removes what was set aside.
+	PurgeAsides(ctx context.Context, before time.Time, limit int) (Purged, error)
 }

@@ -88,7 +88,7 @@ type OpenFire struct {
 }
 
 // StatisticsWriter stores digests and what they add up to, inside a transaction.
-// Whoever changes anything but digests locks the fold first, so that only one
+// A caller that changes anything but digests locks the fold first, so that only one
 // transaction at a time does.
 type StatisticsWriter interface {
 	// AddDigests stores what ends are added up from, at now by the store's clock.

@@ -82,6 +82,18 @@ func (e *PoisonError) Error() string { return "the store refuses a row: " + e.Er
 // Unwrap gives the driver's error.
 func (e *PoisonError) Unwrap() error { return e.Err }
 
+// UnknownError is an answer of the store that the product does not know. Nobody can say
+// whether it is about a row or about the whole store, or whether it passes.
+type UnknownError struct{ Err error }
+
+// Error implements error.
+func (e *UnknownError) Error() string {
+	return "an answer of the store that is not known: " + e.Err.Error()
+}
+
+// Unwrap gives the driver's error.
+func (e *UnknownError) Unwrap() error { return e.Err }
+
 // TimeSource reads the store's clock, which decides what is due (rule 13).
 type TimeSource interface {
 	// StoreTime asks the store for its time in UTC.
@@ -95,9 +107,4 @@ type UnreadableRow struct {
 	Why      string
 	// Since is when it was met first, by the clock of this node.
 	Since time.Time
-}
-
-// UnreadableRows knows what was met lately, at most a thousand rows.
-type UnreadableRows interface {
-	Unreadable() []UnreadableRow
 }

@@ -23,8 +23,6 @@ func ActionKinds() []ActionKind {
 
 // The bounds of actions.
 const (
-	// MaxActions bounds the actions of a rule.
-	MaxActions = 5
 	// MaxActionsPerHour bounds what a rule does within ActionSpan.
 	MaxActionsPerHour = 10
 	ActionSpan        = time.Hour

@@ -114,7 +114,7 @@ type Alert struct {
 func (a *Alert) Open() bool { return a.Status != Resolved }
 
 // IsLevel reports whether the alert is about a state that is looked at again and again.
-// What a rule about a level learns from an execution is something that happened.
+// A rule about a level learns from an execution that something happened.
 func (a *Alert) IsLevel() bool { return a.Type.IsLevel() && a.ExecutionID == "" }
 
 // change notes that the alert was changed at a moment.
@@ -185,9 +185,6 @@ func (a *Alert) Persist(at time.Time) bool {
 	return true
 }
 
-// MaxComment bounds a comment, in characters.
-const MaxComment = 1000
-
 // Acknowledge says that somebody takes care. It stops repeats and escalation; the alert
 // still resolves. A second one changes nothing.
 func (a *Alert) Acknowledge(by string, at time.Time) error {
@@ -204,7 +201,7 @@ func (a *Alert) Acknowledge(by string, at time.Time) error {
 	return nil
 }
 
-// Resolve ends the episode. What has happened until the evidence, or until the latest
+// Resolve ends the episode. An event until the evidence, or until the latest
 // evidence of the episode, opens no other. One that is over stays as it is.
 func (a *Alert) Resolve(why Resolution, evidence, at time.Time) {
 	if !a.Open() {
@@ -222,8 +219,8 @@ func (a *Alert) Resolve(why Resolution, evidence, at time.Time) {
 	a.change(at)
 }
 
-// ResolveByHand is Resolve by a person. What is a level holds its fingerprint until the
-// level falls, so that the same state does not open another episode at once.
+// ResolveByHand is Resolve by a person. A level holds its fingerprint until it
+// falls, so that the same state does not open another episode at once.
 func (a *Alert) ResolveByHand(by string, at time.Time) error {
 	if !a.Open() {
 		return apperror.Conflict("alert_resolved", "the alert was resolved before")

@@ -9,25 +9,13 @@ import (
 // ChannelType says how a channel tells of alerts. The names are those of the wire.
 type ChannelType string
 
-// The types of channels.
+// The types that are told in a way of their own: programs get each alert, and mail goes to people of
+// teams, too. The table of infrastructure/notify has all types.
 const (
 	ChannelWebhook      ChannelType = "WEBHOOK"
 	ChannelEmail        ChannelType = "EMAIL"
-	ChannelDingTalk     ChannelType = "DINGTALK"
-	ChannelWeCom        ChannelType = "WECOM"
-	ChannelFeishu       ChannelType = "FEISHU"
-	ChannelSlack        ChannelType = "SLACK"
-	ChannelTelegram     ChannelType = "TELEGRAM"
 	ChannelAlertmanager ChannelType = "ALERTMANAGER"
 )
-
-// ChannelTypes returns all types, in the order in which they are shown.
-func ChannelTypes() []ChannelType {
-	return []ChannelType{
-		ChannelEmail, ChannelWebhook, ChannelDingTalk, ChannelWeCom, ChannelFeishu, ChannelSlack, ChannelTelegram,
-		ChannelAlertmanager,
-	}
-}
 
 // Channel is a way to tell people, or a program, of alerts. Its configuration is kept
 // beside the document, sealed.
@@ -41,10 +29,22 @@ type Channel struct {
 	Secrets []string       `json:"secrets,omitempty"`
 	// Config is the whole configuration while it is saved; it is never in the document.
 	Config ChannelConfig `json:"-"`
+	// Partial is there for a channel of a document, which may leave secrets out; nil elsewhere. The check fills it in.
+	Partial *PartialChannel `json:"-"`
+}
+
+// PartialChannel is what the check of a channel of a document finds.
+type PartialChannel struct {
+	// Missing are the fields that the channel needs and nobody has given. Such a channel is stored disabled.
+	Missing []string
+	// Changed: the configuration is not the stored one.
+	Changed bool
+	// Unreadable: the stored configuration cannot be opened.
+	Unreadable bool
 }
 
 // ChannelConfig is the configuration of a channel: one JSON object with its secrets in clear
-// text. Whatever prints or marshals it gets a mask. To store or to read it, convert it to string.
+// text. Code that prints or marshals it gets a mask. To store or to read it, convert it to string.
 type ChannelConfig string
 
 // hiddenConfig stands for a configuration where it is printed.

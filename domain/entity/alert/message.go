@@ -24,10 +24,17 @@ type Message struct {
 	Alerts []MessageAlert
 	// Total is how many alerts the notification is about.
 	Total int
+	// Counts say what the newest alerts are about, where they are too many to read one by one: the most
+	// frequent kind first. Uncounted is how many older ones are in none of them.
+	Counts    []MessageCount
+	Uncounted int
+	// Fewer makes Content anew with the first n alerts alone: a channel asks for it where Content is too
+	// long. Nil: the text cannot be made anew.
+	Fewer func(n int) Content
 	// URL leads to the alerts in the console; "" where the server does not know its own address.
 	URL string
-	// To are mail addresses that take the place of those in a channel of type EMAIL, such as the
-	// contacts of a team.
+	// To are addresses of the people on call: mail addresses take the place of those in a channel of type EMAIL, phones
+	// and chat ids are called by robots.
 	To []string
 	// Content is the text for people. Channels for programs do without it.
 	Content Content
@@ -42,14 +49,18 @@ type MessageAlert struct {
 	Level  string
 	Status string
 	// RuleName names the rule that made the alert.
-	RuleName    string
-	Group       string
-	JobID       string
-	JobName     string
+	RuleName string
+	Group    string
+	JobID    string
+	JobName  string
+	// Owner is whom to ask about the job, as it was when the alert was raised; "" where nobody is named.
+	Owner       string
 	ExecutionID string
 	NodeID      string
 	// Summary says in one sentence what is the matter.
 	Summary string
+	// Details are what Summary was made of, for sentences in other languages.
+	Details map[string]string
 	Labels  map[string]string
 	// Count is how often it happened in this episode.
 	Count     int
@@ -59,6 +70,18 @@ type MessageAlert struct {
 	// URL leads to the alert in the console, RunbookURL to advice; "" where there is none.
 	URL        string
 	RunbookURL string
+}
+
+// MessageCount is how many alerts of a message are of one type.
+type MessageCount struct {
+	Type  string
+	Count int
+	// Groups is in how many groups of jobs they are; Group is the one with most of them.
+	Groups int
+	Group  string
+	// Cause is an error of the most frequent cause, of CauseCount alerts; "" where they have none.
+	Cause      string
+	CauseCount int
 }
 
 // Content is a text in all its forms. As the content of a template, each form is a template.
@@ -85,6 +108,8 @@ type SendResult struct {
 	Text string
 	// RetryAfter is how long the receiver asks not to be called; 0 when it does not say.
 	RetryAfter time.Duration
+	// Listed are the ids of the alerts that the message named, after all bounds of its form.
+	Listed []string
 }
 
 // MaxResultText bounds the text of a SendResult, in bytes.

@@ -32,8 +32,11 @@ type Notification struct {
 	ID        string
 	GroupKey  string
 	ChannelID string
-	Number    int
-	State     NotificationState
+	// ChannelGroup is the group of the channel, where the notification was read to be sent; empty: the
+	// channel is for all groups.
+	ChannelGroup string
+	Number       int
+	State        NotificationState
 	// RouteID is the route that planned it; empty: the channels of a rule.
 	RouteID string
 	// NextTry is when the next attempt may begin.
@@ -47,8 +50,7 @@ type Notification struct {
 	Why string
 	// TemplateID names the template of its route; empty is the default one.
 	TemplateID string
-	// To are the mail addresses of those who were on call when it was planned. They take the
-	// place of those of a channel of type EMAIL; none leaves these.
+	// To are the addresses of the people who were on call when it was planned, see Message.
 	To []string
 	// Body is what it says, where it tells of no alerts: a report. Else it is empty.
 	Body Content
@@ -67,18 +69,47 @@ type NotifiedAlert struct {
 	Firing bool
 }
 
-// Told is what a notification tells of.
-type Told struct {
+// Contents is what a notification tells of.
+type Contents struct {
 	// Alerts are the first of them, each with what is told of it.
-	Alerts []ToldAlert
+	Alerts []ListedAlert
 	// Total counts all of them, Firing those that are told as firing.
 	Total, Firing int
 	// Level is the highest of all.
 	Level Level
+	// Newest are the newest of them as far as counts need them, at most MaxCounted; none where all are
+	// in Alerts and few.
+	Newest []CountedAlert
 }
 
-// ToldAlert is one alert of a notification.
-type ToldAlert struct {
+const (
+	// MaxCounted bounds the alerts that a message counts by type, group and cause.
+	MaxCounted = 1000
+	// FewAlerts is how many alerts a message tells of without counts.
+	FewAlerts = 5
+)
+
+// CountedAlert is what counts know of an alert.
+type CountedAlert struct {
+	Type   RuleType
+	Group  string
+	Reason string
+	// Error is what went wrong, masked; "" where nothing is said.
+	Error string
+}
+
+// Naming says whether a message that was sent named an alert.
+type Naming string
+
+// The ways. Neither is known of messages that a former release sent.
+const (
+	Named Naming = "NAMED"
+	// Counted: the message was too long for it, and told of a number of others.
+	Counted Naming = "COUNTED"
+)
+
+// ListedAlert is one alert of a notification.
+type ListedAlert struct {
 	*Alert
 	// AsFiring: see NotifiedAlert.
 	AsFiring bool
@@ -109,6 +140,8 @@ type Delivery struct {
 	Code    string
 	Message string
 	NodeID  string
+	// Named are the alerts that the message named, by id. They are kept where Result is SENT.
+	Named []string
 }
 
 // Conclude notes the result of the latest attempt. After may be what the channel asked

@@ -83,30 +83,34 @@ type Rule struct {
 	Head
 	Type  RuleType `json:"type"`
 	Level Level    `json:"level"`
-	Scope Scope    `json:"scope"`
+	Scope Scope    `json:"scope" validate:"optional"`
 	// Threshold has the unit of the type: runs, a share from 0 to 1, seconds, or a count.
-	Threshold float64 `json:"threshold,omitempty"`
+	Threshold float64 `json:"threshold" validate:"optional"`
 	// WindowSec is the span, in seconds, that FAILURE_RATE and NOTHING_RAN look at.
-	WindowSec int `json:"windowSec,omitempty"`
+	WindowSec int `json:"windowSec" validate:"optional" maximum:"2592000"`
 	// ForSec is how long a level must hold before the alert fires; 0 is at once.
-	ForSec int `json:"forSec,omitempty"`
+	ForSec int `json:"forSec" validate:"optional" minimum:"0" maximum:"2592000"`
 	// KeepSec is how long a level must be below the line before the alert resolves; 0 is
 	// two evaluations.
-	KeepSec int `json:"keepSec,omitempty"`
+	KeepSec int `json:"keepSec" validate:"optional" minimum:"0" maximum:"2592000"`
 	// ResolveAfterSec ends an episode of events after so long without another; 0 is a day.
-	ResolveAfterSec int      `json:"resolveAfterSec,omitempty"`
-	Notify          Notify   `json:"notify,omitempty"`
-	Expression      string   `json:"expression,omitempty"`
-	ChannelIDs      []string `json:"channelIds,omitempty"`
+	ResolveAfterSec int    `json:"resolveAfterSec" validate:"optional" minimum:"0" maximum:"2592000"`
+	Notify          Notify `json:"notify" validate:"optional" default:"FIRST"`
+	Expression      string `json:"expression" validate:"optional" maxLength:"4096"`
+	// ChannelIDs are channels of the group, or for all groups.
+	ChannelIDs []string `json:"channelIds" validate:"optional" maxItems:"100"`
 	// Actions are what the rule does when an alert of it fires; none by default.
-	Actions []RuleAction `json:"actions,omitempty"`
-	// EditorID is the user who saved the rule last. Its actions have the rights of that user,
-	// judged when they act.
-	EditorID string `json:"editorId,omitempty"`
+	Actions []RuleAction `json:"actions" swaggerignore:"true"`
+	// EditorID is the user who saved the rule last; empty for a rule of the first start. The actions have the rights
+	// of that user, judged when they act.
+	EditorID string `json:"editorId" validate:"optional" readonly:"true"`
 	// Labels are added to those of the alert.
-	Labels map[string]string `json:"labels,omitempty"`
-	// Default names the rule of the first start that it is; empty for all others.
-	Default string `json:"default,omitempty"`
+	Labels map[string]string `json:"labels" validate:"optional"`
+	// Default names the rule of the first start that it is, which cannot be deleted; empty for all others.
+	Default string `json:"default" validate:"optional" readonly:"true"`
+	// SuspendedUntil is when the rule works again that cost too much; zero: it works. It is no
+	// part of what people define, and is filled in where a rule is shown.
+	SuspendedUntil time.Time `json:"-"`
 }
 
 // ResolveAfter is how long an episode of events goes on without another.
@@ -127,9 +131,9 @@ func (r *Rule) Keep(interval time.Duration) time.Duration {
 
 // Scope says which jobs a rule sees: those that all parts name. An empty part names all.
 type Scope struct {
-	JobIDs []string          `json:"jobIds,omitempty"`
-	Groups []string          `json:"groups,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
+	JobIDs []string          `json:"jobIds" validate:"optional" maxItems:"500"`
+	Groups []string          `json:"groups" validate:"optional" maxItems:"100"`
+	Labels map[string]string `json:"labels" validate:"optional"`
 }
 
 // All reports whether the scope leaves nothing out.

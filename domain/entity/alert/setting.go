@@ -25,6 +25,10 @@ func Kinds() []Kind {
 }
 
 // Head is what all settings have. It stands in columns, not in the document.
+//
+// The other fields of a setting are the stored document, the body that makes it and the answer that shows it. Their
+// tags say so to the readers of bodies and to the document of the API: validate:"optional" is a field that a body may
+// leave out, readonly one that only the server sets. Bounds are those of bodies.
 type Head struct {
 	ID string `json:"-"`
 	// Name is unique among the settings of a kind, whatever their groups.

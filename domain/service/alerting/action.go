@@ -7,13 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
-
-// maxActionParams bounds the parameters of a run that an action starts, in bytes.
-const maxActionParams = 16 << 10
 
 // Need is a right that whoever saves a rule with actions must hold.
 type Need struct {
@@ -75,7 +73,7 @@ func PermissionOf(k alert.ActionKind) string {
 
 // actions checks what a rule does by itself.
 func (c *checks) actions(r *alert.Rule) {
-	c.list("actions", len(r.Actions), alert.MaxActions)
+	c.list("actions", len(r.Actions), bounds.Actions)
 	for i, action := range r.Actions {
 		field := fmt.Sprintf("actions[%d]", i)
 		if !slices.Contains(alert.ActionKinds(), action.Kind) {
@@ -108,8 +106,8 @@ func (c *checks) params(field string, params json.RawMessage) {
 	var object map[string]any
 	switch {
 	case len(params) == 0:
-	case len(params) > maxActionParams:
-		c.add(field, validation.CodeTooLong, "use at most %d bytes", maxActionParams)
+	case len(params) > bounds.ActionParams:
+		c.add(field, validation.CodeTooLong, "use at most %d bytes", bounds.ActionParams)
 	case json.Unmarshal(params, &object) != nil || object == nil:
 		c.add(field, validation.CodeInvalid, "write a JSON object, such as {\"mode\": \"repair\"}")
 	}
@@ -148,7 +146,7 @@ func ActionsOf(r *alert.Rule, a *alert.Alert, now time.Time) (out []alert.Action
 	if r == nil || !r.Enabled || !acts || r.Version != a.RuleVersion {
 		return nil
 	}
-	for i, action := range r.Actions[:min(len(r.Actions), alert.MaxActions)] {
+	for i, action := range r.Actions[:min(len(r.Actions), bounds.Actions)] {
 		out = append(out, alert.Action{
 			ID: ActionID(a.ID, i), AlertID: a.ID, RuleID: r.ID, RuleVersion: r.Version, Position: i, Kind: action.Kind,
 			Target: targetOf(action, a), State: alert.ActionOpen, NextTry: now, CreateTime: now,

@@ -9,19 +9,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
-// InTime reports whether a fire, or a later one of its job, had succeeded at its deadline.
-// With shards, all of them must have. Executions are the newest of the job.
-func InTime(execs []*entity.Execution, d entity.Deadline) bool {
-	ended := map[string]int{}
-	for _, e := range execs {
-		if e.Status != entity.StatusSuccess || e.EndTime.After(d.Moment) || e.ScheduledTime.Before(d.ScheduledTime) {
-			continue
-		}
-		if ended[e.FireKey]++; ended[e.FireKey] >= max(e.ShardTotal, 1) {
-			return true
-		}
+// Kept finds out whether a fire, or a later one of its job, had succeeded at its deadline. With
+// shards, all of them must have. Not safe for concurrent use.
+type Kept struct {
+	deadline entity.Deadline
+	ended    map[string]int
+}
+
+// NewKept knows of no execution.
+func NewKept(d entity.Deadline) *Kept { return &Kept{deadline: d, ended: map[string]int{}} }
+
+// Add counts an execution, of which each is given once, and reports whether the deadline was kept.
+func (k *Kept) Add(e *entity.Execution) bool {
+	if e.Status != entity.StatusSuccess || e.EndTime.After(k.deadline.Moment) ||
+		e.ScheduledTime.Before(k.deadline.ScheduledTime) {
+		return false
 	}
-	return false
+	k.ended[e.FireKey]++
+	return k.ended[e.FireKey] >= max(e.ShardTotal, 1)
 }
 
 // OnMissed asks a rule about a deadline that was missed.
@@ -35,6 +40,6 @@ func OnMissed(r *alert.Rule, job Job, d entity.Deadline) (s Signal, found bool) 
 		ExecutionID: identity.ExecutionID(d.ScheduledTime, job.ID, d.FireKey, 0), Labels: jobLabels(job),
 		Content: fmt.Sprintf("The job %s missed its deadline: its fire of %s had not succeeded by %s.", job.Name, scheduled,
 			moment),
-		Details: map[string]string{"job": job.Name, "scheduled": scheduled, "deadline": moment},
+		Details: job.details(map[string]string{"scheduled": scheduled, "deadline": moment}),
 	}, true
 }

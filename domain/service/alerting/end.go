@@ -13,19 +13,16 @@ import (
 
 // Job is what rules know of a job.
 type Job struct {
-	ID     string
-	Name   string
-	Group  string
+	ID    string
+	Name  string
+	Group string
+	// Owner says whom to ask about the job; "" where nobody is named.
+	Owner  string
 	Labels map[string]string
 	// Alerts are the rules that the job carries itself.
 	Alerts entity.JobAlerts
 	// Deadline: the job has one.
 	Deadline bool
-}
-
-// JobOf is what rules know of a job.
-func JobOf(j *entity.Job) Job {
-	return Job{ID: j.ID, Name: j.Name, Group: j.Group, Labels: j.Labels, Alerts: j.Alerts, Deadline: j.Deadline.At != ""}
 }
 
 // End is what rules know of the end of an execution.
@@ -39,11 +36,6 @@ type End struct {
 	Message     string
 	// Fires is how many fires the end stands for; at least 1.
 	Fires int
-}
-
-// Failure reports whether a status is that of a run that went wrong.
-func Failure(s entity.Status) bool {
-	return s == entity.StatusFailed || s == entity.StatusTimeout || s == entity.StatusDead
 }
 
 // notFired are the reasons for which a fire should have run and did not.
@@ -73,10 +65,10 @@ func EnoughRuns(r *alert.Rule, end End, runs []Run) bool {
 	case alert.ConsecutiveFailures:
 		n := min(int(r.Threshold), len(runs))
 		return len(runs) >= int(r.Threshold) || slices.ContainsFunc(runs[:n], func(run Run) bool {
-			return !Failure(run.Status)
+			return !run.Status.Failed()
 		})
 	case alert.FailureRate:
-		return len(runs) > 0 && runs[len(runs)-1].At.Before(since(r, end))
+		return len(runs) >= maxWindowRuns || len(runs) > 0 && runs[len(runs)-1].At.Before(since(r, end))
 	}
 	return true
 }
@@ -86,15 +78,15 @@ func since(r *alert.Rule, end End) time.Time {
 	return end.At.Add(-time.Duration(r.WindowSec) * time.Second)
 }
 
-// OnEnd asks a rule about the end of an execution of a job. Runs are the newest runs of
-// the job, the newest first, as far as NeedsRuns asks for them. EXPRESSION is not asked
-// here: its expressions are compiled elsewhere.
-func OnEnd(r *alert.Rule, job Job, end End, runs []Run) (s Signal, found bool) {
+// OnEnd asks a rule about the end of an execution of a job. The past is that of the job at
+// the end, as far as NeedsRuns asks for it. EXPRESSION is not asked here: its expressions are
+// compiled elsewhere.
+func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
 	if !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
 		return s, false
 	}
 	s = SignalOf(r, job, end)
-	failed := Failure(end.Status)
+	failed := end.Status.Failed()
 	switch r.Type {
 	case alert.JobFailed:
 		found = failed
@@ -121,16 +113,21 @@ func OnEnd(r *alert.Rule, job Job, end End, runs []Run) (s Signal, found bool) {
 		s.Details["fires"] = strconv.Itoa(end.Fires)
 	case alert.ConsecutiveFailures:
 		n := int(r.Threshold)
-		found = failed && failedInARow(runs, n)
+		found = failed && failedInARow(past.Runs, n)
 		s.Content = fmt.Sprintf("The last %d runs of the job %s failed: %s.", n, job.Name, end.why())
 		s.Details["runs"] = strconv.Itoa(n)
 	case alert.FailureRate:
 		if !failed {
 			break
 		}
-		rate := rateOf(runs, since(r, end))
+		rate := rateOf(past.Runs, since(r, end))
 		found = rate.above(r.Threshold)
-		s.Content = fmt.Sprintf("%d of %d runs of the job %s failed within %s.", rate.failed, rate.runs, job.Name,
+		runs := fmt.Sprintf("%d runs", rate.runs)
+		if past.Cut && rate.runs == len(past.Runs) { // the window holds more
+			runs = fmt.Sprintf("the newest %d runs", rate.runs)
+			s.Details["cut"] = "true"
+		}
+		s.Content = fmt.Sprintf("%d of %s of the job %s failed within %s.", rate.failed, runs, job.Name,
 			time.Duration(r.WindowSec)*time.Second)
 		s.Details["failed"], s.Details["runs"] = strconv.Itoa(rate.failed), strconv.Itoa(rate.runs)
 	}
@@ -158,10 +155,19 @@ func SignalOf(r *alert.Rule, job Job, end End) Signal {
 	return Signal{
 		Rule: r, Subject: job.ID, Evidence: end.ExecutionID, At: end.At, JobID: job.ID, Group: job.Group,
 		ExecutionID: end.ExecutionID, Labels: jobLabels(job),
-		Details: map[string]string{
-			"job": job.Name, "status": string(end.Status), "reason": string(end.Reason), "message": cut(end.Message),
-		},
+		Details: job.details(map[string]string{
+			"status": string(end.Status), "reason": string(end.Reason), "message": cut(end.Message),
+		}),
 	}
+}
+
+// details adds to the details of an alert what each alert about the job has.
+func (j *Job) details(out map[string]string) map[string]string {
+	out["job"] = j.Name
+	if j.Owner != "" {
+		out["owner"] = j.Owner
+	}
+	return out
 }
 
 func jobLabels(job Job) map[string]string {

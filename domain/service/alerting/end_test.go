@@ -79,7 +79,7 @@ func TestWhatAnEndIsEvidenceFor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, found := alerting.OnEnd(c.rule, pay, c.end, c.runs)
+			s, found := alerting.OnEnd(c.rule, pay, c.end, alerting.Past{Runs: c.runs})
 			require.Equal(t, c.want != "", found)
 			if found {
 				require.Equal(t, c.want, s.Content)
@@ -93,17 +93,17 @@ func TestWhatAnEndIsEvidenceFor(t *testing.T) {
 func TestRunsOutsideOfTheWindowDoNotCount(t *testing.T) {
 	r := rule(alert.FailureRate, func(r *alert.Rule) { r.Threshold, r.WindowSec = 1, 60 })
 	all := runs(fail, fail, fail, fail, fail, ok)
-	_, found := alerting.OnEnd(r, pay, end(fail, ""), all)
+	_, found := alerting.OnEnd(r, pay, end(fail, ""), alerting.Past{Runs: all})
 	require.False(t, found)
 	all[5].At = at(-61)
-	_, found = alerting.OnEnd(r, pay, end(fail, ""), all)
+	_, found = alerting.OnEnd(r, pay, end(fail, ""), alerting.Past{Runs: all})
 	require.True(t, found)
 }
 
 func TestALongErrorIsCut(t *testing.T) {
 	e := end(fail, "")
 	e.Message = strings.Repeat("ä", 1000)
-	s, _ := alerting.OnEnd(rule(alert.JobFailed, nil), pay, e, nil)
+	s, _ := alerting.OnEnd(rule(alert.JobFailed, nil), pay, e, alerting.Past{})
 	require.Equal(t, strings.Repeat("ä", 250)+"…", s.Details["message"])
 }
 
@@ -116,7 +116,7 @@ func TestRunsAreWholeFires(t *testing.T) {
 	again.RetryOf = "a"
 	span := shard("range", "f9", 1, skip, 90)
 	span.SkipTo = noon
-	got := alerting.RunsOf([]*entity.Execution{
+	got := runsOf([]*entity.Execution{
 		span, shard("live", "f4", 2, ok, 40), shard("live2", "f4", 2, entity.StatusRunning, 0), again,
 		shard("c", "f3", 1, skip, 30), shard("d", "f2", 2, ok, 20), shard("e", "f2", 2, dead, 22),
 		shard("half", "f1", 3, ok, 10),
@@ -130,6 +130,8 @@ func TestARecoveryIsNewerThanAllEvidence(t *testing.T) {
 	_, yes := alerting.RecoveredBy(runs(ok, fail), at(-1))
 	require.True(t, yes)
 	_, yes = alerting.RecoveredBy(runs(ok, fail), noon)
+	require.True(t, yes, "it was stored with the latest evidence, and is the later fire")
+	_, yes = alerting.RecoveredBy(runs(ok, fail), at(1))
 	require.False(t, yes, "it ended before the latest evidence")
 	_, yes = alerting.RecoveredBy(runs(fail, ok), at(-10))
 	require.False(t, yes, "it failed again")

@@ -26,8 +26,8 @@ func TestOlderRunsChangeNoVerdictOnceThereAreEnough(t *testing.T) {
 		for read < len(all) && !alerting.EnoughRuns(r, e, all[:read]) {
 			read++
 		}
-		want, found := alerting.OnEnd(r, pay, e, all)
-		got, foundToo := alerting.OnEnd(r, pay, e, all[:read])
+		want, found := alerting.OnEnd(r, pay, e, alerting.Past{Runs: all})
+		got, foundToo := alerting.OnEnd(r, pay, e, alerting.Past{Runs: all[:read]})
 		require.Equal(t, found, foundToo, "%d of %d runs", read, len(all))
 		if found {
 			require.Equal(t, want, got)

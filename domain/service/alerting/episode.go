@@ -78,7 +78,8 @@ const eachAtMost = time.Minute
 // joins reports whether evidence of something that is over at once counts in the episode
 // before it.
 func joins(latest *alert.Alert, s *Signal) bool {
-	return s.Rule.Type.IsMomentary() && s.Rule.Notify == alert.NotifyEach && s.At.Before(latest.CreateTime.Add(eachAtMost))
+	return s.Rule.Type.IsMomentary() && s.Rule.Notify == alert.NotifyEach &&
+		!s.At.Before(latest.CreateTime) && s.At.Before(latest.CreateTime.Add(eachAtMost))
 }
 
 // Above says what a level above its line does, where held is the alert that holds the

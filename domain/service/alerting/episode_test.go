@@ -13,7 +13,7 @@ import (
 func failure(r *alert.Rule, id string, sec int) *alerting.Signal {
 	e := end(fail, "")
 	e.ExecutionID, e.At = id, at(sec)
-	s, _ := alerting.OnEnd(r, pay, e, nil)
+	s, _ := alerting.OnEnd(r, pay, e, alerting.Past{})
 	return &s
 }
 
@@ -36,7 +36,7 @@ func TestTheFirstFailureOpensAndTheNextCount(t *testing.T) {
 	})
 	require.Equal(t, map[string]string{
 		"alertname": "JOB_FAILED", "severity": "WARNING", "group": "pay", "rule": "rule", "tier": "1",
-		"team": "a", "job": "x",
+		"team": "a", "job": "settle", // a rule forges no label that says what the alert is about
 	}, a.Labels)
 	a.NotifyDue = time.Time{}
 	c = alerting.Happened(a, failure(r, "e2", 5), at(6))
@@ -72,7 +72,7 @@ func TestWhatAnEpisodeHasSeenOpensNoOther(t *testing.T) {
 
 func TestASuccessIsOverAtOnce(t *testing.T) {
 	r := rule(alert.JobSucceeded, nil)
-	s, found := alerting.OnEnd(r, pay, end(ok, ""), nil)
+	s, found := alerting.OnEnd(r, pay, end(ok, ""), alerting.Past{})
 	require.True(t, found)
 	a := alerting.Happened(nil, &s, at(1)).Alert
 	require.Equal(t, []any{alert.Resolved, alert.ByNature, false, at(1)},

@@ -73,8 +73,11 @@ const (
 
 // Condition is a checked expression. Safe for concurrent use.
 type Condition interface {
-	// Holds evaluates it. It is bounded: no expression loops.
-	Holds(f *Facts) (bool, error)
+	// Holds evaluates it, and returns what that cost in steps, also where it fails. It is
+	// bounded: no expression loops, and "matches" sees the first MaxMatched bytes of a text.
+	Holds(f *Facts) (holds bool, cost int64, err error)
+	// Steps is the size of all its patterns together, in instructions.
+	Steps() int
 	// MayHold is false where it holds for no end of a status, as far as its text tells.
 	MayHold(status string) bool
 	// Uses reports whether it names a part of Facts.
@@ -94,13 +97,20 @@ type Expressions interface {
 	Compile(text string) (Condition, []ExpressionProblem)
 }
 
-// OnExpression asks a rule of type EXPRESSION about the end of an execution.
-func OnExpression(r *alert.Rule, c Condition, job Job, end End, f *Facts) (s Signal, found bool, err error) {
+// OnExpression asks a rule of type EXPRESSION about the end of an execution. Cost is what that
+// took, in steps.
+func OnExpression(
+	r *alert.Rule,
+	c Condition,
+	job Job,
+	end End,
+	f *Facts,
+) (s Signal, found bool, cost int64, err error) {
 	if !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
-		return s, false, nil
+		return s, false, 0, nil
 	}
-	if found, err = c.Holds(f); err != nil || !found {
-		return s, false, err
+	if found, cost, err = c.Holds(f); err != nil || !found {
+		return s, false, cost, err
 	}
 	s = SignalOf(r, job, end)
 	s.Content = fmt.Sprintf("A run of the job %s ended with %s; the rule says: %s.", job.Name, end.why(),
@@ -113,7 +123,7 @@ func OnExpression(r *alert.Rule, c Condition, job Job, end End, f *Facts) (s Sig
 	if c.Uses(PartUsual) {
 		s.Details["usualMs"], s.Details["usualRuns"] = strconv.Itoa(f.Usual.Ms), strconv.Itoa(f.Usual.Runs)
 	}
-	return s, true, nil
+	return s, true, cost, nil
 }
 
 // FactsOf is what an execution that has ended says. The statistics and the baseline of the
@@ -170,10 +180,8 @@ func samples() (all []Facts) {
 			f := Facts{
 				Status: string(status), Message: name, Node: name, Attempt: i + 1, Retries: i, DurationMs: size,
 				LatenessMs: sizes[len(sizes)-1-i], Fires: 1 + i,
-				Trigger: string([]entity.Trigger{
-					entity.TriggerSchedule, entity.TriggerManual, entity.TriggerAPI, entity.TriggerRetry, entity.TriggerMisfire,
-				}[i]),
-				Job: JobFacts{ID: name, Name: name, Group: name, Version: i + 1, Priority: 1 + 2*i},
+				Trigger: string(entity.Triggers()[i]),
+				Job:     JobFacts{ID: name, Name: name, Group: name, Version: i + 1, Priority: 1 + 2*i},
 			}
 			if i > 0 {
 				f.Day = DayFacts{
@@ -192,17 +200,17 @@ func samples() (all []Facts) {
 // holdsForAll reports whether a condition lets every sample through.
 func holdsForAll(c Condition) bool {
 	return !slices.ContainsFunc(samples(), func(f Facts) bool {
-		holds, err := c.Holds(&f)
+		holds, _, err := c.Holds(&f)
 		return err != nil || !holds
 	})
 }
 
 // AsksForSuccesses reports whether a rule is to be told of the successes of the jobs that
-// it sees. They cost a row each, which failures do anyway.
-func AsksForSuccesses(r *alert.Rule, expressions Expressions) bool {
+// it sees. They cost a row each, which failures do anyway. The condition is that of a rule of
+// type EXPRESSION; nil where it has none that can be read.
+func AsksForSuccesses(r *alert.Rule, c Condition) bool {
 	if !r.Enabled || r.Type != alert.Expression {
 		return r.Enabled && r.Type == alert.JobSucceeded
 	}
-	condition, problems := expressions.Compile(r.Expression)
-	return len(problems) == 0 && condition.MayHold(string(entity.StatusSuccess))
+	return c != nil && c.MayHold(string(entity.StatusSuccess))
 }

@@ -47,7 +47,7 @@ func title(c baseline.Code) string {
 
 // numbersOf are the numbers of a finding that say something of it.
 func numbersOf(job Job, f baseline.Finding) map[string]string {
-	out := map[string]string{"job": job.Name}
+	out := job.details(map[string]string{})
 	whole := func(name string, n int64) {
 		if n != 0 {
 			out[name] = strconv.FormatInt(n, 10)

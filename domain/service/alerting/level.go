@@ -48,6 +48,12 @@ type Trouble struct {
 	Nodes []string
 }
 
+// SuspendedRule is a rule that does nothing for some time, although it is enabled.
+type SuspendedRule struct {
+	Rule *alert.Rule
+	alert.Suspension
+}
+
 // State is what level rules look at: a bounded extract of the store, as of Now by its
 // clock.
 type State struct {
@@ -63,6 +69,8 @@ type State struct {
 	Nodes         []entity.Node
 	// Troubles are of all nodes, by part.
 	Troubles []Trouble
+	// Suspended are rules that cost too much.
+	Suspended []SuspendedRule
 	// LastEnd is when an execution ended last; zero where nobody knows. Running: something
 	// runs. Expected is since when the first fire waits that should have run; zero: none does.
 	LastEnd  time.Time
@@ -108,14 +116,7 @@ func Levels(r *alert.Rule, st *State) []Signal {
 			return fmt.Sprintf("The node %s is SUSPECT: its beats are late.", n.ID), n.Status == entity.NodeSuspect
 		})
 	case alert.ClockSkew:
-		return look.nodes(func(n entity.Node) (string, bool) {
-			line := entity.MaxClockOffset
-			if r.Threshold > 0 {
-				line = time.Duration(r.Threshold * float64(time.Second))
-			}
-			return fmt.Sprintf("The clock of the node %s is off by %s.", n.ID, n.ClockOffset),
-				n.Status != entity.NodeDown && n.ClockOffset.Abs() > line
-		})
+		return look.clocks()
 	case alert.Degraded:
 		return look.degraded()
 	case alert.NothingRan:
@@ -151,7 +152,7 @@ func (l look) notFired() (out []Signal) {
 		if !l.r.Sees(o.ID, o.Group, o.Labels) || late < max(o.LateAfter, lasting(l.r.Threshold)) {
 			continue
 		}
-		details := map[string]string{"job": o.Name}
+		details := map[string]string{}
 		content := fmt.Sprintf("The job %s is ENABLED and has no next time, so that it will not fire. Edit or resume it.",
 			o.Name)
 		if !o.Due.IsZero() {
@@ -184,7 +185,7 @@ func lasting(sec float64) time.Duration { return time.Duration(sec * float64(tim
 
 // about is a signal about a job.
 func (l look) about(job Job, content string, details map[string]string) Signal {
-	s := l.signal(job.ID, content, details)
+	s := l.signal(job.ID, content, job.details(details))
 	s.JobID, s.Group, s.Labels = job.ID, job.Group, jobLabels(job)
 	return s
 }
@@ -235,7 +236,7 @@ func (l look) noNode() (out []Signal) {
 		if l.r.Sees(u.ID, u.Group, u.Labels) {
 			out = append(out, l.about(u.Job, fmt.Sprintf("%d runs of the job %s wait: no live node %s.", u.Runs, u.Name,
 				lacks[u.Wait]), map[string]string{
-				"job": u.Name, "runs": strconv.Itoa(u.Runs), "waitsFor": string(u.Wait),
+				"runs": strconv.Itoa(u.Runs), "waitsFor": string(u.Wait),
 				"waitSec": seconds(l.st.Now.Sub(u.Oldest)),
 			}))
 		}
@@ -254,7 +255,26 @@ func (l look) nodes(above func(entity.Node) (sentence string, yes bool)) (out []
 	return out
 }
 
-// degraded makes one alert of a part, however many nodes see it.
+// clocks are the nodes whose clocks are off, and by how much.
+func (l look) clocks() []Signal {
+	line := entity.MaxClockOffset
+	if l.r.Threshold > 0 {
+		line = time.Duration(l.r.Threshold * float64(time.Second))
+	}
+	offset := map[string]time.Duration{}
+	out := l.nodes(func(n entity.Node) (string, bool) {
+		offset[n.ID] = n.ClockOffset
+		return fmt.Sprintf("The clock of the node %s is off by %s.", n.ID, n.ClockOffset),
+			n.Status != entity.NodeDown && n.ClockOffset.Abs() > line
+	})
+	for _, s := range out {
+		s.Details["offsetMs"] = strconv.FormatInt(offset[s.NodeID].Milliseconds(), 10)
+	}
+	return out
+}
+
+// degraded makes one alert of a part, however many nodes see it, and one of each rule that is
+// suspended. That one belongs to the group of the rule.
 func (l look) degraded() (out []Signal) {
 	for _, t := range l.st.Troubles {
 		where := strings.Join(t.Nodes[:min(len(t.Nodes), 5)], ", ")
@@ -264,6 +284,15 @@ func (l look) degraded() (out []Signal) {
 		s := l.signal(t.Part, fmt.Sprintf("The part %s is degraded on %s: %s.", t.Part, where,
 			strings.TrimSuffix(cut(t.Why), ".")), map[string]string{"part": t.Part, "why": cut(t.Why), "nodes": where})
 		s.Labels = map[string]string{"part": t.Part}
+		out = append(out, s)
+	}
+	for _, r := range l.st.Suspended {
+		s := l.signal("rule:"+r.RuleID, fmt.Sprintf("The rule %s is suspended until %s and raises no alert: %s.", r.Rule.Name,
+			r.Until.UTC().Format(time.RFC3339), cut(r.Why)), map[string]string{
+			"rule": r.Rule.Name, "ruleId": r.RuleID, "until": r.Until.UTC().Format(time.RFC3339), "why": cut(r.Why),
+			"steps": strconv.FormatInt(r.Cost, 10),
+		})
+		s.Group, s.About = r.Rule.Group, r.Rule.Name
 		out = append(out, s)
 	}
 	return out

@@ -180,6 +180,15 @@ func TestVeryManyRunsWithoutANodeAreOneAlert(t *testing.T) {
 	require.Len(t, alerting.Levels(rule(alert.NoNode, func(r *alert.Rule) { r.Group = "pay" }), st), 1)
 }
 
+// Sentences in other languages are made of the details.
+func TestAClockSaysHowFarItIsOff(t *testing.T) {
+	found := alerting.Levels(rule(alert.ClockSkew, nil), &alerting.State{Now: noon, Nodes: []entity.Node{
+		{ID: "c", Status: entity.NodeUp, ClockOffset: -2 * time.Second},
+	}})
+	require.Len(t, found, 1)
+	require.Equal(t, map[string]string{"node": "c", "offsetMs": "-2000"}, found[0].Details)
+}
+
 func TestGraceIsAtLeastHalfAMinute(t *testing.T) {
 	require.Equal(t, 30*time.Second, alerting.Grace(time.Second, 3*time.Second))
 	require.Equal(t, 60*time.Second, alerting.Grace(20*time.Second, 3*time.Second))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -14,14 +15,9 @@ import (
 
 // The bounds of a rule.
 const (
-	MaxSeconds   = 30 * 24 * 3600
-	maxInARow    = 100
-	maxDepth     = 10_000
-	maxList      = 100
-	maxScopeJobs = 500
-	maxID        = 64
-	// MaxExpression bounds an expression, in bytes.
-	MaxExpression = 4096
+	MaxSeconds = 30 * 24 * 3600
+	maxInARow  = 100
+	maxDepth   = 10_000
 )
 
 // ValidateRule lists everything that is wrong with a rule, in the order of the API's
@@ -47,22 +43,32 @@ func ValidateRule(r *alert.Rule, expressions Expressions) []apperror.Field {
 	}
 	c.notify(r)
 	c.expression(r, expressions)
-	c.ids("channelIds", r.ChannelIDs, maxList)
+	c.ids("channelIds", r.ChannelIDs, bounds.List)
 	c.actions(r)
 	c.fields = append(c.fields, validation.Labels("labels", r.Labels)...)
-	for _, name := range []string{"alertname", "severity"} {
+	for _, name := range OwnLabels() {
 		if _, taken := r.Labels[name]; taken {
-			c.add("labels."+name, validation.CodeConflict, "every alert has this label from its type and level: leave it out")
+			c.add(
+				"labels."+name,
+				validation.CodeConflict,
+				"this label says what an alert is about: leave it out, or name another",
+			)
 		}
 	}
 	return c.fields
 }
 
+// OwnLabels are the labels that say what an alert is about. Routes, silences and receivers of all
+// groups go by them, so that no rule may give them.
+func OwnLabels() []string {
+	return []string{"alertname", "severity", "job", "group", "node", "rule", "channel"}
+}
+
 // scope checks which jobs a rule sees.
 func (c *checks) scope(r *alert.Rule) {
-	c.ids("scope.jobIds", r.Scope.JobIDs, maxScopeJobs)
-	c.list("scope.groups", len(r.Scope.Groups), maxList)
-	if len(r.Scope.Groups) <= maxList {
+	c.ids("scope.jobIds", r.Scope.JobIDs, bounds.ScopeJobs)
+	c.list("scope.groups", len(r.Scope.Groups), bounds.List)
+	if len(r.Scope.Groups) <= bounds.List {
 		for i, name := range r.Scope.Groups {
 			if wrong := validation.GroupName(name); wrong != "" {
 				c.add(fmt.Sprintf("scope.groups[%d]", i), validation.CodeInvalid, "%s", wrong)
@@ -159,8 +165,8 @@ func (c *checks) expression(r *alert.Rule, expressions Expressions) {
 	case strings.TrimSpace(r.Expression) == "":
 		c.add(field, validation.CodeRequired, "say when the rule fires, such as: status == \"FAILED\"")
 		return
-	case len(r.Expression) > MaxExpression:
-		c.add(field, validation.CodeTooLong, "use at most %d bytes", MaxExpression)
+	case len(r.Expression) > bounds.Expression:
+		c.add(field, validation.CodeTooLong, "use at most %d bytes", bounds.Expression)
 		return
 	}
 	condition, problems := expressions.Compile(r.Expression)
@@ -169,6 +175,11 @@ func (c *checks) expression(r *alert.Rule, expressions Expressions) {
 	}
 	if len(problems) > 0 {
 		return
+	}
+	if steps := condition.Steps(); steps > MaxPatternSteps {
+		c.add(field, validation.CodeTooLong,
+			"the patterns have %d steps, and a rule may have %d: use shorter ones, and fewer repetitions such as {50}", steps,
+			MaxPatternSteps)
 	}
 	bounded := r.Group != "" || len(r.Scope.JobIDs) > 0 || len(r.Scope.Groups) > 0
 	switch {
@@ -209,7 +220,7 @@ func (c *checks) ids(field string, ids []string, most int) {
 		case slices.Contains(ids[:i], id):
 			c.add(name, validation.CodeConflict, "name each once")
 		default:
-			c.line(name, id, maxID)
+			c.line(name, id, bounds.ID)
 		}
 	}
 }

@@ -15,63 +15,13 @@ const (
 	minWindowRuns = 5
 )
 
-// Run is one fire of a job that has ended: all its shards are one run.
+// Run is one fire of a job that has succeeded or failed: all its shards are one run.
 type Run struct {
 	ExecutionID string
 	Status      entity.Status
-	// At is when the end of the last shard was stored.
+	// At is when the end of its last shard was stored, or of the first one that failed. Ends have
+	// the time of their transaction, as evidence has.
 	At time.Time
-}
-
-// RunsOf folds executions of a job into runs, the one that ended last first. Fires that go
-// on are left out, and so is the oldest fire if it has fewer shards here than it should:
-// the page that was read ends inside of it. What was skipped or cancelled is no run.
-func RunsOf(execs []*entity.Execution) []Run {
-	type fire struct {
-		run    Run
-		states []entity.Status
-		total  int
-	}
-	fires := map[string]*fire{}
-	var order []*fire
-	for _, e := range execs {
-		if e.IsRange() {
-			continue
-		}
-		key := e.FireKey
-		if e.RetryOf != "" {
-			key = e.ID // a repetition by hand stands for itself
-		}
-		f := fires[key]
-		if f == nil {
-			f = &fire{total: max(e.ShardTotal, 1)}
-			if e.RetryOf != "" {
-				f.total = 1
-			}
-			fires[key] = f
-			order = append(order, f)
-		}
-		f.states = append(f.states, e.Status)
-		// Evidence has the time of its transaction: so a success right after a failure is
-		// later than the failure, however long the ends waited for others.
-		at := e.UpdateTime
-		if at.IsZero() {
-			at = e.EndTime
-		}
-		if f.run.ExecutionID == "" || at.After(f.run.At) {
-			f.run.ExecutionID, f.run.At = e.ID, at
-		}
-	}
-	var out []Run
-	for _, f := range order {
-		f.run.Status = entity.Fold(f.states)
-		complete := len(f.states) >= f.total || f.run.Status == entity.StatusSkipped
-		if complete && (f.run.Status == entity.StatusSuccess || Failure(f.run.Status)) {
-			out = append(out, f.run)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Run) int { return b.At.Compare(a.At) })
-	return out
 }
 
 // failedInARow reports whether the newest n runs failed.
@@ -79,7 +29,7 @@ func failedInARow(runs []Run, n int) bool {
 	if n < 1 || len(runs) < n {
 		return false
 	}
-	return !slices.ContainsFunc(runs[:n], func(r Run) bool { return !Failure(r.Status) })
+	return !slices.ContainsFunc(runs[:n], func(r Run) bool { return !r.Status.Failed() })
 }
 
 // rate is how many runs there were, and how many failed.
@@ -91,7 +41,7 @@ func rateOf(runs []Run, since time.Time) (r rate) {
 			continue
 		}
 		r.runs++
-		if Failure(run.Status) {
+		if run.Status.Failed() {
 			r.failed++
 		}
 	}
@@ -103,9 +53,10 @@ func (r rate) above(threshold float64) bool {
 }
 
 // RecoveredBy is the run that ends an episode about failures: the newest run succeeded, and
-// it ended after all evidence of the episode.
+// it did not end before any evidence of the episode. Ends of one transaction have one time:
+// among them the fire that was planned last is the newest run.
 func RecoveredBy(runs []Run, evidenceUntil time.Time) (Run, bool) {
-	if len(runs) == 0 || runs[0].Status != entity.StatusSuccess || !runs[0].At.After(evidenceUntil) {
+	if len(runs) == 0 || runs[0].Status != entity.StatusSuccess || runs[0].At.Before(evidenceUntil) {
 		return Run{}, false
 	}
 	return runs[0], true
@@ -124,4 +75,24 @@ func EndedBy(a *alert.Alert, r *alert.Rule, runs []Run) (Run, bool) {
 		return Run{}, false
 	}
 	return run, true
+}
+
+// RunsToEnd is how many of the newest fires decide whether an episode of a rule is over.
+func RunsToEnd(a *alert.Alert, r *alert.Rule) int {
+	if a.Type == alert.FailureRate && r != nil && r.Type == a.Type {
+		return maxWindowRuns
+	}
+	return 1
+}
+
+// EnoughToEnd reports whether these runs, the newest first, decide whether an episode of a rule
+// is over, whatever older ones did.
+func EnoughToEnd(a *alert.Alert, r *alert.Rule, runs []Run) bool {
+	switch {
+	case len(runs) == 0:
+		return false
+	case RunsToEnd(a, r) == 1 || runs[0].Status != entity.StatusSuccess:
+		return true
+	}
+	return runs[len(runs)-1].At.Before(runs[0].At.Add(-time.Duration(r.WindowSec) * time.Second))
 }

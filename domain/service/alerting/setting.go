@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -18,11 +19,8 @@ import (
 const (
 	// LongestSilence is how far from its begin a silence may end.
 	LongestSilence = 366 * 24 * time.Hour
-	maxMembers     = 200
-	maxShifts      = 100
 	maxTurn        = 366
 	maxPosition    = 10_000
-	maxChatID      = 255
 	minutesADay    = 24 * 60
 )
 
@@ -61,7 +59,7 @@ func ValidateSilence(s *alert.Silence, now time.Time) []apperror.Field {
 	case s.To.Sub(s.From) > LongestSilence || s.From.Sub(now) > LongestSilence:
 		c.add("to", validation.CodeOutOfRange, "must be at most 366 days after from, and from at most 366 days ahead")
 	}
-	c.text("comment", s.Comment, alert.MaxComment)
+	c.text("comment", s.Comment, bounds.Comment)
 	return c.fields
 }
 
@@ -72,7 +70,7 @@ func ValidateRoute(r *alert.Route) []apperror.Field {
 		c.add("position", validation.CodeOutOfRange, "use a number from 0 to %d", maxPosition)
 	}
 	c.labels("match", r.Match)
-	c.ids("channelIds", r.ChannelIDs, maxList)
+	c.ids("channelIds", r.ChannelIDs, bounds.List)
 	c.list("groupBy", len(r.GroupBy), validation.MaxLabels)
 	for i, name := range r.GroupBy[:min(len(r.GroupBy), validation.MaxLabels)] {
 		field := fmt.Sprintf("groupBy[%d]", i)
@@ -89,7 +87,7 @@ func ValidateRoute(r *alert.Route) []apperror.Field {
 		c.add("repeatSec", validation.CodeOutOfRange, "repeat after 60 seconds at the earliest; 0 is never")
 	}
 	c.seconds("escalateAfterSec", r.EscalateAfterSec)
-	c.ids("escalateTo", r.EscalateTo, maxList)
+	c.ids("escalateTo", r.EscalateTo, bounds.List)
 	switch {
 	case r.EscalateAfterSec > 0 && len(r.EscalateTo) == 0:
 		c.add("escalateTo", validation.CodeRequired, "name the channels to escalate to")
@@ -108,8 +106,8 @@ func ValidateTeam(t *alert.Team) []apperror.Field {
 	if len(t.Members) == 0 && len(t.ChannelIDs) == 0 {
 		c.add("members", validation.CodeRequired, "name users or channels: nobody would be told")
 	}
-	c.ids("members", t.Members, maxMembers)
-	c.ids("channelIds", t.ChannelIDs, maxList)
+	c.ids("members", t.Members, bounds.Members)
+	c.ids("channelIds", t.ChannelIDs, bounds.List)
 	return c.fields
 }
 
@@ -124,28 +122,30 @@ func ValidateContact(v *alert.Contact) []apperror.Field {
 	}
 	if v.Email != "" {
 		a, err := mail.ParseAddress(v.Email)
-		if err != nil || a.Name != "" || a.Address != v.Email || len(v.Email) > 254 {
+		if err != nil || a.Name != "" || a.Address != v.Email || len(v.Email) > bounds.Email {
 			c.add("email", validation.CodeInvalid, "write one address, such as ann@example.com")
 		}
 	}
 	if v.Phone != "" && !phone.MatchString(v.Phone) {
 		c.add("phone", validation.CodeInvalid, "write a number such as +86 10 1234 5678")
 	}
-	c.line("chatId", v.ChatID, maxChatID)
+	c.line("chatId", v.ChatID, bounds.ChatID)
 	return c.fields
 }
 
 // ValidateOnCall lists what is wrong with an on-call plan.
 func ValidateOnCall(v *alert.OnCall) []apperror.Field {
 	c := &checks{}
-	if _, err := time.LoadLocation(v.TimeZone); err != nil || v.TimeZone == "" || v.TimeZone == "Local" {
+	// The name of a zone is that of a file, so that ./././UTC is one, too.
+	if _, err := time.LoadLocation(v.TimeZone); err != nil || v.TimeZone == "" || v.TimeZone == "Local" ||
+		len(v.TimeZone) > bounds.TimeZone {
 		c.add("timeZone", "unknown_time_zone", "must be an IANA time zone such as Asia/Shanghai or UTC")
 	}
 	if len(v.Shifts) == 0 {
 		c.add("shifts", validation.CodeRequired, "plan at least one shift: nobody would be on call")
 	}
-	c.list("shifts", len(v.Shifts), maxShifts)
-	for i, s := range v.Shifts[:min(len(v.Shifts), maxShifts)] {
+	c.list("shifts", len(v.Shifts), bounds.Shifts)
+	for i, s := range v.Shifts[:min(len(v.Shifts), bounds.Shifts)] {
 		at := fmt.Sprintf("shifts[%d].", i)
 		if s.TeamID == "" {
 			c.add(at+"teamId", validation.CodeRequired, "name the team")

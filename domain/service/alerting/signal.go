@@ -4,8 +4,10 @@
 package alerting
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,9 @@ type Signal struct {
 	Group       string
 	ExecutionID string
 	NodeID      string
-	Labels      map[string]string
+	// About is the name of the rule that the alert is about; empty: it is about something else.
+	About  string
+	Labels map[string]string
 	// Content is a sentence, and Details its numbers.
 	Content string
 	Details map[string]string
@@ -48,9 +52,13 @@ func (s *Signal) labels() map[string]string {
 	if out == nil {
 		out = map[string]string{}
 	}
-	maps.Copy(out, s.Rule.Labels)
+	for name, value := range s.Rule.Labels {
+		if !slices.Contains(OwnLabels(), name) { // rules of former releases may have some
+			out[name] = value
+		}
+	}
 	out["alertname"], out["severity"] = string(s.Rule.Type), string(s.Rule.Level)
-	for name, value := range map[string]string{"group": s.Group, "node": s.NodeID, "rule": s.Rule.Name} {
+	for name, value := range map[string]string{"group": s.Group, "node": s.NodeID, "rule": cmp.Or(s.About, s.Rule.Name)} {
 		if value != "" {
 			out[name] = value
 		}

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// ErrCorrupt says that stored bytes are none that this release writes. What is usual
-// for a job can be learned anew.
+// ErrCorrupt says that stored bytes are none that this release writes. A baseline
+// can be learned anew.
 var ErrCorrupt = errors.New("a baseline cannot be read")
 
 // MaxSize bounds the stored form of a state, in bytes.

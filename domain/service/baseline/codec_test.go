@@ -30,8 +30,8 @@ func TestAStoredBaselineLearnsAndJudgesAlike(t *testing.T) {
 				require.Equal(t, stored, read)
 				stored = read
 			}
-			want, found := kept.Judge(run)
-			got, foundToo := stored.Judge(run)
+			want, found := kept.Evaluate(run)
+			got, foundToo := stored.Evaluate(run)
 			require.Equal(t, found, foundToo)
 			require.Equal(t, want, got)
 			kept.Learn(run)
@@ -97,7 +97,7 @@ func TestRunsOfAnySizeAreLearned(t *testing.T) {
 				Status:   rapid.SampledFrom(entity.Statuses()).Draw(t, "status"),
 				Version:  rapid.Int().Draw(t, "version"),
 			}
-			f, _ := s.Judge(run)
+			f, _ := s.Evaluate(run)
 			_ = f.Sentence()
 			deadline := run.Start.Add(time.Duration(rapid.Int64().Draw(t, "deadline")))
 			_, _ = s.AtRisk(run.Start, run.Start.Add(run.Duration), deadline)
@@ -121,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for i := range 3 {
 			run := ran(i, time.Duration(i+1)*time.Minute)
-			finding, _ := s.Judge(run)
+			finding, _ := s.Evaluate(run)
 			_ = finding.Sentence()
 			_, _ = s.AtRisk(run.Start, run.Start, run.Start.Add(time.Hour))
 			s.Learn(run)
@@ -143,7 +143,7 @@ func BenchmarkJudgeAndLearn(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		_, _ = s.Judge(all[i%len(all)])
+		_, _ = s.Evaluate(all[i%len(all)])
 		s.Learn(all[i%len(all)])
 		i++
 	}

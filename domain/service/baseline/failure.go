@@ -35,9 +35,9 @@ func (f *failures) learn(failed bool) {
 	}
 }
 
-// judge looks whether more runs have failed than usual, with the newest one, which has
+// evaluate looks whether more runs have failed than usual, with the newest one, which has
 // failed and is not learned yet. It compares the last 4, 8, 16 and 32 with those before.
-func (f *failures) judge() (found Finding, more bool) {
+func (f *failures) evaluate() (found Finding, more bool) {
 	last := uint64(f.last)<<1 | 1
 	for n := 4; n <= window && n <= int(f.seen)+1; n *= 2 {
 		before := float64(int(f.seen)+1-n) + float64(f.weight)

@@ -23,7 +23,7 @@ type Finding struct {
 	Params Params `json:"params"`
 }
 
-// Params are the numbers of a finding. Those that say nothing of its code are zero.
+// Params are the numbers of a finding. Figures that say nothing of its code are zero.
 type Params struct {
 	// ValueMs is how long the run took, or has run if it is Running still.
 	ValueMs int64 `json:"valueMs,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -32,7 +33,7 @@ func (s *State) Learn(r Run) {
 		s.version = v
 	}
 	switch {
-	case failed(r.Status):
+	case r.Status.Failed():
 		s.failures.learn(true)
 		return
 	case r.Status != entity.StatusSuccess:
@@ -91,10 +92,7 @@ func (s *State) begin(x float64) {
 		return
 	}
 	s.level = median(s.first)
-	off := make([]float32, len(s.first))
-	for i, x := range s.first {
-		off[i] = max(x-s.level, s.level-x)
-	}
+	off := convert.All(s.first, func(x float32) float32 { return max(x-s.level, s.level-x) })
 	s.spread = min(max(median(off)*deviation, minSpread), maxSpread)
 	s.weight = MinRuns
 	for _, x := range s.first {

@@ -44,18 +44,18 @@ func (h *history) measure(seed uint64) (f figures) {
 		var own share
 		for i := range runs {
 			run, normal := h.run(r, i)
-			_, alarm := s.Judge(run)
+			_, alarm := s.Evaluate(run)
 			own.add(alarm)
 			f.alarms.add(alarm)
 			if i < 100 {
 				f.first.add(alarm)
 			}
 			if normal && i >= max(h.known, 100) && i%5 == 0 && run.Status == entity.StatusSuccess {
-				_, found := s.Judge(times(run, 3))
+				_, found := s.Evaluate(times(run, 3))
 				f.triple.add(found)
-				_, found = s.Judge(times(run, 10))
+				_, found = s.Evaluate(times(run, 10))
 				f.tenfold.add(found)
-				_, found = s.Judge(times(run, 0.25))
+				_, found = s.Evaluate(times(run, 0.25))
 				f.few.add(found)
 			}
 			s.Learn(run)
@@ -150,7 +150,7 @@ func (o *outages) measure(seed uint64) (found, within, alarms float64) {
 			if r.Float64() < o.usual || during && r.Float64() < o.more {
 				run.Status = entity.StatusFailed
 			}
-			_, alarm := s.Judge(run)
+			_, alarm := s.Evaluate(run)
 			s.Learn(run)
 			if !during {
 				healthy.add(alarm)

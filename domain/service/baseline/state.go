@@ -35,11 +35,7 @@ func RunOf(e *statistics.End, zone *time.Location) (r Run, ok bool) {
 		return r, false
 	}
 	r = Run{Start: e.At.Add(-e.Duration).In(zone), Duration: e.Duration, Status: e.Status, Version: e.Version}
-	return r, r.Status == entity.StatusSuccess || failed(r.Status)
-}
-
-func failed(s entity.Status) bool {
-	return s == entity.StatusFailed || s == entity.StatusTimeout || s == entity.StatusDead
+	return r, r.Status == entity.StatusSuccess || r.Status.Failed()
 }
 
 // State is the baseline of one job. Its fields are as exact as its stored form, so that

@@ -34,7 +34,7 @@ func after(h history, n int) *baseline.State {
 var ordinary = history{noise: 0.1}
 
 func usual(t require.TestingT, s *baseline.State, start time.Time) time.Duration {
-	f, found := s.JudgeRunning(start, 1000*time.Hour)
+	f, found := s.EvaluateRunning(start, 1000*time.Hour)
 	require.True(t, found)
 	return time.Duration(f.Params.UsualMs) * time.Millisecond
 }
@@ -46,7 +46,7 @@ func TestNothingIsUsualBeforeTheTenthRun(t *testing.T) {
 		require.Equal(t, i, s.Runs())
 		_, known := s.Limit(begin)
 		require.False(t, known)
-		_, found := s.Judge(ran(i, 1000*time.Hour))
+		_, found := s.Evaluate(ran(i, 1000*time.Hour))
 		require.False(t, found)
 		_, found = s.AtRisk(begin, begin, begin.Add(time.Second))
 		require.False(t, found)
@@ -109,7 +109,7 @@ func TestWhatHappenedTwiceLatelyIsNoNews(t *testing.T) {
 	t.Parallel()
 	s := after(ordinary, 200)
 	judge := func(i int, took time.Duration) bool {
-		_, found := s.Judge(ran(i, took))
+		_, found := s.Evaluate(ran(i, took))
 		s.Learn(ran(i, took))
 		return found
 	}
@@ -129,13 +129,13 @@ func TestWhatHappenedTwiceLatelyIsNoNews(t *testing.T) {
 	for range 2 {
 		s.Learn(ran(200, 5*time.Minute))
 	}
-	_, found := s.Judge(ran(201, 5*time.Minute))
+	_, found := s.Evaluate(ran(201, 5*time.Minute))
 	require.False(t, found)
 	s.Learn(baseline.Run{
 		Start: begin.Add(202 * time.Hour), Duration: time.Minute, Status: entity.StatusSuccess,
 		Version: 2,
 	})
-	_, found = s.Judge(ran(203, 5*time.Minute))
+	_, found = s.Evaluate(ran(203, 5*time.Minute))
 	require.True(t, found, "a new version halves what outliers count")
 }
 
@@ -153,7 +153,7 @@ func TestASeasonNeedsFourWeeksAndFiveRuns(t *testing.T) {
 		for sunday.Weekday() != time.Sunday {
 			sunday = sunday.AddDate(0, 0, 1)
 		}
-		f, found := s.JudgeRunning(sunday, 1000*time.Hour)
+		f, found := s.EvaluateRunning(sunday, 1000*time.Hour)
 		require.Equal(t, found, days < 30 || f.Params.Cell != "", "of a Sunday nobody knows in between")
 		return f.Params.Cell
 	}
@@ -164,7 +164,7 @@ func TestASeasonNeedsFourWeeksAndFiveRuns(t *testing.T) {
 	monday := begin.AddDate(0, 0, 4+20*7)
 	require.Equal(t, time.Monday, monday.Weekday())
 	require.InEpsilon(t, 6.0, float64(usual(t, s, monday.AddDate(0, 0, -1)))/float64(usual(t, s, monday)), 0.1)
-	_, found := s.JudgeRunning(monday, 3*time.Minute)
+	_, found := s.EvaluateRunning(monday, 3*time.Minute)
 	require.True(t, found, "what is usual on Sundays is not on Mondays")
 
 	steady := history{noise: 0.1, every: 7 * time.Hour}
@@ -172,7 +172,7 @@ func TestASeasonNeedsFourWeeksAndFiveRuns(t *testing.T) {
 	for i := range 400 {
 		run, _ := steady.run(r, i)
 		noise.Learn(run)
-		f, _ := noise.JudgeRunning(begin, 1000*time.Hour)
+		f, _ := noise.EvaluateRunning(begin, 1000*time.Hour)
 		require.Empty(t, f.Params.Cell, "noise has no season, after %d runs", i+1)
 	}
 }
@@ -185,10 +185,10 @@ func TestASeasonThatEndsIsForgotten(t *testing.T) {
 		}
 		return 1
 	}}
-	f, _ := after(h, 400).JudgeRunning(begin, 1000*time.Hour)
+	f, _ := after(h, 400).EvaluateRunning(begin, 1000*time.Hour)
 	require.Equal(t, "THURSDAY", f.Params.Cell)
 	s := after(h, 1000)
-	f, _ = s.JudgeRunning(begin, 1000*time.Hour)
+	f, _ = s.EvaluateRunning(begin, 1000*time.Hour)
 	require.Empty(t, f.Params.Cell)
 	require.InEpsilon(t, time.Minute, usual(t, s, begin), 0.1)
 }
@@ -235,7 +235,7 @@ func TestWhichEndsTeach(t *testing.T) {
 	cancelled := ran(20, time.Hour)
 	cancelled.Status = entity.StatusCancelled
 	s.Learn(cancelled)
-	_, found := s.Judge(cancelled)
+	_, found := s.Evaluate(cancelled)
 	require.False(t, found)
 	require.Equal(t, before, s.Append(nil))
 	failed := ran(21, 1000*time.Hour)
@@ -253,8 +253,8 @@ func TestARunIsJudgedAlikeBeforeAndAfterItsEnd(t *testing.T) {
 		s := after(h, rapid.IntRange(0, 1500).Draw(t, "runs"))
 		took := time.Duration(rapid.IntRange(0, 3_600_000).Draw(t, "ms")) * time.Millisecond
 		run := ran(rapid.IntRange(1500, 1800).Draw(t, "start"), took)
-		ended, slow := s.Judge(run)
-		running, slowly := s.JudgeRunning(run.Start, run.Duration)
+		ended, slow := s.Evaluate(run)
+		running, slowly := s.EvaluateRunning(run.Start, run.Duration)
 		limit, known := s.Limit(run.Start)
 		require.Equal(t, slowly, slow && ended.Code == baseline.SlowRun)
 		require.Equal(t, slowly, known && run.Duration > limit)
@@ -272,7 +272,7 @@ func TestARunIsJudgedAlikeBeforeAndAfterItsEnd(t *testing.T) {
 func TestFindingsExplainThemselves(t *testing.T) {
 	t.Parallel()
 	s := after(history{noise: 0.08}, 300)
-	f, found := s.Judge(ran(300, 5*time.Minute))
+	f, found := s.Evaluate(ran(300, 5*time.Minute))
 	require.True(t, found)
 	require.Equal(t, baseline.Finding{Code: baseline.SlowRun, Params: baseline.Params{
 		ValueMs: 300_000, UsualMs: 59_643, LowMs: 50_711, HighMs: 70_147, LimitMs: 89_422, Runs: 300,
@@ -284,9 +284,9 @@ func TestFindingsExplainThemselves(t *testing.T) {
 	require.JSONEq(t, `{"code":"SLOW_RUN","params":
 		{"valueMs":300000,"usualMs":59643,"lowMs":50711,"highMs":70147,"limitMs":89422,"runs":300}}`, string(text))
 
-	f, _ = s.JudgeRunning(begin, 2*time.Minute)
+	f, _ = s.EvaluateRunning(begin, 2*time.Minute)
 	require.Contains(t, f.Sentence(), "It has run for 2m0s.")
-	f, _ = s.Judge(ran(300, 1500*time.Millisecond))
+	f, _ = s.Evaluate(ran(300, 1500*time.Millisecond))
 	require.Equal(t, baseline.FasterThanUsual, f.Code)
 	require.Equal(t, "It took 1.5s. It usually takes 1m0s, nearly always from 51s to 1m10s, by 300 runs. "+
 		"Less than 30s is unusual.", f.Sentence())
@@ -294,7 +294,7 @@ func TestFindingsExplainThemselves(t *testing.T) {
 	failed := ran(300, time.Minute)
 	failed.Status = entity.StatusFailed
 	for range 5 {
-		f, found = s.Judge(failed)
+		f, found = s.Evaluate(failed)
 		s.Learn(failed)
 	}
 	require.True(t, found)
@@ -304,10 +304,10 @@ func TestFindingsExplainThemselves(t *testing.T) {
 		start := begin.Add(2 * time.Hour)
 		switch h.name {
 		case "20 × at 02:00, hourly":
-			f, _ = after(h, 2000).JudgeRunning(start, time.Hour)
+			f, _ = after(h, 2000).EvaluateRunning(start, time.Hour)
 			require.Contains(t, f.Sentence(), "When it starts from 02:00 to 02:59, it usually takes 19m51s, ")
 		case "6 × on Sundays, daily":
-			f, _ = after(h, 200).JudgeRunning(start, time.Hour)
+			f, _ = after(h, 200).EvaluateRunning(start, time.Hour)
 			require.Contains(t, f.Sentence(), "On Thursdays it usually takes 58s, ")
 		}
 	}

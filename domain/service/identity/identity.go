@@ -22,6 +22,9 @@ const rangePrefix = "range:"
 // backfillPrefix marks the fire key of a past time that was run on demand.
 const backfillPrefix = "backfill:"
 
+// repeatPrefix marks the fire key of executions that were repeated on demand.
+const repeatPrefix = "RETRY:"
+
 // keyLayout is RFC 3339 in UTC, always with milliseconds, so that keys of one
 // job sort in time order. It is not clock.Layout: that may change with the API, while
 // keys are stored and so are frozen.
@@ -49,6 +52,13 @@ func BackfillKey(scheduled time.Time) string { return backfillPrefix + FireKey(s
 
 // IsBackfill reports whether BackfillKey made the key.
 func IsBackfill(fireKey string) bool { return strings.HasPrefix(fireKey, backfillPrefix) }
+
+// RepeatKey is the name under which one backfill repeats what failed at a scheduled
+// time. As the key of any other fire on demand it ends with an id, and that begins with
+// the moment with which the ids of its executions begin.
+func RepeatKey(scheduled time.Time, backfillID string) string {
+	return repeatPrefix + ExecutionID(scheduled, backfillID, FireKey(scheduled), 0)
+}
 
 // ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.

@@ -65,6 +65,22 @@ func TestTheScheduledTimeIsReadBackFromAKey(t *testing.T) {
 
 // The ids of stored rows depend on these texts: a change here is a change of
 // the identity of every planned fire.
+// Nodes of the former release find the executions of such a fire by the moment that the
+// key ends with, and take it for a retry by hand.
+func TestTheKeyOfARepetitionTellsItsMoment(t *testing.T) {
+	t.Parallel()
+	n := at("2026-11-20T21:33:00.001Z")
+	key := identity.RepeatKey(n, someJob)
+	require.Equal(t, key, identity.RepeatKey(n, someJob))
+	require.NotEqual(t, key, identity.RepeatKey(n, "another"))
+	require.NotEqual(t, key, identity.RepeatKey(n.Add(time.Millisecond), someJob))
+	moment, ok := identity.MomentOf(key)
+	require.True(t, ok)
+	require.Equal(t, n, moment)
+	_, planned := identity.ScheduledTimeOf(key)
+	require.False(t, planned || identity.IsBackfill(key))
+}
+
 func TestExecutionIDIsFrozen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -59,7 +59,7 @@ func (w *world) oldest(isActive bool, n int) []entity.InFlightFire {
 
 func (w *world) promote() {
 	active, _ := w.counts()
-	for _, p := range w.oldest(false, overlap.Room(w.effectiveLimit(), active, 100)) {
+	for _, p := range w.oldest(false, overlap.FreeSlots(w.effectiveLimit(), active, 100)) {
 		i := slices.IndexFunc(w.live, func(f entity.InFlightFire) bool { return f.Seq == p.Seq })
 		w.live[i].Active = true
 		w.started = append(w.started, p.Seq)
@@ -81,7 +81,7 @@ func (w *world) fire(t *rapid.T) {
 			w.drop(f.Seq)
 		}
 	}
-	switch d.Verdict {
+	switch d.Action {
 	case overlap.Start:
 		w.live = append(w.live, entity.InFlightFire{Seq: w.seq, Active: true})
 		w.started = append(w.started, w.seq)
@@ -157,6 +157,6 @@ func TestFiresKeepLimitAndOrderAndNobodyStarves(t *testing.T) {
 // overtake those that wait.
 func TestRaisedLimit(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, overlap.Queue, overlap.Admit(entity.OverlapParallel, 3, 10, 1, 2).Verdict)
-	require.Equal(t, 2, overlap.Room(3, 1, 100))
+	require.Equal(t, overlap.Queue, overlap.Admit(entity.OverlapParallel, 3, 10, 1, 2).Action)
+	require.Equal(t, 2, overlap.FreeSlots(3, 1, 100))
 }

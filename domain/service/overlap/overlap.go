@@ -7,13 +7,13 @@ package overlap
 
 import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 
-// Verdict is what a new fire does.
-type Verdict int
+// Action is what a new fire does.
+type Action int
 
 // The verdicts. The zero value is none of them.
 const (
 	// Start: the fire takes a place and may run now.
-	Start Verdict = iota + 1
+	Start Action = iota + 1
 	// Queue: the fire waits until there is Room for it.
 	Queue
 	// Skip: the fire is recorded as SKIPPED with the decision's reason.
@@ -22,7 +22,7 @@ const (
 
 // Decision is the answer to one new fire.
 type Decision struct {
-	Verdict Verdict
+	Action Action
 	// Reason is set with Skip: OVERLAP or QUEUE_FULL.
 	Reason entity.Reason
 	// Replace is how many of the active fires are to be cancelled, oldest first.
@@ -40,30 +40,30 @@ type Decision struct {
 //
 // Under PARALLEL and SERIAL a fire never overtakes queued ones. After a limit was raised,
 // a slot may be free while fires wait. Then the fire queues behind them, and they start in
-// order. Whoever frees a place, or makes one by an edit, lets as many start as there is
-// Room for in the same transaction.
+// order. A transaction that frees a place, or makes one by an edit, lets as many start
+// as there is Room for.
 func Admit(policy entity.OverlapPolicy, limit, maxQueued, active, queued int) Decision {
 	limit = effective(policy, limit)
 	room := limit == 0 || active < limit
 	switch policy {
 	case entity.OverlapDiscard:
 		if limit == 0 || active+queued < limit {
-			return Decision{Verdict: Start}
+			return Decision{Action: Start}
 		}
-		return Decision{Verdict: Skip, Reason: entity.ReasonOverlap}
+		return Decision{Action: Skip, Reason: entity.ReasonOverlap}
 	case entity.OverlapReplace:
 		if room {
-			return Decision{Verdict: Start, Supersede: queued > 0}
+			return Decision{Action: Start, Supersede: queued > 0}
 		}
-		return Decision{Verdict: Queue, Replace: active - limit + 1, Supersede: queued > 0}
+		return Decision{Action: Queue, Replace: active - limit + 1, Supersede: queued > 0}
 	default:
 		switch {
 		case limit == 0, room && queued == 0:
-			return Decision{Verdict: Start}
+			return Decision{Action: Start}
 		case queued < maxQueued:
-			return Decision{Verdict: Queue}
+			return Decision{Action: Queue}
 		default:
-			return Decision{Verdict: Skip, Reason: entity.ReasonQueueFull}
+			return Decision{Action: Skip, Reason: entity.ReasonQueueFull}
 		}
 	}
 }
@@ -72,12 +72,12 @@ func Admit(policy entity.OverlapPolicy, limit, maxQueued, active, queued int) De
 // end another one. The arguments are those of Admit.
 func Free(policy entity.OverlapPolicy, limit, active, queued int) bool {
 	d := Admit(policy, limit, 0, active, queued)
-	return d.Verdict == Start && !d.Supersede
+	return d.Action == Start && !d.Supersede
 }
 
-// Room is how many queued fires may become active now, the oldest first. limit
+// FreeSlots is how many queued fires may become active now, the oldest first. limit
 // is the job's FireLimit, 0 or less for none; most bounds the answer.
-func Room(limit, active, most int) int {
+func FreeSlots(limit, active, most int) int {
 	if limit <= 0 {
 		return most
 	}

@@ -11,10 +11,10 @@ import (
 
 func TestAdmit(t *testing.T) {
 	t.Parallel()
-	start := overlap.Decision{Verdict: overlap.Start}
-	queue := overlap.Decision{Verdict: overlap.Queue}
-	discarded := overlap.Decision{Verdict: overlap.Skip, Reason: entity.ReasonOverlap}
-	full := overlap.Decision{Verdict: overlap.Skip, Reason: entity.ReasonQueueFull}
+	start := overlap.Decision{Action: overlap.Start}
+	queue := overlap.Decision{Action: overlap.Queue}
+	discarded := overlap.Decision{Action: overlap.Skip, Reason: entity.ReasonOverlap}
+	full := overlap.Decision{Action: overlap.Skip, Reason: entity.ReasonQueueFull}
 	const parallel, serial, discard, replace = entity.OverlapParallel, entity.OverlapSerial, entity.OverlapDiscard,
 		entity.OverlapReplace
 
@@ -50,28 +50,28 @@ func TestAdmit(t *testing.T) {
 		{"replace, idle", replace, 0, 0, 0, 0, start},
 		{
 			"replace the one that runs", replace, 0, 0, 1, 0,
-			overlap.Decision{Verdict: overlap.Queue, Replace: 1},
+			overlap.Decision{Action: overlap.Queue, Replace: 1},
 		},
 		{
 			"replace again before the first has ended", replace, 0, 0, 1, 1,
-			overlap.Decision{Verdict: overlap.Queue, Replace: 1, Supersede: true},
+			overlap.Decision{Action: overlap.Queue, Replace: 1, Supersede: true},
 		},
 		{
 			"replace the oldest of three", replace, 3, 0, 3, 0,
-			overlap.Decision{Verdict: overlap.Queue, Replace: 1},
+			overlap.Decision{Action: overlap.Queue, Replace: 1},
 		},
 		{
 			"replace after the limit was lowered", replace, 1, 0, 3, 0,
-			overlap.Decision{Verdict: overlap.Queue, Replace: 3},
+			overlap.Decision{Action: overlap.Queue, Replace: 3},
 		},
 		{
 			"replace, room and a forgotten waiter", replace, 2, 0, 1, 1,
-			overlap.Decision{Verdict: overlap.Start, Supersede: true},
+			overlap.Decision{Action: overlap.Start, Supersede: true},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, overlap.Admit(c.policy, c.limit, c.maxQueued, c.active, c.queued))
-			idle := c.want.Verdict == overlap.Start && !c.want.Supersede
+			idle := c.want.Action == overlap.Start && !c.want.Supersede
 			require.Equal(t, idle, overlap.Free(c.policy, c.limit, c.active, c.queued))
 		})
 	}
@@ -90,6 +90,6 @@ func TestRoom(t *testing.T) {
 		{"no limit any more", 0, 7, 500, 500},
 		{"limit lowered", 1, 2, 500, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, overlap.Room(c.limit, c.active, c.most)) })
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, overlap.FreeSlots(c.limit, c.active, c.most)) })
 	}
 }

@@ -168,7 +168,7 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
-// What a late node owns is scanned by those who would own it without that one,
+// The partitions of a late node are scanned by the nodes that would own them without that one,
 // and by all that would when several are late.
 func TestTheLateAreScannedFor(t *testing.T) {
 	t.Parallel()

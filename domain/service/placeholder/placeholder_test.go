@@ -245,7 +245,7 @@ func FuzzExpand(f *testing.F) {
 		if !placeholder.Holds(text) {
 			require.Equal(t, text, got)
 		}
-		// What passes with values passes as a sample: the edge refuses nothing that would run.
+		// A text that passes with values passes as a sample: the edge refuses nothing that would run.
 		_, err = placeholder.Expand(text, placeholder.Samples(&entity.Job{}), placeholder.Raw)
 		require.NoError(t, err)
 	})

@@ -143,7 +143,7 @@ var made = []string{
 }
 
 // SecretNames are the secrets that the texts of a definition name, each once
-// and in order. What is no proper placeholder names none.
+// and in order. A text that is no proper placeholder names none.
 func SecretNames(text string) []string {
 	const prefix = mark + secretPrefix
 	var names []string

@@ -203,8 +203,8 @@ func TestScheduleThatEnds(t *testing.T) {
 		"nothing is planned")
 }
 
-// A change of zone rules may take the cursor out of the schedule. What was
-// promised is kept, and counted.
+// A change of zone rules may take the cursor out of the schedule. A promise
+// is kept, and counted.
 func TestCursorThatTheScheduleNoLongerNames(t *testing.T) {
 	t.Parallel()
 	in := planning.Input{

@@ -3,6 +3,7 @@ package routing
 import (
 	"math/bits"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/rendezvous"
 )
 
@@ -47,9 +48,6 @@ func hashed(nodes []*Candidate, jobID string, shard int) string {
 	if len(nodes) == 1 {
 		return nodes[0].ID
 	}
-	members := make([]rendezvous.Node, len(nodes))
-	for i, n := range nodes {
-		members[i] = rendezvous.Node{ID: n.ID}
-	}
+	members := convert.All(nodes, func(n *Candidate) rendezvous.Node { return rendezvous.Node{ID: n.ID} })
 	return rendezvous.New(members).Owner(rendezvous.Key(jobID, shard))
 }

@@ -32,8 +32,8 @@ type Usage struct {
 	Live int
 }
 
-// State is what a strategy may need beside the nodes. What the job's strategy
-// does not use can be left out.
+// State is what a strategy may need beside the nodes. Fields that the job's
+// strategy does not use can be left out.
 type State struct {
 	// Fire is the number of the fire within its job, from 0, under ROUND_ROBIN. The engine
 	// takes it under the job's lock, so that the turn is even over all schedulers.

@@ -163,7 +163,7 @@ func TestBusyOverWithoutAnIdleNode(t *testing.T) {
 		"the fewest runs of the job, then the order")
 }
 
-// Whoever leaves takes only its own shards along, and they spread over the rest.
+// A node that leaves takes only its own shards along, and they spread over the rest.
 func TestConsistentHashMovesLittle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
@@ -17,10 +18,7 @@ func (c *Compiler) Compile(spec Spec) (*Schedule, error) {
 	if len(wrong) == 0 {
 		return s, nil
 	}
-	errs := make([]error, len(wrong))
-	for i, e := range wrong {
-		errs[i] = e
-	}
+	errs := convert.All(wrong, func(e FieldError) error { return e })
 	return nil, errors.Join(errs...)
 }
 

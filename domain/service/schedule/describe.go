@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
@@ -73,10 +74,7 @@ func largestUnit(ms int64) (n int64, unit int) {
 
 // list joins the names of items.
 func list[T any](items []T, separator string, name func(T) string) string {
-	names := make([]string, len(items))
-	for i, item := range items {
-		names[i] = name(item)
-	}
+	names := convert.All(items, name)
 	return strings.Join(names, separator)
 }
 

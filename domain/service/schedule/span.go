@@ -18,8 +18,8 @@ func (s *Schedule) Unstarted() *Schedule {
 	return &u
 }
 
-// Between lists the scheduled times in [from, to), at most limit of them. Those
-// of a FixedDelay depend on its runs: it has none.
+// Between lists the scheduled times in [from, to), at most limit of them. The
+// times of a FixedDelay depend on its runs: it has none.
 func (s *Schedule) Between(from, to time.Time, limit int) []time.Time {
 	if s.kind == FixedDelay {
 		return nil
@@ -97,7 +97,7 @@ func (s *Schedule) Count(first, end time.Time, limit int) (n int, capped bool) {
 }
 
 // Preview lists up to count scheduled times strictly after the given instant.
-// Those of a FixedDelay assume that every run ends at once.
+// The times of a FixedDelay assume that every run ends at once.
 func (s *Schedule) Preview(after time.Time, count int) []time.Time {
 	var times []time.Time
 	at, ok := s.Next(after)

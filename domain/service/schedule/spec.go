@@ -9,6 +9,7 @@ package schedule
 import (
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
@@ -40,7 +41,7 @@ const (
 	// MaxJitterMs is one day.
 	MaxJitterMs = 24 * 3_600_000
 	// MaxZoneLength bounds the name of a time zone, in bytes.
-	MaxZoneLength = 64
+	MaxZoneLength = bounds.TimeZone
 )
 
 // Spec is a schedule as it is written and stored. Fields that its Kind does

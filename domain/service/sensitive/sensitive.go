@@ -132,7 +132,7 @@ func Find(data string) (inClear, hidden []string) {
 }
 
 // Hide puts Hidden in the place of secrets in clear text in the data of a job.
-// What holds none comes back as it is.
+// A text without one comes back as it is.
 func Hide(data string) string {
 	v, ok := decode(data)
 	if !ok {

@@ -62,7 +62,7 @@ func TestSecretsInClearTextAreHidden(t *testing.T) {
 	require.NotContains(t, string(text), "YTpi")
 }
 
-// What a definition costs to look at grows with its length alone.
+// The cost of a look at a definition grows with its length alone.
 func TestLongNamesAreNotRepeatedForEveryValue(t *testing.T) {
 	t.Parallel()
 	name := strings.Repeat("x", 250)

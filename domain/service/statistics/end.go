@@ -16,7 +16,7 @@ import (
 // each of its shards as a run.
 const MaxShards = 4096
 
-// maxMillis bounds durations and latenesses, in milliseconds: 34 years. What is longer
+// maxMillis bounds durations and latenesses, in milliseconds: 34 years. A longer one
 // counts as this long.
 const maxMillis = 1<<40 - 1
 

@@ -142,7 +142,7 @@ func middle(at uint16, coarse uint8) time.Duration {
 	return time.Duration(math.Round(ms)) * time.Millisecond
 }
 
-// sum adds counts that are not negative. What exceeds the type stays at its greatest
+// sum adds counts that are not negative. A sum that exceeds the type stays at its greatest
 // value, so that any order gives the same.
 func sum(a, b int64) int64 {
 	if s := a + b; s >= a {

@@ -34,19 +34,6 @@ func DayOf(t time.Time, zone *time.Location) time.Time {
 	return hour
 }
 
-// NextDay is the begin of the day after that of a moment.
-func NextDay(t time.Time, zone *time.Location) time.Time {
-	hour := HourOf(t)
-	day := dateOf(hour, zone)
-	for range maxDayHours {
-		hour = hour.Add(time.Hour)
-		if dateOf(hour, zone) != day {
-			break
-		}
-	}
-	return hour
-}
-
 // maxDayHours bounds the hours of a day: some zones had one of 48, when they moved
 // across the line of dates.
 const maxDayHours = 49
@@ -62,8 +49,8 @@ type Interval struct{ From, To time.Time }
 
 // Covering says which rows tell of [from, to): those of hours and those of days whose
 // begin lies in the intervals. Both are to be read in one snapshot. A merge deletes the
-// hours that it adds to a day, so nothing counts twice. What is stored as days comes
-// whole, so the first may begin before from; zone is the one that days are stored in.
+// hours that it adds to a day, so nothing counts twice. Stored days come whole, so
+// the first may begin before from; zone is the one that days are stored in.
 func Covering(from, to time.Time, zone *time.Location) (hours, days Interval) {
 	if !from.Before(to) {
 		return hours, days

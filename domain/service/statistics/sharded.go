@@ -12,7 +12,7 @@ import (
 
 // ShardedFire collects the ends of the shards of one fire, which counts as one run
 // once all have ended. It is the same in any order of the shards. The zero value has
-// seen none. What is stored of it must stay until the batch that completed it is
+// seen none. Its stored rows must stay until the batch that completed it is
 // closed: a batch that is repeated has to count the run again.
 type ShardedFire struct {
 	// FoldSeq is the number of the last batch of which it has taken shards.
@@ -25,7 +25,7 @@ type ShardedFire struct {
 
 // Apply takes ends of shards of the fire that batch seq holds, once: it changes nothing
 // and answers false when the fire has taken that batch, or a later one, already, or is
-// complete. A shard counts once, too. What is no shard of this fire is left out.
+// complete. A shard counts once, too. A row that is no shard of this fire is left out.
 func (f *ShardedFire) Apply(seq int64, shards []End) bool {
 	if f.FoldSeq >= seq || f.Complete() {
 		return false

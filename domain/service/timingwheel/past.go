@@ -29,10 +29,10 @@ func (w *Wheel[T]) raise(at int) {
 		if !w.before(i, w.past[parent]) {
 			break
 		}
-		w.settle(w.past[parent], at)
+		w.put(w.past[parent], at)
 		at = parent
 	}
-	w.settle(i, at)
+	w.put(i, at)
 }
 
 // sink moves the node at that place down until both children are after it.
@@ -49,13 +49,13 @@ func (w *Wheel[T]) sink(at int) {
 		if !w.before(w.past[child], i) {
 			break
 		}
-		w.settle(w.past[child], at)
+		w.put(w.past[child], at)
 		at = child
 	}
-	w.settle(i, at)
+	w.put(i, at)
 }
 
-func (w *Wheel[T]) settle(i int32, at int) {
+func (w *Wheel[T]) put(i int32, at int) {
 	w.past[at] = i
 	w.nodes[i].slot = int32(at)
 }

@@ -27,7 +27,7 @@ const DefaultTick = time.Millisecond
 // time cost nothing.
 //
 // Adding, removing and expiring are O(1) amortised, except for entries that are in the
-// past when they are added. Those go through a heap: the wall clock may have gone back,
+// past when they are added. Late reminders go through a heap: the wall clock may have gone back,
 // and they must wait for it.
 //
 // A Wheel is not safe for concurrent use; one goroutine owns it.

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 const (
 	// MaxChannels is how many channels a list of a job's alerts names.
-	MaxChannels = 20
+	MaxChannels = bounds.Channels
 	// leastLate is how soon the rules can find that a fire is late.
 	leastLate = 30
 )

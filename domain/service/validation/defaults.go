@@ -8,7 +8,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
-// What a definition holds where its author says nothing.
+// The values of a definition where its author says nothing.
 const (
 	DefaultGroup               = "default"
 	DefaultTimeZone            = "UTC"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -23,7 +24,7 @@ const (
 	MaxParameterValues      = 100
 	// MaxParameterBytes bounds a value, and MaxParametersBytes all declarations, as JSON.
 	MaxParameterBytes  = 4 << 10
-	MaxParametersBytes = 16 << 10
+	MaxParametersBytes = bounds.ParametersBytes
 	// maxFound is how many wrong values of one call are told.
 	maxFound = 100
 )
@@ -45,6 +46,10 @@ func (c *checker) parameters(j *entity.Job) {
 	if text, err := json.Marshal(j.Parameters); err == nil && len(text) > MaxParametersBytes {
 		c.add("parameters", CodeTooLong, "must be at most %d KiB of JSON together; shorten defaults and descriptions",
 			MaxParametersBytes>>10)
+	}
+	if n := alertsBytes(j); n > bounds.AlertsBytes {
+		c.add("parameters", CodeTooLarge, "keep at most %d bytes of JSON together with the channels of alerts, where <, > "+
+			"and & take 6 each; there are %d: shorten descriptions, or name fewer channels", bounds.AlertsBytes, n)
 	}
 	seen := map[string]bool{}
 	for i := range j.Parameters {
@@ -71,6 +76,22 @@ func (c *checker) parameters(j *entity.Job) {
 				"default, or let the job have no schedule")
 		}
 	}
+}
+
+// alertsBytes is what the parameters take with what shares their place in the store.
+func alertsBytes(j *entity.Job) int {
+	if len(j.Parameters) == 0 {
+		return 0 // the others have room
+	}
+	text, err := json.Marshal(struct {
+		entity.JobAlerts
+		Deadline   entity.JobDeadline    `json:"deadline,omitzero"`
+		Parameters []entity.JobParameter `json:"parameters"`
+	}{j.Alerts, j.Deadline, j.Parameters})
+	if err != nil {
+		return 0
+	}
+	return len(text)
 }
 
 func (c *checker) enumValues(field string, p *entity.JobParameter) {

@@ -2,8 +2,10 @@ package validation_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,4 +67,31 @@ func fieldsOf(wrong []apperror.Field) (out []string) {
 		out = append(out, w.Field)
 	}
 	return out
+}
+
+// Parameters share a column of the store with the lists of channels: each is well alone, both together are too much.
+func TestParametersAndChannelsAreBoundedTogether(t *testing.T) {
+	job := &entity.Job{Parameters: []entity.JobParameter{{
+		Name: "s", Type: entity.ParameterString, Default: json.RawMessage(`"` + strings.Repeat("x", 4<<10-2) + `"`),
+	}, {
+		Name: "t", Type: entity.ParameterString, Default: json.RawMessage(`"` + strings.Repeat("x", 4<<10-2) + `"`),
+	}}}
+	tooLarge := func() bool {
+		return slices.ContainsFunc(validation.Job(job, time.Now()), func(f apperror.Field) bool {
+			return f.Field == "parameters" && f.Code == validation.CodeTooLarge
+		})
+	}
+	require.False(t, tooLarge())
+	for i := range validation.MaxChannels {
+		name := strings.Repeat("<", validation.MaxName-1) + string(rune('a'+i))
+		for _, list := range []*[]string{
+			&job.Alerts.OnFailure, &job.Alerts.OnSuccess, &job.Alerts.OnEnd, &job.Alerts.OnLate, &job.Alerts.OnRecovered,
+		} {
+			*list = append(*list, name)
+		}
+	}
+	require.True(t, tooLarge())
+	job.Parameters = job.Parameters[:1]
+	job.Parameters[0].Default = nil
+	require.False(t, tooLarge())
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -35,10 +36,7 @@ func oneOf[T ~string](c *checker, field string, value T, allowed []T) {
 	if slices.Contains(allowed, value) {
 		return
 	}
-	names := make([]string, len(allowed))
-	for i, a := range allowed {
-		names[i] = string(a)
-	}
+	names := convert.All(allowed, func(a T) string { return string(a) })
 	if value == "" {
 		c.add(field, CodeRequired, "choose one of %s", strings.Join(names, ", "))
 		return

@@ -18,7 +18,7 @@ const (
 
 // Text makes a string from outside safe for any column. The result is valid UTF-8 without
 // control characters, which become U+FFFD, has \n for every line break, and is no longer
-// than the bound in bytes. What is cut ends in an ellipsis, which counts. It is cleaned
+// than the bound in bytes. A cut text ends in an ellipsis, which counts. It is cleaned
 // before it joins a batch, so that one text cannot fail 500 rows (engine rule 10).
 // Cleaning twice changes nothing; a clean text is returned as it is. A limit of 0 or less
 // gives "".

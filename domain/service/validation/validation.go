@@ -11,23 +11,25 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
 
-// The bounds of a definition. Lengths count characters, MaxDataBytes bytes.
+// The bounds of a definition. Lengths count characters; MaxDataBytes and MaxLabelBytes bytes, the latter of JSON.
 const (
-	MaxName        = 100
-	MaxDescription = 2000
-	MaxGroup       = 100
+	MaxName        = bounds.Name
+	MaxDescription = bounds.Description
+	MaxGroup       = bounds.Group
 	MaxConcurrency = 10_000
-	MaxOwner       = 100
-	MaxClass       = 255
-	MaxLabels      = 64
-	MaxLabelKey    = 63
-	MaxLabelValue  = 255
-	MaxDataBytes   = 64 << 10
+	MaxOwner       = bounds.Owner
+	MaxClass       = bounds.Class
+	MaxLabels      = bounds.Labels
+	MaxLabelKey    = bounds.LabelKey
+	MaxLabelValue  = bounds.LabelValue
+	MaxLabelBytes  = bounds.LabelBytes
+	MaxDataBytes   = bounds.DataBytes
 	week           = 7 * 24 * 3600
 	day            = 24 * 3600
 	year           = 365 * day
@@ -35,9 +37,11 @@ const (
 
 // The codes of wrong fields. They are stable: programs tell errors apart by them.
 const (
-	CodeRequired   = "required"
-	CodeTooLong    = "too_long"
-	CodeTooMany    = "too_many"
+	CodeRequired = "required"
+	CodeTooLong  = "too_long"
+	CodeTooMany  = "too_many"
+	// CodeTooLarge: each part is well, and all of them together are too much.
+	CodeTooLarge   = "too_large"
 	CodeOutOfRange = "out_of_range"
 	CodeUnknown    = "unknown_value"
 	CodeInvalid    = "invalid"
@@ -46,8 +50,11 @@ const (
 	CodeHidden = "hidden_value"
 )
 
-// DataField is the executor's part of a definition.
-const DataField = "jobData"
+// DataField is the executor's part of a definition, LabelsField its labels.
+const (
+	DataField   = "jobData"
+	LabelsField = "labels"
+)
 
 // Job lists everything that is wrong with a definition at now, in the order of
 // the API's fields; none is a good definition. It expects Defaults to have run
@@ -89,6 +96,16 @@ func (c *checker) identity(j *entity.Job) {
 		c.group("group", j.Group)
 	}
 	c.labels("labels", j.Labels)
+	if n := LabelBytes(j.Labels); len(j.Labels) <= MaxLabels && n > MaxLabelBytes {
+		c.add(
+			LabelsField,
+			CodeTooLarge,
+			"keep at most %d bytes as JSON, where <, > and & take 6 each; there are %d: shorten "+
+				"values, or leave labels out",
+			MaxLabelBytes,
+			n,
+		)
+	}
 	c.line("owner", j.Owner, MaxOwner)
 }
 
@@ -210,6 +227,15 @@ func (c *checker) labels(field string, labels map[string]string) {
 			c.line(name, labels[key], MaxLabelValue)
 		}
 	}
+}
+
+// LabelBytes is how many bytes labels have as JSON, as the store keeps them.
+func LabelBytes(labels map[string]string) int {
+	if len(labels) == 0 {
+		return 0
+	}
+	data, _ := json.Marshal(labels) // texts always marshal
+	return len(data)
 }
 
 // Object reports whether the text is one JSON object in valid UTF-8.

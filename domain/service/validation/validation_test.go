@@ -94,6 +94,39 @@ func TestGoodDefinitions(t *testing.T) {
 	}
 }
 
+// fat are labels that are 16 KiB as JSON, and some bytes more.
+func fat(more int) map[string]string {
+	out := map[string]string{}
+	size := len("{}") - len(",")
+	for i := 0; size < validation.MaxLabelBytes+more; i++ {
+		key := fmt.Sprintf("%03d", i)
+		size += len(`"000":"",`)
+		n := min((validation.MaxLabelBytes+more-size)/6, 255)
+		out[key] = strings.Repeat("<", n)
+		size += 6 * n
+		if rest := validation.MaxLabelBytes + more - size; n < 255 && rest < 255-n {
+			out[key] += strings.Repeat("x", rest)
+			size += rest
+		}
+	}
+	return out
+}
+
+// The bound counts the bytes that the store keeps: JSON writes some letters with six.
+func TestTheBytesOfLabelsAreBounded(t *testing.T) {
+	t.Parallel()
+	j := good()
+	j.Labels = fat(0)
+	require.Equal(t, validation.MaxLabelBytes, validation.LabelBytes(j.Labels))
+	require.Empty(t, validation.Job(j, now))
+	j.Labels = fat(1)
+	require.Equal(t, validation.MaxLabelBytes+1, validation.LabelBytes(j.Labels))
+	found := validation.Job(j, now)
+	require.Len(t, found, 1)
+	require.Equal(t, "labels", found[0].Field)
+	require.Contains(t, found[0].Message, "there are 16385: shorten values, or leave labels out")
+}
+
 func TestWrongFields(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
@@ -119,6 +152,7 @@ func TestWrongFields(t *testing.T) {
 		{"group invalid", func(j *entity.Job) { j.Group = ".." }},
 		{"group invalid", func(j *entity.Job) { j.Group = "a b" }},
 		{"labels too_many", func(j *entity.Job) { j.Labels = many }},
+		{"labels too_large", func(j *entity.Job) { j.Labels = fat(3) }},
 		{"labels invalid", func(j *entity.Job) { j.Labels = map[string]string{" ": "x"} }},
 		{"labels.k invalid", func(j *entity.Job) { j.Labels = map[string]string{"k": "\x00"} }},
 		{"labels.k too_long", func(j *entity.Job) { j.Labels = map[string]string{"k": strings.Repeat("v", 256)} }},

@@ -96,7 +96,7 @@ type OnCallNow struct {
 	People     []string
 }
 
-// OnCallAt is who is on call at a moment. A plan that is switched off has nobody.
+// OnCallAt is who is on call at a moment. A plan that is switched off has nobody, and neither has a team.
 func (p *Policy) OnCallAt(id string, now time.Time) (who OnCallNow) {
 	plan := p.OnCall[id]
 	if plan == nil || !plan.Enabled {
@@ -109,7 +109,7 @@ func (p *Policy) OnCallAt(id string, now time.Time) (who OnCallNow) {
 	at := now.In(zone)
 	for _, shift := range plan.Shifts {
 		team := p.Teams[shift.TeamID]
-		if team == nil || !OnShift(shift, at) {
+		if team == nil || !team.Enabled || !OnShift(shift, at) {
 			continue
 		}
 		who.ChannelIDs = append(who.ChannelIDs, team.ChannelIDs...)
@@ -122,13 +122,16 @@ func (p *Policy) OnCallAt(id string, now time.Time) (who OnCallNow) {
 	return who
 }
 
-// mail are the addresses of people for a route of a group, as far as they have one. Whoever
-// writes the contacts of a group says where the alerts of that group go, and no others.
-func (p *Policy) mail(people []string, group string) (to []string) {
+// addresses are where a channel reaches people for a route of a group, as far as they have such an address. An
+// author of the contacts of a group says where the alerts of that group go, and no others.
+func (p *Policy) addresses(people []string, group string, reach alert.Reach) (to []string) {
+	if reach == nil {
+		return nil
+	}
 	for _, id := range people {
-		address := p.address(id, group)
+		address := p.address(id, group, reach)
 		if address == "" {
-			address = p.address(id, "")
+			address = p.address(id, "", reach)
 		}
 		if address != "" && !slices.Contains(to, address) {
 			to = append(to, address)
@@ -137,18 +140,18 @@ func (p *Policy) mail(people []string, group string) (to []string) {
 	return to
 }
 
-// address is the first mail address, by name of the contact, that a user has in a group.
-func (p *Policy) address(user, group string) string {
+// address is the first one, by name of the contact, that a user has in a group.
+func (p *Policy) address(user, group string, reach alert.Reach) string {
 	var found *alert.Contact
 	for _, c := range p.Contacts[user] {
-		if c.Enabled && c.Email != "" && c.Group == group && (found == nil || c.Name < found.Name) {
+		if c.Enabled && reach(c) != "" && c.Group == group && (found == nil || c.Name < found.Name) {
 			found = c
 		}
 	}
 	if found == nil {
 		return ""
 	}
-	return found.Email
+	return reach(found)
 }
 
 // Turn are the members of a team who have a shift that covers a moment: all of them, or

@@ -26,8 +26,8 @@ type Policy struct {
 	ChannelIDs map[string]string
 	// Programs are channels that programs read: they may get more messages than people.
 	Programs map[string]bool
-	// Mail are channels of type EMAIL, whose messages may go to the people on call.
-	Mail  map[string]bool
+	// Reach says how channels reach the people on call, where they do.
+	Reach map[string]alert.Reach
 	Teams map[string]*alert.Team
 	// Contacts are those of users, by the ids of these: any user may have several.
 	Contacts map[string][]*alert.Contact
@@ -47,11 +47,16 @@ type Target struct {
 	// RouteID is empty for the channels of a rule.
 	RouteID    string
 	TemplateID string
-	// To are the mail addresses of who is on call, for a channel of type EMAIL; none leaves
-	// those of the channel.
+	// To are the addresses of the people on call, by which the channel reaches them: a mail then goes to these and not to
+	// those of the channel, a robot calls them.
 	To []string
+	// people are on call, for a route of this group.
+	people []string
+	group  string
 	// Escalated: the alert was not acknowledged in time.
 	Escalated bool
+	// Again: it repeats, or escalates, what was told.
+	Again bool
 }
 
 // Targets are where an alert is told at a moment: by the channels of its rule, which are
@@ -86,14 +91,14 @@ func (p *Policy) Targets(a *alert.Alert, now time.Time) (targets []Target, next 
 			Repeat: span(r.RepeatSec), RouteID: r.ID, TemplateID: r.TemplateID,
 		}
 		who := p.OnCallAt(r.OnCallID, now)
-		t.To = p.mail(who.People, r.Group)
+		t.people, t.group = who.People, r.Group
 		add(t, append(slices.Clone(r.ChannelIDs), who.ChannelIDs...))
 		if r.EscalateAfterSec > 0 && a.Status == alert.Firing {
 			due := a.StartTime.Add(span(r.EscalateAfterSec))
 			if now.Before(due) {
-				next = sooner(next, due)
+				next = Earlier(next, due)
 			} else {
-				t.Escalated, t.To = true, nil
+				t.Escalated, t.people = true, nil
 				add(t, r.EscalateTo)
 			}
 		}
@@ -111,14 +116,11 @@ func (p *Policy) Targets(a *alert.Alert, now time.Time) (targets []Target, next 
 	return targets, next
 }
 
-// through is a target by one channel. Mails to other people are another group: else that an
+// through is a target by one channel. Messages to other people are another group: else that an
 // alert is over could join a message to somebody who was not told of it.
 func (p *Policy) through(channelID string, t Target) Target {
 	t.ChannelID = channelID
-	switch {
-	case !p.Mail[channelID]:
-		t.To = nil
-	case len(t.To) > 0:
+	if t.To = p.addresses(t.people, t.group, p.Reach[channelID]); len(t.To) > 0 {
 		t.GroupKey = identity.Hash(append([]string{"to", t.GroupKey}, t.To...)...)
 	}
 	return t
@@ -136,8 +138,8 @@ func deadChannel(a *alert.Alert) string {
 	return a.Details["channelId"]
 }
 
-// sooner is the earlier of two moments of which either may be unset.
-func sooner(a, b time.Time) time.Time {
+// Earlier is the earlier of two moments of which either may be unset.
+func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
@@ -166,8 +168,21 @@ func groupKey(r *alert.Route, a *alert.Alert) string {
 }
 
 // OverflowKey names the alerts that share a message to a channel because it has got as
-// many as it may.
-func OverflowKey(channelID string) string { return identity.Hash("overflow", channelID) }
+// many as it may: those about jobs one, all others another one.
+func OverflowKey(channelID string, job bool) string {
+	if job {
+		return identity.Hash("overflow", channelID)
+	}
+	return identity.Hash("overflow", "no job", channelID)
+}
+
+// AgainKey is OverflowKey for repeats and escalations.
+func AgainKey(channelID string, job bool) string {
+	if job {
+		return identity.Hash("again", channelID)
+	}
+	return identity.Hash("again", "no job", channelID)
+}
 
 // ReportKey is the group key of weekly reports; their number is the week.
 func ReportKey() string { return identity.Hash("weekly-report") }

@@ -138,7 +138,10 @@ func TestAnAlertThatNobodyAcknowledgesEscalates(t *testing.T) {
 func TestTheTeamOnCallIsTold(t *testing.T) {
 	p := routed(route("1", 1, func(r *alert.Route) { r.ChannelIDs, r.OnCallID = nil, "plan" }))
 	p.Rules = nil
-	p.Teams = map[string]*alert.Team{"day": {ChannelIDs: []string{"c-2"}}, "night": {ChannelIDs: []string{"c-3"}}}
+	on := alert.Head{Enabled: true}
+	p.Teams = map[string]*alert.Team{
+		"day": {Head: on, ChannelIDs: []string{"c-2"}}, "night": {Head: on, ChannelIDs: []string{"c-3"}},
+	}
 	p.OnCall = map[string]*alert.OnCall{"plan": {
 		Head: alert.Head{Enabled: true}, TimeZone: "Asia/Shanghai", // noon is 20:00 there
 		Shifts: []alert.Shift{{TeamID: "day", FromMin: 480, ToMin: 1200}, {TeamID: "night", FromMin: 1200, ToMin: 480}},
@@ -147,8 +150,13 @@ func TestTheTeamOnCallIsTold(t *testing.T) {
 	require.Equal(t, []string{"c-2"}, channels(targets))
 	targets, _ = p.Targets(firing(nil), noon)
 	require.Equal(t, []string{"c-3"}, channels(targets))
-	p.OnCall["plan"].Enabled = false
+	p.Teams["night"].Enabled = false
 	targets, _ = p.Targets(firing(nil), noon)
+	require.Empty(t, targets, "the team is switched off")
+	targets, _ = p.Targets(firing(nil), at(-1))
+	require.Equal(t, []string{"c-2"}, channels(targets), "the other one is not")
+	p.OnCall["plan"].Enabled = false
+	targets, _ = p.Targets(firing(nil), at(-1))
 	require.Empty(t, targets)
 }
 
@@ -239,7 +247,9 @@ func TestAMailGoesToWhoIsOnCall(t *testing.T) {
 	p := routed(route("1", 1, func(r *alert.Route) {
 		r.OnCallID, r.EscalateAfterSec, r.EscalateTo = "plan", 60, []string{"boss"}
 	}))
-	p.Teams = map[string]*alert.Team{"day": {Members: []string{"ann", "bob"}, ChannelIDs: []string{"c-2"}}}
+	p.Teams = map[string]*alert.Team{"day": {
+		Head: alert.Head{Enabled: true}, Members: []string{"ann", "bob"}, ChannelIDs: []string{"c-2"},
+	}}
 	p.Contacts = map[string][]*alert.Contact{
 		"ann": {{Head: alert.Head{Enabled: true}, Email: "ann@example.org"}},
 		"bob": {{Head: alert.Head{Enabled: true}, Phone: "1"}},
@@ -248,7 +258,7 @@ func TestAMailGoesToWhoIsOnCall(t *testing.T) {
 		Head: alert.Head{Enabled: true}, TimeZone: "UTC",
 		Shifts: []alert.Shift{{TeamID: "day", FromMin: 12 * 60, ToMin: 18 * 60}},
 	}}
-	p.Mail = map[string]bool{"direct": true, "c-1": true, "boss": true}
+	p.Reach = map[string]alert.Reach{"direct": alert.ByMail, "c-1": alert.ByMail, "boss": alert.ByMail}
 	told, _ := p.Targets(firing(nil), noon.Add(2*time.Minute))
 	to, groups := map[string][]string{}, map[string]string{}
 	for _, target := range told {
@@ -265,6 +275,30 @@ func TestAMailGoesToWhoIsOnCall(t *testing.T) {
 	require.Nil(t, told[1].To, "nobody is on call")
 }
 
+// A channel reaches the people on call by the address that it knows.
+func TestARobotCallsWhoIsOnCall(t *testing.T) {
+	p := routed(route("1", 1, func(r *alert.Route) { r.OnCallID = "plan" }))
+	p.Teams = map[string]*alert.Team{"day": {Head: alert.Head{Enabled: true}, Members: []string{"ann", "bob"}}}
+	p.Contacts = map[string][]*alert.Contact{
+		"ann": {{Head: alert.Head{Enabled: true}, Phone: "138 0013 8000", ChatID: "ou_ann"}},
+		"bob": {{Head: alert.Head{Enabled: true}, Email: "bob@example.org"}},
+	}
+	p.OnCall = map[string]*alert.OnCall{"plan": {
+		Head: alert.Head{Enabled: true}, TimeZone: "UTC", Shifts: []alert.Shift{{TeamID: "day"}},
+	}}
+	for name, c := range map[string]struct {
+		reach alert.Reach
+		want  []string
+	}{
+		"by phone": {alert.ByPhone, []string{"13800138000"}}, "by chat id": {alert.ByChat, []string{"ou_ann"}},
+		"by mail": {alert.ByMail, []string{"bob@example.org"}}, "not at all": {nil, nil},
+	} {
+		p.Reach = map[string]alert.Reach{"c-1": c.reach}
+		told, _ := p.Targets(firing(nil), noon)
+		require.Equal(t, c.want, told[1].To, name)
+	}
+}
+
 // Whoever writes the contacts of one group cannot lead away the mails about other groups,
 // and a contact that is switched off has no address.
 func TestAContactOfAGroupIsForRoutesOfThatGroup(t *testing.T) {
@@ -273,8 +307,8 @@ func TestAContactOfAGroupIsForRoutesOfThatGroup(t *testing.T) {
 	}
 	to := func(routeOf string, contacts ...*alert.Contact) []string {
 		p := routed(route("1", 1, func(r *alert.Route) { r.OnCallID, r.Group = "plan", routeOf }))
-		p.Mail = map[string]bool{"c-1": true}
-		p.Teams = map[string]*alert.Team{"day": {Members: []string{"ann"}}}
+		p.Reach = map[string]alert.Reach{"c-1": alert.ByMail}
+		p.Teams = map[string]*alert.Team{"day": {Head: alert.Head{Enabled: true}, Members: []string{"ann"}}}
 		p.Contacts = map[string][]*alert.Contact{"ann": contacts}
 		p.OnCall = map[string]*alert.OnCall{"plan": {
 			Head: alert.Head{Enabled: true}, TimeZone: "UTC", Shifts: []alert.Shift{{TeamID: "day"}},

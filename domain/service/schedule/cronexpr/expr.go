@@ -6,6 +6,8 @@
 // sets; finding the next fire walks bits, not seconds, and allocates nothing.
 package cronexpr
 
+import "github.com/platform-scheduler/platform-scheduler/domain/bounds"
+
 // Dialect says how the fields of an expression are read. The same text can
 // mean different days in each: MON is 2 in Quartz and 1 in a crontab.
 type Dialect string
@@ -55,7 +57,7 @@ const (
 
 // MaxLength is the greatest length of an expression in bytes. Nothing that a
 // person writes comes near it, and it bounds the work of a parse.
-const MaxLength = 200
+const MaxLength = bounds.CronExpression
 
 // Expr is a parsed expression. It is immutable and safe for concurrent use.
 type Expr struct {

@@ -55,12 +55,12 @@ func (s *State) atLeast(start time.Time) (limit time.Duration, known bool) {
 	return min(expOf(x+offset), expOf(level+offset)-minDifference), true
 }
 
-// Judge compares a run that has ended, and is not learned yet, with the usual. There is
+// Evaluate compares a run that has ended, and is not learned yet, with the usual. There is
 // one finding at most.
-func (s *State) Judge(r Run) (f Finding, found bool) {
+func (s *State) Evaluate(r Run) (f Finding, found bool) {
 	switch {
-	case failed(r.Status):
-		return s.failures.judge()
+	case r.Status.Failed():
+		return s.failures.evaluate()
 	case r.Status != entity.StatusSuccess:
 		return f, false
 	}
@@ -73,9 +73,8 @@ func (s *State) Judge(r Run) (f Finding, found bool) {
 	return f, false
 }
 
-// JudgeRunning compares the age of an attempt that runs with the usual. Whoever looks
-// again and again finds the same again.
-func (s *State) JudgeRunning(start time.Time, age time.Duration) (f Finding, found bool) {
+// EvaluateRunning compares the age of an attempt that runs with the usual. A second look makes the same finding.
+func (s *State) EvaluateRunning(start time.Time, age time.Duration) (f Finding, found bool) {
 	limit, known := s.Limit(start)
 	if !known || age <= limit {
 		return f, false
@@ -117,7 +116,7 @@ func (s *State) params(start time.Time) Params {
 // maxLog is the logarithm of 34 years in ms.
 const maxLog = 27.7
 
-// logOf is the logarithm of a duration in ms. What is shorter than one counts as one.
+// logOf is the logarithm of a duration in ms. A shorter span counts as one.
 func logOf(d time.Duration) float64 {
 	return min(math.Log(float64(max(d, time.Millisecond))/float64(time.Millisecond)), maxLog)
 }
