@@ -27,3 +27,16 @@ func TestAStepMovesTheWallClockAlone(t *testing.T) {
 	machine.Advance(lookEvery)
 	require.Equal(t, machine.Now(), c.Now())
 }
+
+func TestAStepMovesTheClockOfTheStore(t *testing.T) {
+	require.Equal(t, "NOW()", StoreNow("NOW()"), "no file is no step")
+	file := filepath.Join(t.TempDir(), "clock")
+	t.Setenv("PS_FAILPOINT_STORE_CLOCK", file)
+	require.Equal(t, "NOW()", StoreNow("NOW()"))
+	for text, want := range map[string]string{
+		"-90": "(NOW() + INTERVAL -90 SECOND)", "7\n": "(NOW() + INTERVAL 7 SECOND)", "0": "NOW()", "x": "NOW()",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		require.Equal(t, want, StoreNow("NOW()"))
+	}
+}

@@ -6,6 +6,7 @@
 //	PS_FAILPOINT="fire.inserted=kill@3"          kill -9 of the own process at the third hit
 //	PS_FAILPOINT="fire.reply-lost=replylost@2"   at the second hit, report the reply of a COMMIT as lost
 //	PS_FAILPOINT_CLOCK=FILE                      the wall clock is off by the milliseconds in the file
+//	PS_FAILPOINT_STORE_CLOCK=FILE                the clock of a store's server is off by the seconds in the file
 //	PS_FAILPOINT_HANDLERS="a,b"                  the process has these handlers, which call the URL in the job's data
 //
 // A point's name is the transaction's name, a dot, and the step.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -63,7 +65,7 @@ func (m *member) seen(t *testing.T, id string) entity.Node {
 
 func TestBeatsPublishTheSessionsOfANode(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	a, b := newMember(t, cfg, "a"), newMember(t, cfg, "b")
 	n := b.seen(t, "a")
 	require.Equal(t, []any{3 * time.Second, "boot-a"}, []any{n.Life.Lease, n.Life.Boot})
@@ -89,7 +91,7 @@ func TestBeatsPublishTheSessionsOfANode(t *testing.T) {
 
 func TestANodesIDIsHeldByItsBeats(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	a := newMember(t, cfg, "a")
 	other, err := dbtest.Open(t, cfg).Beats("a", time.Second, 2*time.Second)
 	require.NoError(t, err)
@@ -105,9 +107,38 @@ func TestANodesIDIsHeldByItsBeats(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond)
 }
 
+// A node of a former release asks the server for the name of the lock. MySQL 9.7
+// has no function for it, and no such node runs there.
+func TestANodesIDIsHeldAgainstAFormerRelease(t *testing.T) {
+	dbtest.NeedMySQL(t)
+	cfg := dbtest.Migrated(t)
+	session, err := dbtest.Raw(t, cfg).Conn(t.Context())
+	require.NoError(t, err)
+	const former = "CONCAT('ps-', SHA1(CONCAT(DATABASE(), ':', ?)))"
+	held := 0
+	err = session.QueryRowContext(t.Context(), "SELECT GET_LOCK("+former+", 0)", "节点 a").Scan(&held)
+	var server *mysql.MySQLError
+	if errors.As(err, &server) && server.Number == 1305 { // there is no such function
+		t.Logf("no former release runs on this server: %v", err)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, 1, held)
+	s := dbtest.Open(t, cfg)
+	beats, err := s.Beats("节点 a", time.Second, 2*time.Second)
+	require.NoError(t, err)
+	require.True(t, apperror.Is(beats.Hold(t.Context()), apperror.KindConflict))
+
+	require.NoError(t, session.QueryRowContext(t.Context(), "SELECT RELEASE_LOCK("+former+")", "节点 a").Scan(&held))
+	require.NoError(t, beats.Hold(t.Context()))
+	require.NoError(t, session.QueryRowContext(t.Context(), "SELECT GET_LOCK("+former+", 0)", "节点 a").Scan(&held))
+	require.Equal(t, 0, held)
+	require.NoError(t, session.Close())
+}
+
 func kill(t *testing.T, cfg persistence.Config, session int64) {
 	t.Helper()
-	_, err := dbtest.Raw(t, cfg).ExecContext(t.Context(), "KILL CONNECTION ?", session)
+	_, err := dbtest.Raw(t, cfg).ExecContext(t.Context(), fmt.Sprint("KILL CONNECTION ", session))
 	require.NoError(t, err)
 }
 
@@ -115,7 +146,7 @@ func kill(t *testing.T, cfg persistence.Config, session int64) {
 // who takes it over ends its sessions.
 func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	a, b := newMember(t, cfg, "a"), newMember(t, cfg, "b")
 	require.NoError(t, addEvent(t.Context(), a.store, "row"))
 	raw := dbtest.Raw(t, cfg)
@@ -180,7 +211,7 @@ func TestTheSessionsOfADeadNodeAreEnded(t *testing.T) {
 // A hanging connection is left behind: the next beat dials.
 func TestABeatThatIsGivenUpTakesItsConnectionAlong(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	a := newMember(t, cfg, "a")
 	raw := dbtest.Raw(t, cfg)
 	tx, err := raw.BeginTx(t.Context(), &sql.TxOptions{})

@@ -265,7 +265,7 @@ func (c *contestant) life(ctx context.Context, worker, workers, batch int) error
 		if c.finish != nil {
 			return c.finish(ctx, tx, finishes)
 		}
-		refused, err := tx.Executions.Finish(ctx, finishes)
+		refused, err := tx.Executions.Finish(ctx, finishes, time.Now())
 		if len(refused) > 0 {
 			return fmt.Errorf("%d completions were refused", len(refused))
 		}

@@ -38,10 +38,10 @@ func BenchmarkStatistics(b *testing.B) {
 			}
 			s := dbtest.Open(b, config(b))
 			job := fillSums(b, s)
-			service := statistician.NewStatisticsService(statistician.Deps{
+			service := &statistician.StatisticsService{
 				Sums: s.Statistics, Baselines: s.Statistics, Jobs: s.Jobs,
 				Clock: clocktest.NewManual(enginetest.Noon), Zone: time.UTC,
-			})
+			}
 			month := enginetest.Noon.AddDate(0, 0, -33)
 			for _, c := range []struct {
 				name string

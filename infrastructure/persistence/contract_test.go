@@ -15,7 +15,7 @@ func TestSQLiteKeepsTheContract(t *testing.T) {
 
 func TestMySQLKeepsTheContract(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.MySQL(t) }))
+	persistencetest.Run(t, opener(func(t *testing.T) persistence.Config { return dbtest.Migrated(t) }))
 }
 
 func opener(config func(t *testing.T) persistence.Config) storetest.Opener {

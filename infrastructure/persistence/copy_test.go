@@ -61,6 +61,12 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 			}}); err != nil {
 			return err
 		}
+		if err := tx.Records.AddUsages(ctx, []entity.AttemptUsage{
+			{ExecutionID: runs[2].ID, Attempt: 1, Usage: entity.Usage{CPUMs: 1 << 40, PeakKb: 3}},
+			{ExecutionID: runs[0].ID, Attempt: 1, Usage: entity.Usage{CPUMs: 1}}, // it waits for its next attempt
+		}); err != nil {
+			return err
+		}
 		if err := tx.Records.AddEvents(ctx,
 			[]entity.Event{{
 				ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at,
@@ -147,6 +153,7 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		"events":   func() (any, error) { return s.PendingEvents(ctx, entity.ReaderKafka, 0, 100) },
 		"replays":  func() (any, error) { return s.Executions.Replays(ctx, []string{(history{}).run(2).ID}) },
 		"attempts": func() (any, error) { return s.Executions.Attempts(ctx, (history{}).run(5002).ID) },
+		"usages":   func() (any, error) { return s.Executions.Usages(ctx, (history{}).run(5002).ID) },
 	} {
 		out[name], err = read()
 		require.NoError(t, err, name)

@@ -72,7 +72,7 @@ func TestWhatPlainExecutionsCost(t *testing.T) {
 			if c.store != "sqlite" {
 				dbtest.NeedMySQL(t)
 				// The statements for MySQL 8 run on MariaDB, too; not the other way round.
-				cfg, plain = dbtest.MySQL(t), c.store == "mysql"
+				cfg, plain = dbtest.Migrated(t), c.store == "mysql"
 			}
 			if got, ok := measured(t, cfg, plain, c.jobs); ok || plain {
 				require.Equal(t, c.want, got)

@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// Who reads the outbox is told of each commit that filled it, and of no other.
+// A reader of the outbox is told of each commit that filled it, and of no other.
 func TestACommitThatAddsEventsIsTold(t *testing.T) {
 	told := 0
 	cfg := dbtest.SQLite(t)

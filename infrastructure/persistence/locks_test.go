@@ -28,7 +28,7 @@ func TestSQLiteKeepsTheContractOfLocks(t *testing.T) {
 
 func TestMySQLKeepsTheContractOfLocks(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	one, two := dbtest.Open(t, cfg), dbtest.Open(t, cfg)
 	gone, p := behindProxy(t)
 	p.set(func(p *proxy) { p.away = true })

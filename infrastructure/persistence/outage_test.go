@@ -149,7 +149,7 @@ func (p *proxy) toClient(client, server net.Conn, mute chan struct{}) {
 // behindProxy opens a store on a real server behind a proxy.
 func behindProxy(t *testing.T) (*persistence.Store, *proxy) {
 	t.Helper()
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	dsn, err := mysql.ParseDSN(cfg.DSN)
 	require.NoError(t, err)
 	p := startProxy(t, dsn.Addr)
@@ -241,7 +241,7 @@ func TestAnAwayServerIsUnavailableAndComesBack(t *testing.T) {
 
 func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	holder, s := dbtest.Open(t, cfg), dbtest.Open(t, cfg)
 	_, err := holder.Register(t.Context(), nodeOf("n1"))
 	require.NoError(t, err)
@@ -291,7 +291,7 @@ func lockBoth(s *persistence.Store, first, second string, mine chan<- struct{}, 
 
 func TestASwallowedDeadlockIsNotCommitted(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	s := dbtest.Open(t, dbtest.MySQL(t))
+	s := dbtest.Open(t, dbtest.Migrated(t))
 	require.NoError(t, s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Jobs.Insert(ctx, benchJob(1, time.Now()), benchJob(2, time.Now()))
 	}))

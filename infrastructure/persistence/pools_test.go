@@ -20,7 +20,7 @@ import (
 // have connections: the engine, the clock, the locks and the registry go on.
 func TestCallersCannotTakeTheConnectionsOfTheEngine(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	cfg.MaxConns = 12
 	s := dbtest.Open(t, cfg)
 	const wait = 8 * time.Second // far more than a busy machine adds to a call

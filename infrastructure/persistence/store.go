@@ -1,8 +1,8 @@
 // Package persistence is the store: one schema in SQLite or MySQL/MariaDB. It
 // implements the interfaces of domain/repository. Package sqldb connects, engine
 // and access hold the tables, migrate and storecopy change and copy them. One
-// contract suite (package persistencetest) runs against both stores. What the
-// tables and their indexes cost is measured in
+// contract suite (package persistencetest) runs against both stores. The cost
+// of the tables and their indexes is measured in
 // docs/adr/0001-execution-table-and-indexes.md.
 package persistence
 
@@ -39,7 +39,7 @@ type (
 
 // Store is an open store. It implements every interface of domain/repository
 // but three: JobReader and ExecutionReader, whose methods have the same names,
-// and Locker, whose names say too little alone. Those are Jobs, Executions and
+// and Locker, whose names say too little alone. These parts are Jobs, Executions and
 // Locks. Safe for concurrent use.
 type Store struct {
 	*sqldb.Core

@@ -15,11 +15,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// Whoever reads the sums of some jobs of an hour locks these rows alone. The server knows nothing yet of an hour that
+// A reader of the sums of some jobs of an hour locks these rows alone. The server knows nothing yet of an hour that
 // has just begun: it would read and lock those of all jobs.
 func TestSumsOfSomeJobsLockNoOthers(t *testing.T) {
 	dbtest.NeedMySQL(t)
-	s := dbtest.Open(t, dbtest.MySQL(t))
+	s := dbtest.Open(t, dbtest.Migrated(t))
 	rows, keys := map[repository.SumKey]*statistics.StoredRow{}, []repository.SumKey{}
 	for i := range uint64(5000) {
 		key := repository.SumKey{Period: statistics.Hour, Start: enginetest.Noon.UnixMilli()}

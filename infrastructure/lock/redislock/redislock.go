@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -118,11 +119,7 @@ func (l *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 }
 
 func (l *Locks) keys(names []string) []string {
-	keys := make([]string, len(names))
-	for i, name := range names {
-		keys[i] = l.prefix + name
-	}
-	return keys
+	return convert.All(names, func(name string) string { return l.prefix + name })
 }
 
 // away reports whatever goes wrong with Redis as unavailable, except that the

@@ -58,7 +58,7 @@ func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall,
 	if !errors.Is(err, repository.ErrDuplicateID) {
 		return entity.IdempotentCall{}, false, err
 	}
-	found, err := sqldb.Collect(ctx, r.s.Pool, "idempotency.get",
+	found, err := sqldb.One(ctx, r.s.Pool, "idempotency.get",
 		"SELECT scope, idem_key, body_hash, status, COALESCE(body, ''), create_time FROM scheduler_idempotency_key WHERE "+
 			"scope = ? AND idem_key = ?",
 		[]any{c.Scope, c.Key}, func(rows *sql.Rows) (v entity.IdempotentCall, err error) {
@@ -66,14 +66,8 @@ func (r *IdempotentCalls) begin(ctx context.Context, c entity.IdempotentCall,
 			err = rows.Scan(&v.Scope, &v.Key, &v.BodyHash, &v.Status, &v.Body, &created)
 			v.CreateTime = created.Time()
 			return v, err
-		})
-	if err != nil {
-		return entity.IdempotentCall{}, false, err
-	}
-	if len(found) == 0 {
-		return entity.IdempotentCall{}, false, errCallGone
-	}
-	return found[0], false, nil
+		}, errCallGone)
+	return found, false, err
 }
 
 // Complete implements repository.IdempotentCalls.

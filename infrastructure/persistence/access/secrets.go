@@ -104,16 +104,13 @@ func (r *Secrets) ReplaceSecret(ctx context.Context, s entity.Secret) error {
 
 // secretAt says why a secret is not at a version.
 func secretAt(ctx context.Context, c *sqldb.Conn, name string, version int) error {
-	found, err := sqldb.Collect(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?",
-		[]any{name}, sqlvalue.ScanInt)
-	switch {
-	case err != nil:
+	now, err := sqldb.One(ctx, c, "secret.version", "SELECT version FROM scheduler_secret WHERE name = ?",
+		[]any{name}, sqlvalue.ScanInt, apperror.NotFound("secret", name))
+	if err != nil {
 		return err
-	case len(found) == 0:
-		return apperror.NotFound("secret", name)
 	}
 	return apperror.Conflict("stale_version", "the secret is at version %d, not %d: read it again and repeat the edit",
-		found[0], version)
+		now, version)
 }
 
 // ResealSecret implements repository.Secrets.

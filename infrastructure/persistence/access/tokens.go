@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -67,15 +69,15 @@ func (r *Tokens) AddToken(ctx context.Context, t entity.Token, most int) error {
 			[]any{t.UserID}, sqlvalue.ScanText); err != nil {
 			return err
 		}
-		n, err := sqldb.Collect(ctx, c, "token.count",
+		n, err := c.Number(ctx, "token.count",
 			"SELECT COUNT(*) FROM scheduler_api_token WHERE user_id = ? AND expires_at > ?",
-			[]any{t.UserID, sqlvalue.TimeArg(t.CreateTime)}, sqlvalue.ScanInt)
+			t.UserID, sqlvalue.TimeArg(t.CreateTime))
 		switch {
 		case err != nil:
 			return err
-		case int(n[0]) >= most:
+		case n >= most:
 			return apperror.Conflict("too_many_tokens",
-				"you have %d API tokens, and may have no more; revoke one that you do not need", n[0])
+				"you have %d API tokens, and may have no more; revoke one that you do not need", n)
 		}
 		return c.GORM(ctx, "token.insert").Create(&row).Error
 	})
@@ -126,7 +128,29 @@ func (r *Tokens) ListTokens(ctx context.Context, userID string, p repository.Pag
 			return nil, "", err
 		}
 	}
-	return tokens, next, nil
+	return tokens, next, r.nameOwners(ctx, tokens)
+}
+
+// nameOwners fills in the names of the users of a page.
+func (r *Tokens) nameOwners(ctx context.Context, tokens []entity.Token) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	ids := convert.All(tokens, func(t entity.Token) string { return t.UserID })
+	slices.Sort(ids)
+	var users []struct{ ID, Name string }
+	if err := r.s.Pool.GORM(ctx, "token.owners").Table("scheduler_user").Select("id", "name").
+		Where("id IN ?", slices.Compact(ids)).Find(&users).Error; err != nil {
+		return err
+	}
+	for i := range tokens {
+		for _, u := range users {
+			if u.ID == tokens[i].UserID {
+				tokens[i].UserName = u.Name
+			}
+		}
+	}
+	return nil
 }
 
 // DropToken implements repository.Tokens.

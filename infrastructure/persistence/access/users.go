@@ -77,7 +77,7 @@ func (r *Users) AddUser(ctx context.Context, u entity.User) error {
 	}
 	key := strings.ToLower(u.Name)
 	err = r.s.Change(ctx, repository.LaneAPI, "user-add", func(ctx context.Context, c *sqldb.Conn) error {
-		// Who was made by a former release has no key to collide with.
+		// A user made by a former release has no key to collide with.
 		alike, err := sqldb.Collect(ctx, c, "user.alike", "SELECT 1 FROM scheduler_user WHERE LOWER(name) = ? LIMIT 1",
 			[]any{key}, sqlvalue.ScanInt)
 		if err != nil {
@@ -140,9 +140,16 @@ func (r *Users) SetPassword(ctx context.Context, userID string, p repository.New
 		if n == 0 {
 			return apperror.NotFound("user", userID)
 		}
-		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil ||
-			p.KeepTokens {
+		if _, err = c.Exec(ctx, "session.drop-all", "DELETE FROM scheduler_session WHERE user_id = ?", userID); err != nil {
 			return err
+		}
+		if p.Session != nil {
+			if err := insertSession(ctx, c, *p.Session); err != nil {
+				return err
+			}
+		}
+		if p.KeepTokens {
+			return nil
 		}
 		_, err = c.Exec(ctx, "token.drop-all", "DELETE FROM scheduler_api_token WHERE user_id = ?", userID)
 		return err
@@ -151,11 +158,7 @@ func (r *Users) SetPassword(ctx context.Context, userID string, p repository.New
 
 // CountUsers implements repository.Users.
 func (r *Users) CountUsers(ctx context.Context) (int, error) {
-	n, err := sqldb.Collect(ctx, r.s.Pool, "user.count", "SELECT COUNT(*) FROM scheduler_user", nil, sqlvalue.ScanInt)
-	if err != nil {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return r.s.Pool.Number(ctx, "user.count", "SELECT COUNT(*) FROM scheduler_user")
 }
 
 // sessionRow is a row of scheduler_session.
@@ -169,12 +172,15 @@ type sessionRow struct {
 // TableName implements GORM's Tabler.
 func (sessionRow) TableName() string { return "scheduler_session" }
 
+func insertSession(ctx context.Context, c *sqldb.Conn, v entity.Session) error {
+	return c.GORM(ctx, "session.insert").
+		Create(&sessionRow{v.TokenHash, v.UserID, sqlvalue.DBTime(v.ExpiresAt), sqlvalue.DBTime(v.CreateTime)}).Error
+}
+
 // AddSession implements repository.Sessions.
 func (r *Users) AddSession(ctx context.Context, v entity.Session, most int) error {
 	return r.s.Change(ctx, repository.LaneAPI, "session-add", func(ctx context.Context, c *sqldb.Conn) error {
-		if err := c.GORM(ctx, "session.insert").
-			Create(&sessionRow{v.TokenHash, v.UserID, sqlvalue.DBTime(v.ExpiresAt), sqlvalue.DBTime(v.CreateTime)}).
-			Error; err != nil {
+		if err := insertSession(ctx, c, v); err != nil {
 			return err
 		}
 		old, err := sqldb.Collect(ctx, c, "session.beyond",

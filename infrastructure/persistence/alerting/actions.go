@@ -70,13 +70,12 @@ func (r *Actions) AllowAction(ctx context.Context, a alert.Action, most int, sin
 			return err
 		}
 		if a.ActTime.IsZero() {
-			used, err := sqldb.Collect(ctx, c, "alert-action.used",
-				"SELECT COUNT(*) FROM scheduler_alert_action WHERE rule_id = ? AND act_time > ?",
-				[]any{a.RuleID, sqlvalue.TimeArg(since)}, sqlvalue.ScanInt)
+			used, err := c.Number(ctx, "alert-action.used",
+				"SELECT COUNT(*) FROM scheduler_alert_action WHERE rule_id = ? AND act_time > ?", a.RuleID, sqlvalue.TimeArg(since))
 			if err != nil {
 				return err
 			}
-			if int(used[0]) >= most {
+			if used >= most {
 				granted = repository.GrantFull
 				return nil
 			}
@@ -102,22 +101,12 @@ func (r *Actions) EndAction(ctx context.Context, a alert.Action) (ended bool, er
 	return ended, err
 }
 
-// ActionsOf implements repository.AlertActions.
-func (r *Actions) ActionsOf(ctx context.Context, alertID string) ([]alert.Action, error) {
-	if !sqlvalue.IsASCIIID(alertID) {
-		return nil, nil
-	}
-	return sqldb.Collect(ctx, r.s.Pool, "alert-action.of-alert",
-		"SELECT "+actionColumns+" FROM scheduler_alert_action WHERE alert_id = ? ORDER BY position LIMIT ?",
-		[]any{alertID, 10 * alert.MaxActions}, scanAction)
-}
-
 // StartedBy implements repository.AlertActions.
 func (r *Actions) StartedBy(ctx context.Context, ruleID, executionID string, since time.Time) (bool, error) {
-	found, err := sqldb.Collect(ctx, r.s.Pool, "alert-action.started",
+	found, err := r.s.Pool.Number(ctx, "alert-action.started",
 		"SELECT COUNT(*) FROM scheduler_alert_action WHERE rule_id = ? AND act_time > ? AND result = ?",
-		[]any{ruleID, sqlvalue.TimeArg(since), executionID}, sqlvalue.ScanInt)
-	return err == nil && found[0] > 0, err
+		ruleID, sqlvalue.TimeArg(since), executionID)
+	return found > 0, err
 }
 
 // RefusedActions implements repository.AlertActions.
@@ -151,15 +140,8 @@ func (r *Actions) NoteEvaluation(ctx context.Context, node string, at time.Time)
 
 // LastEvaluation implements repository.AlertActions.
 func (r *Actions) LastEvaluation(ctx context.Context) (time.Time, error) {
-	found, err := sqldb.Collect(ctx, r.s.Pool, "alert-evaluation.last",
+	at, _, err := sqldb.First(ctx, r.s.Pool, "alert-evaluation.last",
 		"SELECT finished FROM scheduler_alert_evaluation WHERE id = ?", []any{evaluationRow},
-		func(rows *sql.Rows) (time.Time, error) {
-			var at sqlvalue.DBTime
-			err := rows.Scan(&at)
-			return at.Time(), err
-		})
-	if err != nil || len(found) == 0 {
-		return time.Time{}, err
-	}
-	return found[0], nil
+		func(rows *sql.Rows) (at sqlvalue.DBTime, err error) { err = rows.Scan(&at); return at, err })
+	return at.Time(), err
 }

@@ -11,6 +11,7 @@ import (
 type Tables struct {
 	*Alerts
 	*Settings
+	*RuleStates
 	*Notifications
 	*Actions
 	*Deliveries
@@ -19,7 +20,7 @@ type Tables struct {
 // NewTables gives the repositories over the connections of s.
 func NewTables(s *sqldb.Core) *Tables {
 	return &Tables{
-		Alerts: &Alerts{s}, Settings: &Settings{s}, Notifications: &Notifications{s}, Actions: &Actions{s},
-		Deliveries: &Deliveries{s},
+		Alerts: &Alerts{s}, Settings: &Settings{s}, RuleStates: &RuleStates{s}, Notifications: &Notifications{s},
+		Actions: &Actions{s}, Deliveries: &Deliveries{s},
 	}
 }

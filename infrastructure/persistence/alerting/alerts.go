@@ -3,6 +3,7 @@ package alerting
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -22,15 +23,8 @@ func (r *Alerts) Alert(ctx context.Context, id string) (*alert.Alert, error) {
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("alert", id)
 	}
-	found, err := sqldb.Collect(ctx, r.s.Pool, "alert.get", "SELECT "+alertColumns+" FROM scheduler_alert WHERE id = ?",
-		[]any{id}, scanAlert)
-	if err == nil && len(found) == 0 {
-		return nil, apperror.NotFound("alert", id)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	return sqldb.One(ctx, r.s.Pool, "alert.get", "SELECT "+alertColumns+" FROM scheduler_alert WHERE id = ?",
+		[]any{id}, scanAlert, apperror.NotFound("alert", id))
 }
 
 // HeldAlerts implements repository.Alerts. open_key is the fingerprint of who holds it.
@@ -79,6 +73,17 @@ func (r *Alerts) NotifyDue(ctx context.Context, now time.Time, limit int) ([]*al
 		[]any{sqlvalue.TimeArg(now), limit}, scanAlert)
 }
 
+// PlanAgain implements repository.Alerts.
+func (r *Alerts) PlanAgain(ctx context.Context, ids []string, now time.Time) error {
+	return r.s.Change(ctx, repository.LaneAPI, "alert-plan-again", func(ctx context.Context, c *sqldb.Conn) error {
+		in, args := c.Dialect.InAny("id", sqlvalue.LockOrder(ids))
+		_, err := c.Exec(ctx, "alert.plan-again", "UPDATE scheduler_alert SET notify_due = ? WHERE "+in+" AND status = ? AND "+
+			"(notify_due IS NULL OR notify_due > ?)",
+			append(append([]any{sqlvalue.TimeArg(now)}, args...), string(alert.Firing), sqlvalue.TimeArg(now))...)
+		return err
+	})
+}
+
 // AlertsBetween implements repository.Alerts.
 func (r *Alerts) AlertsBetween(ctx context.Context, from, to time.Time) ([]alert.AlertCount, error) {
 	return sqldb.Collect(ctx, r.s.Pool, "alert.count",
@@ -100,12 +105,10 @@ func (r *Alerts) PurgeAlerts(ctx context.Context, before time.Time, limit int) (
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		for rest := ids; len(rest) > 0; {
-			n := min(len(rest), c.Dialect.MaxRows)
-			if err := purge(ctx, c, rest[:n]); err != nil {
+		for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
+			if err := purge(ctx, c, part); err != nil {
 				return err
 			}
-			rest = rest[n:]
 		}
 		p = repository.Purged{Deleted: len(ids), More: len(ids) == limit}
 		return nil
@@ -126,9 +129,8 @@ func purge(ctx context.Context, c *sqldb.Conn, alerts []string) error {
 		args...); err != nil {
 		return err
 	}
-	for len(told) > 0 {
-		n := min(len(told), c.Dialect.MaxRows)
-		in, args := c.Dialect.In("notification_id", told[:n])
+	for part := range slices.Chunk(told, c.Dialect.MaxRows) {
+		in, args := c.Dialect.In("notification_id", part)
 		kept, err := sqldb.Collect(ctx, c, "notification.kept",
 			"SELECT DISTINCT notification_id FROM scheduler_notification_alert WHERE "+in, args, sqlvalue.ScanText)
 		if err != nil {
@@ -138,19 +140,14 @@ func purge(ctx context.Context, c *sqldb.Conn, alerts []string) error {
 		for _, id := range kept {
 			keep[id] = true
 		}
-		for _, id := range told[:n] {
+		for _, id := range part {
 			if keep[id] {
 				continue
 			}
-			if _, err := c.Exec(ctx, "delivery.purge", "DELETE FROM scheduler_alert_delivery WHERE notification_id = ?",
-				id); err != nil {
-				return err
-			}
-			if _, err := c.Exec(ctx, "notification.purge", "DELETE FROM scheduler_notification WHERE id = ?", id); err != nil {
+			if err := purgeNotification(ctx, c, id); err != nil {
 				return err
 			}
 		}
-		told = told[n:]
 	}
 	in, args = c.Dialect.In("alert_id", alerts)
 	if _, err := c.Exec(ctx, "alert-action.purge", "DELETE FROM scheduler_alert_action WHERE "+in, args...); err != nil {
@@ -158,6 +155,16 @@ func purge(ctx context.Context, c *sqldb.Conn, alerts []string) error {
 	}
 	in, args = c.Dialect.In("id", alerts)
 	_, err = c.Exec(ctx, "alert.purge", "DELETE FROM scheduler_alert WHERE "+in, args...)
+	return err
+}
+
+// purgeNotification deletes a notification with its deliveries.
+func purgeNotification(ctx context.Context, c *sqldb.Conn, id string) error {
+	if _, err := c.Exec(ctx, "delivery.purge", "DELETE FROM scheduler_alert_delivery WHERE notification_id = ?",
+		id); err != nil {
+		return err
+	}
+	_, err := c.Exec(ctx, "notification.purge", "DELETE FROM scheduler_notification WHERE id = ?", id)
 	return err
 }
 
@@ -169,11 +176,7 @@ func (r *Alerts) PurgeReports(ctx context.Context, before time.Time, limit int) 
 			"SELECT id FROM scheduler_notification WHERE group_key = ? AND state <> ? AND create_time < ? ORDER BY id LIMIT ?",
 			[]any{policy.ReportKey(), string(alert.NotificationOpen), sqlvalue.TimeArg(before), limit}, sqlvalue.ScanText)
 		for _, id := range ids {
-			if _, err := c.Exec(ctx, "delivery.purge", "DELETE FROM scheduler_alert_delivery WHERE notification_id = ?",
-				id); err != nil {
-				return err
-			}
-			if _, err := c.Exec(ctx, "notification.purge", "DELETE FROM scheduler_notification WHERE id = ?", id); err != nil {
+			if err := purgeNotification(ctx, c, id); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,7 @@ const selectDeadlines = "SELECT moment, job_id, fire_key, scheduled_time, told F
 
 func scanDeadline(rows *sql.Rows) (d entity.Deadline, err error) {
 	var moment, scheduled sqlvalue.DBTime
-	err = rows.Scan(&moment, &d.JobID, &d.FireKey, &scheduled, &d.Told)
+	err = rows.Scan(&moment, &d.JobID, &d.FireKey, &scheduled, &d.Reported)
 	d.Moment, d.ScheduledTime = moment.Time(), scheduled.Time()
 	return d, err
 }
@@ -31,8 +31,8 @@ func (r *Alerts) Deadlines(ctx context.Context, after, until time.Time, limit in
 		[]any{sqlvalue.TimeArg(after), sqlvalue.TimeArg(until), limit}, scanDeadline)
 }
 
-// UntoldDeadlines implements repository.Alerts.
-func (r *Alerts) UntoldDeadlines(ctx context.Context, after entity.Deadline, until time.Time, limit int,
+// UnreportedDeadlines implements repository.Alerts.
+func (r *Alerts) UnreportedDeadlines(ctx context.Context, after entity.Deadline, until time.Time, limit int,
 ) ([]entity.Deadline, error) {
 	moment := sqlvalue.TimeArg(after.Moment)
 	return sqldb.Collect(ctx, r.s.Pool, "deadline.untold",
@@ -46,7 +46,7 @@ func (w *writer) AddDeadlines(ctx context.Context, deadlines []entity.Deadline) 
 	return bulk.Insert(ctx, w.c, "deadline.insert",
 		"scheduler_deadline (moment, job_id, fire_key, scheduled_time, told)", 5, w.c.Dialect.OnDuplicateKeep("told"),
 		deadlines, func(args []any, d entity.Deadline) []any {
-			return append(append(args, keyOf(d)...), sqlvalue.TimeArg(d.ScheduledTime), sqlvalue.Flag(d.Told))
+			return append(append(args, keyOf(d)...), sqlvalue.TimeArg(d.ScheduledTime), sqlvalue.Flag(d.Reported))
 		})
 }
 

@@ -12,31 +12,21 @@ import (
 
 // AlertJobs implements repository.Alerts.
 func (r *Alerts) AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error) {
-	out := map[string]repository.AlertJob{}
-	ids = sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids))
-	for len(ids) > 0 {
-		n := min(len(ids), r.s.Dialect.MaxRows)
-		in, args := r.s.Dialect.In("id", ids[:n])
-		found, err := sqldb.Collect(ctx, r.s.Pool, "alert.jobs",
-			"SELECT id, name, group_name, labels, status, next_fire_time, deleted, COALESCE(alerts, '') "+
-				"FROM scheduler_job_definition WHERE "+in,
-			args, scanJob)
-		if err != nil {
-			return nil, err
-		}
-		for _, j := range found {
-			out[j.ID] = j
-		}
-		ids = ids[n:]
+	found, err := sqldb.CollectIn(ctx, r.s.Pool, "alert.jobs",
+		"SELECT id, name, group_name, owner, labels, status, next_fire_time, deleted, COALESCE(alerts, '') "+
+			"FROM scheduler_job_definition WHERE {in}", "id", sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), scanJob)
+	out := make(map[string]repository.AlertJob, len(found))
+	for _, j := range found {
+		out[j.ID] = j
 	}
-	return out, nil
+	return out, err
 }
 
 // scanJob reads what rules ask of a job. Labels that cannot be read are none.
 func scanJob(rows *sql.Rows) (j repository.AlertJob, err error) {
 	var labels, alerts text
 	var next sqlvalue.DBTime
-	if err = rows.Scan(&j.ID, &j.Name, &j.Group, &labels, &j.Status, &next, &j.Deleted, &alerts); err != nil {
+	if err = rows.Scan(&j.ID, &j.Name, &j.Group, &j.Owner, &labels, &j.Status, &next, &j.Deleted, &alerts); err != nil {
 		return j, err
 	}
 	var unread []entity.Unread

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -71,10 +72,7 @@ func (r *Alerts) conditions(f repository.AlertFilter) []listing.Condition {
 		listing.Equals("rule_id", f.RuleID), listing.Equals("job_id", f.JobID), listing.Equals("node_id", f.NodeID),
 	}
 	if len(f.Statuses) > 0 {
-		statuses := make([]string, len(f.Statuses))
-		for i, s := range f.Statuses {
-			statuses[i] = string(s)
-		}
+		statuses := convert.All(f.Statuses, func(s alert.Status) string { return string(s) })
 		in, args := r.s.Dialect.In("status", statuses)
 		out = append(out, listing.Condition{Text: in, Args: args})
 	}

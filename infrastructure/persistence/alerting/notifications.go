@@ -3,10 +3,10 @@ package alerting
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -23,11 +23,14 @@ const (
 	deliveryColumns = "notification_id, attempt, start_time, end_time, result, code, message, node_id"
 )
 
-func scanNotification(rows *sql.Rows) (n alert.Notification, err error) {
+// scanNotification reads a notification, and what stands behind its columns.
+func scanNotification(rows *sql.Rows, behind ...any) (n alert.Notification, err error) {
 	var node, why, recipients, body, route text
 	var next, until, created, updated sqlvalue.DBTime
-	err = rows.Scan(&n.ID, &n.GroupKey, &n.ChannelID, &n.Number, &n.State, &next, &node, &until, &n.Attempts, &why,
-		&created, &updated, &n.TemplateID, &recipients, &body, &route)
+	err = rows.Scan(append([]any{
+		&n.ID, &n.GroupKey, &n.ChannelID, &n.Number, &n.State, &next, &node, &until, &n.Attempts, &why, &created, &updated,
+		&n.TemplateID, &recipients, &body, &route,
+	}, behind...)...)
 	var unread []entity.Unread
 	n.To = recipientsOf(recipients)
 	n.Body = sqlvalue.ReadJSON[alert.Content]("body", string(body), &unread)
@@ -53,6 +56,13 @@ func scanDelivery(rows *sql.Rows) (d alert.Delivery, err error) {
 	return d, err
 }
 
+const (
+	// turnRows is how many notifications of a channel one look takes, beside as many that come with a lease,
+	// and dueRows how many it parts into turns; channels that take no more are left out of these.
+	turnRows = 8
+	dueRows  = 1000
+)
+
 // DueNotifications implements repository.Notifications.
 func (r *Notifications) DueNotifications(ctx context.Context, now time.Time, without []string,
 	limit int,
@@ -65,12 +75,27 @@ func (r *Notifications) DueNotifications(ctx context.Context, now time.Time, wit
 		in, of := r.s.Dialect.InAny("channel_id", without)
 		others, args = "AND NOT ("+in+") ", append(args, of...)
 	}
+	columns := "n." + strings.ReplaceAll(notificationColumns, ", ", ", n.")
 	return sqldb.Collect(ctx, r.s.Pool, "notification.due",
-		"SELECT "+notificationColumns+" FROM scheduler_notification n WHERE state = ? AND next_try <= ? AND "+
-			"(lease_until IS NULL OR lease_until <= ?) AND NOT EXISTS (SELECT 1 FROM scheduler_notification o WHERE "+
-			"o.group_key = n.group_key AND o.channel_id = n.channel_id AND o.number < n.number AND o.state = ?) "+others+
-			"ORDER BY next_try, id LIMIT ?", append(args, limit), scanNotification)
+		"SELECT "+columns+", s.group_name FROM (SELECT id, next_try, ROW_NUMBER() OVER (PARTITION BY channel_id, "+
+			"lease_until IS NULL ORDER BY next_try, id) AS turn FROM (SELECT id, channel_id, next_try, lease_until FROM scheduler_notification n WHERE state = ? AND "+
+			"next_try <= ? AND (lease_until IS NULL OR lease_until <= ?) AND NOT EXISTS (SELECT 1 FROM scheduler_notification o "+
+			"WHERE o.group_key = n.group_key AND o.channel_id = n.channel_id AND o.number < n.number AND o.state = ?) "+others+
+			"ORDER BY next_try, id LIMIT ?) d) t JOIN scheduler_notification n ON n.id = t.id LEFT JOIN "+
+			"scheduler_alert_setting s ON s.id = n.channel_id WHERE t.turn <= ? ORDER BY t.turn, t.next_try, n.id LIMIT ?",
+		append(args, dueRows, turnRows, limit), scanDue)
 }
+
+// scanDue reads a notification with the group of its channel.
+func scanDue(rows *sql.Rows) (alert.Notification, error) {
+	var group text
+	n, err := scanNotification(rows, &group)
+	n.ChannelGroup = string(group)
+	return n, err
+}
+
+// scanOne reads a notification alone.
+func scanOne(rows *sql.Rows) (alert.Notification, error) { return scanNotification(rows) }
 
 // OldNotifications implements repository.Notifications.
 func (r *Notifications) OldNotifications(ctx context.Context, now, created time.Time,
@@ -79,35 +104,10 @@ func (r *Notifications) OldNotifications(ctx context.Context, now, created time.
 	return sqldb.Collect(ctx, r.s.Pool, "notification.old-open",
 		"SELECT "+notificationColumns+" FROM scheduler_notification WHERE state = ? AND create_time <= ? AND "+
 			"(lease_until IS NULL OR lease_until <= ?) ORDER BY create_time, id LIMIT ?",
-		[]any{string(alert.NotificationOpen), sqlvalue.TimeArg(created), sqlvalue.TimeArg(now), limit}, scanNotification)
+		[]any{string(alert.NotificationOpen), sqlvalue.TimeArg(created), sqlvalue.TimeArg(now), limit}, scanOne)
 }
 
-// apart is how far the clocks of two nodes may be apart: a row that is newer was written
-// before the clock was set back.
-const apart = time.Minute
-
-// HastenNotifications implements repository.Notifications.
-func (r *Notifications) HastenNotifications(ctx context.Context, now time.Time) error {
-	newer := sqlvalue.TimeArg(now.Add(apart))
-	late, err := sqldb.Collect(ctx, r.s.Pool, "notification.late",
-		"SELECT "+notificationColumns+" FROM scheduler_notification WHERE state = ? AND next_try > ? AND "+
-			"update_time > ? ORDER BY next_try, id LIMIT ?", []any{string(alert.NotificationOpen), newer, newer, leftBatch}, scanNotification)
-	if err != nil || len(late) == 0 {
-		return err
-	}
-	return r.s.Change(ctx, repository.LaneComplete, "delivery-hasten", func(ctx context.Context, c *sqldb.Conn) error {
-		for _, n := range late {
-			if _, err := c.Exec(ctx, "notification.hasten",
-				"UPDATE scheduler_notification SET next_try = ? WHERE id = ? AND state = ? AND attempts = ?",
-				sqlvalue.TimeArg(now), n.ID, string(alert.NotificationOpen), n.Attempts); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// leftBatch bounds how many rows a call of HastenNotifications or EndLeasesOfTheDead changes.
+// leftBatch bounds how many rows a call of EndLeasesOfTheDead changes.
 const leftBatch = 500
 
 // EndLeasesOfTheDead implements repository.Notifications. The rows of nodes are read apart from the
@@ -118,7 +118,7 @@ func (r *Notifications) EndLeasesOfTheDead(ctx context.Context, former string) e
 			"(lease_node = ? OR EXISTS (SELECT 1 FROM scheduler_node_registry r WHERE r.id = n.lease_node AND r.status = ?)) "+
 			"ORDER BY next_try, id LIMIT ?",
 		[]any{string(alert.NotificationOpen), former, string(entity.NodeDown), leftBatch},
-		scanNotification)
+		scanOne)
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -150,7 +150,7 @@ func (r *Notifications) BeginDelivery(ctx context.Context, read alert.Notificati
 			return err
 		}
 		rows, err := sqldb.Collect(ctx, c, "notification.taken",
-			"SELECT "+notificationColumns+" FROM scheduler_notification WHERE id = ?", []any{id}, scanNotification)
+			"SELECT "+notificationColumns+" FROM scheduler_notification WHERE id = ?", []any{id}, scanOne)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -177,47 +177,6 @@ func alertsOf(ctx context.Context, c *sqldb.Conn, id string) ([]alert.NotifiedAl
 		})
 }
 
-// ToldAlerts implements repository.Notifications.
-func (r *Notifications) ToldAlerts(ctx context.Context, id string, limit int) (alert.Told, error) {
-	const from = " FROM scheduler_notification_alert t JOIN scheduler_alert a ON a.id = t.alert_id WHERE " +
-		"t.notification_id = ?"
-	sums, err := sqldb.Collect(ctx, r.s.Pool, "notification.told-sum",
-		"SELECT COUNT(*), COALESCE(SUM(t.firing), 0), COALESCE(SUM(a.alert_level = ?), 0), "+
-			"COALESCE(SUM(a.alert_level = ?), 0)"+from,
-		[]any{string(alert.Critical), string(alert.Warning), id}, func(rows *sql.Rows) (told alert.Told, err error) {
-			var critical, warning int
-			err = rows.Scan(&told.Total, &told.Firing, &critical, &warning)
-			switch {
-			case critical > 0:
-				told.Level = alert.Critical
-			case warning > 0:
-				told.Level = alert.Warning
-			default:
-				told.Level = alert.Info
-			}
-			return told, err
-		})
-	if err != nil || len(sums) == 0 || sums[0].Total == 0 {
-		return alert.Told{}, err
-	}
-	told := sums[0]
-	columns := "a." + strings.ReplaceAll(alertColumns, ", ", ", a.")
-	alerts, err := sqldb.Collect(ctx, r.s.Pool, "notification.told-alerts",
-		"SELECT "+columns+from+" ORDER BY t.alert_id LIMIT ?", []any{id, limit}, scanAlert)
-	if err != nil {
-		return told, err
-	}
-	firing, err := sqldb.Collect(ctx, r.s.Pool, "notification.told-firing",
-		"SELECT a.id"+from+" AND t.firing = 1 ORDER BY t.alert_id LIMIT ?", []any{id, limit}, sqlvalue.ScanText)
-	if err != nil {
-		return told, err
-	}
-	for _, a := range alerts {
-		told.Alerts = append(told.Alerts, alert.ToldAlert{Alert: a, AsFiring: slices.Contains(firing, a.ID)})
-	}
-	return told, nil
-}
-
 // NotificationsOf implements repository.Notifications.
 func (r *Notifications) NotificationsOf(ctx context.Context, alertID string,
 	limit int,
@@ -228,14 +187,11 @@ func (r *Notifications) NotificationsOf(ctx context.Context, alertID string,
 	notifications, err := sqldb.Collect(ctx, r.s.Pool, "notification.of-alert",
 		"SELECT "+notificationColumns+" FROM scheduler_notification WHERE id IN (SELECT notification_id FROM "+
 			"scheduler_notification_alert WHERE alert_id = ?) ORDER BY create_time, id LIMIT ?", []any{alertID, limit},
-		scanNotification)
+		scanOne)
 	if err != nil || len(notifications) == 0 {
 		return nil, nil, err
 	}
-	ids := make([]string, len(notifications))
-	for i, n := range notifications {
-		ids[i] = n.ID
-	}
+	ids := convert.All(notifications, func(n alert.Notification) string { return n.ID })
 	in, args := r.s.Dialect.In("notification_id", ids)
 	deliveries, err := sqldb.Collect(ctx, r.s.Pool, "delivery.of-alert",
 		"SELECT "+deliveryColumns+" FROM scheduler_alert_delivery WHERE "+in+" ORDER BY start_time, notification_id, "+

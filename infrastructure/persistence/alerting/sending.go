@@ -17,10 +17,13 @@ func (w *writer) EndDelivery(ctx context.Context, n alert.Notification, d alert.
 	}
 	found, err := w.c.Exec(ctx, "notification.conclude",
 		"UPDATE scheduler_notification SET state = ?, next_try = ?, lease_node = NULL, lease_until = NULL, why = ?, "+
-			"update_time = ? WHERE id = ? AND state = ? AND lease_node = ? AND attempts = ?", string(n.State),
-		sqlvalue.TimeArg(n.NextTry), sqlvalue.TextOrNull(cut(n.Why)), sqlvalue.TimeArg(n.UpdateTime), n.ID,
+			"update_time = ?, named = ? WHERE id = ? AND state = ? AND lease_node = ? AND attempts = ?", string(n.State),
+		sqlvalue.TimeArg(n.NextTry), sqlvalue.TextOrNull(cut(n.Why)), sqlvalue.TimeArg(n.UpdateTime), namedBy(d), n.ID,
 		string(alert.NotificationOpen), d.NodeID, d.Attempt)
-	return found == 1, err
+	if err != nil || found != 1 {
+		return false, err
+	}
+	return true, w.listed(ctx, d)
 }
 
 // CloseNotification implements repository.AlertWriter.

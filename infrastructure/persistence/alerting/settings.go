@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -95,16 +96,14 @@ func (r *Settings) ResealAlertSetting(ctx context.Context, s alert.Setting, form
 
 // settingAt says why a setting is not at a version.
 func settingAt(ctx context.Context, c *sqldb.Conn, kind alert.Kind, id string, version int) error {
-	found, err := sqldb.Collect(ctx, c, "alert-setting.version",
-		"SELECT version FROM scheduler_alert_setting WHERE id = ? AND kind = ?", []any{id, string(kind)}, sqlvalue.ScanInt)
-	switch {
-	case err != nil:
+	now, err := sqldb.One(ctx, c, "alert-setting.version",
+		"SELECT version FROM scheduler_alert_setting WHERE id = ? AND kind = ?", []any{id, string(kind)}, sqlvalue.ScanInt,
+		apperror.NotFound(kind.Noun(), id))
+	if err != nil {
 		return err
-	case len(found) == 0:
-		return apperror.NotFound(kind.Noun(), id)
 	}
 	return apperror.Conflict("stale_version", "the %s is at version %d, not %d: read it again and repeat the edit",
-		kind.Noun(), found[0], version)
+		kind.Noun(), now, version)
 }
 
 // DropAlertSetting implements repository.AlertSettings.
@@ -127,16 +126,9 @@ func (r *Settings) AlertSetting(ctx context.Context, kind alert.Kind, id string)
 	if !sqlvalue.IsASCIIID(id) {
 		return s, apperror.NotFound(kind.Noun(), id)
 	}
-	found, err := sqldb.Collect(ctx, r.s.Pool, "alert-setting.get",
+	return sqldb.One(ctx, r.s.Pool, "alert-setting.get",
 		"SELECT "+settingColumns+" FROM scheduler_alert_setting WHERE id = ? AND kind = ?", []any{id, string(kind)},
-		scanSetting)
-	if err != nil {
-		return s, err
-	}
-	if len(found) == 0 {
-		return s, apperror.NotFound(kind.Noun(), id)
-	}
-	return found[0], nil
+		scanSetting, apperror.NotFound(kind.Noun(), id))
 }
 
 // ListAlertSettings implements repository.AlertSettings.
@@ -168,10 +160,7 @@ func (r *Settings) ListAlertSettings(ctx context.Context, kind alert.Kind, group
 
 // AlertSettings implements repository.AlertSettings.
 func (r *Settings) AlertSettings(ctx context.Context, kinds []alert.Kind, limit int) ([]alert.Setting, error) {
-	names := make([]string, len(kinds))
-	for i, kind := range kinds {
-		names[i] = string(kind)
-	}
+	names := convert.All(kinds, func(kind alert.Kind) string { return string(kind) })
 	in, args := r.s.Dialect.InAny("kind", names)
 	return sqldb.Collect(ctx, r.s.Pool, "alert-setting.all",
 		"SELECT "+settingColumns+" FROM scheduler_alert_setting WHERE "+in+" ORDER BY kind, name LIMIT ?",
@@ -180,10 +169,6 @@ func (r *Settings) AlertSettings(ctx context.Context, kinds []alert.Kind, limit 
 
 // CountAlertSettings implements repository.AlertSettings.
 func (r *Settings) CountAlertSettings(ctx context.Context, kind alert.Kind) (int, error) {
-	n, err := sqldb.Collect(ctx, r.s.Pool, "alert-setting.count",
-		"SELECT COUNT(*) FROM scheduler_alert_setting WHERE kind = ?", []any{string(kind)}, sqlvalue.ScanInt)
-	if err != nil {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return r.s.Pool.Number(ctx, "alert-setting.count",
+		"SELECT COUNT(*) FROM scheduler_alert_setting WHERE kind = ?", string(kind))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,34 +23,40 @@ type writer struct{ c *sqldb.Conn }
 // NewWriter gives the repository inside of the transaction of c.
 func NewWriter(c *sqldb.Conn) repository.AlertWriter { return &writer{c} }
 
-// LatestEpisodes implements repository.AlertWriter. Ids sort by first evidence.
-func (w *writer) LatestEpisodes(ctx context.Context, fingerprints []string) ([]*alert.Alert, error) {
-	return w.read(ctx, "alert.latest", sqlvalue.LockOrder(fingerprints), func(in string) string {
-		return "SELECT " + alertColumns + " FROM scheduler_alert WHERE id IN (SELECT MAX(id) FROM scheduler_alert WHERE " +
-			in + " GROUP BY fingerprint) ORDER BY fingerprint"
-	}, "fingerprint")
-}
-
-// AlertsByID implements repository.AlertWriter.
-func (w *writer) AlertsByID(ctx context.Context, ids []string) ([]*alert.Alert, error) {
-	return w.read(ctx, "alert.by-id", sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), func(in string) string {
-		return "SELECT " + alertColumns + " FROM scheduler_alert WHERE " + in + " ORDER BY id"
-	}, "id")
-}
-
-func (w *writer) read(ctx context.Context, name string, keys []string, query func(in string) string,
-	column string,
-) (out []*alert.Alert, err error) {
-	for len(keys) > 0 {
-		n := min(len(keys), w.c.Dialect.MaxRows)
-		in, args := w.c.Dialect.In(column, keys[:n])
-		found, err := sqldb.Collect(ctx, w.c, name, query(in), args, scanAlert)
+// LatestEpisodes implements repository.AlertWriter. Ids sort by first evidence. The one that holds
+// its fingerprint is the latest, also where another has a later id, because the store's clock was
+// set back since.
+func (w *writer) LatestEpisodes(ctx context.Context, fingerprints []string) (out []*alert.Alert, err error) {
+	for part := range slices.Chunk(sqlvalue.LockOrder(fingerprints), w.c.Dialect.MaxRows/2) {
+		in, args := w.c.Dialect.In("fingerprint", part)
+		open, openArgs := w.c.Dialect.In("open_key", part)
+		found, err := sqldb.Collect(ctx, w.c, "alert.latest",
+			"SELECT "+alertColumns+" FROM scheduler_alert WHERE id IN (SELECT MAX(id) FROM scheduler_alert WHERE "+in+
+				" GROUP BY fingerprint) UNION ALL SELECT "+alertColumns+" FROM scheduler_alert WHERE "+open,
+			append(args, openArgs...), scanAlert)
 		if err != nil {
 			return nil, err
 		}
-		out, keys = append(out, found...), keys[n:]
+		latest := make(map[string]*alert.Alert, len(found))
+		for _, a := range found {
+			if former := latest[a.Fingerprint]; former == nil || a.Held {
+				latest[a.Fingerprint] = a
+			}
+		}
+		for _, fingerprint := range part {
+			if a := latest[fingerprint]; a != nil {
+				out = append(out, a)
+			}
+		}
 	}
 	return out, nil
+}
+
+// AlertsByID implements repository.AlertWriter.
+func (w *writer) AlertsByID(ctx context.Context, ids []string) (out []*alert.Alert, err error) {
+	ids = sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids))
+	return sqldb.CollectIn(ctx, w.c, "alert.by-id", "SELECT "+alertColumns+
+		" FROM scheduler_alert WHERE {in} ORDER BY id", "id", ids, scanAlert)
 }
 
 // AddAlerts implements repository.AlertWriter. It goes row by row: no answer to an
@@ -90,13 +97,12 @@ func (w *writer) UpdateAlert(ctx context.Context, a *alert.Alert, seq int64) (bo
 // LastNotification implements repository.AlertWriter.
 func (w *writer) LastNotification(ctx context.Context, groupKey, channelID string,
 ) (n alert.Notification, found bool, err error) {
-	rows, err := sqldb.Collect(ctx, w.c, "notification.last",
+	n, found, err = sqldb.First(ctx, w.c, "notification.last",
 		"SELECT "+notificationColumns+" FROM scheduler_notification WHERE group_key = ? AND channel_id = ? "+
-			"ORDER BY number DESC LIMIT 1", []any{groupKey, channelID}, scanNotification)
-	if err != nil || len(rows) == 0 {
+			"ORDER BY number DESC LIMIT 1", []any{groupKey, channelID}, scanOne)
+	if err != nil || !found {
 		return n, false, err
 	}
-	n = rows[0]
 	n.Alerts, err = alertsOf(ctx, w.c, n.ID)
 	return n, err == nil, err
 }
@@ -186,49 +192,40 @@ func bodyOrNull(body alert.Content) any {
 // PlanAlert implements repository.AlertWriter.
 func (w *writer) PlanAlert(ctx context.Context, id string, seq int64, due, next time.Time) (bool, error) {
 	n, err := w.c.Exec(ctx, "alert.plan",
-		"UPDATE scheduler_alert SET notify_due = ? WHERE id = ? AND seq = ? AND notify_due = ?", sqlvalue.TimeArg(next), id,
-		seq, sqlvalue.TimeArg(due))
+		"UPDATE scheduler_alert SET notify_due = ?, planned = CASE WHEN status = ? THEN planned ELSE 1 END WHERE id = ? AND "+
+			"seq = ? AND notify_due = ?", sqlvalue.TimeArg(next), string(alert.Resolved), id, seq, sqlvalue.TimeArg(due))
 	return n == 1, err
 }
 
-// Told implements repository.AlertWriter.
-func (w *writer) Told(ctx context.Context, alertIDs []string) (out []repository.Told, err error) {
-	for ids := sqlvalue.LockOrder(alertIDs); len(ids) > 0; {
-		n := min(len(ids), w.c.Dialect.MaxRows)
-		in, args := w.c.Dialect.In("a.alert_id", ids[:n])
-		found, err := sqldb.Collect(ctx, w.c, "notification.told",
-			"SELECT t.alert_id, t.channel_id, t.group_key, t.state, t.why, t.fresh, t.seq, t.told_at, l.recipients FROM "+
-				"(SELECT a.alert_id, n.channel_id, n.group_key, n.state, CASE WHEN n.state = ? THEN n.why END AS why, "+
-				"MIN(CASE WHEN n.state = ? AND n.attempts = 0 THEN 1 ELSE 0 END) AS fresh, MAX(a.seq) AS seq, "+
-				"MAX(CASE WHEN n.state = ? THEN n.update_time ELSE n.next_try END) AS told_at, MAX(n.number) AS number "+
-				"FROM scheduler_notification_alert a JOIN scheduler_notification n ON n.id = a.notification_id "+
-				"WHERE "+in+" GROUP BY 1, 2, 3, 4, 5) t JOIN scheduler_notification l ON l.group_key = t.group_key AND "+
-				"l.channel_id = t.channel_id AND l.number = t.number",
-			append([]any{
-				string(alert.NotificationSuppressed), string(alert.NotificationOpen), string(alert.NotificationSent),
-			}, args...), func(rows *sql.Rows) (t repository.Told, err error) {
-				var why, recipients text
-				var at sqlvalue.DBTime
-				err = rows.Scan(&t.AlertID, &t.ChannelID, &t.GroupKey, &t.State, &why, &t.Fresh, &t.Seq, &at, &recipients)
-				t.Why, t.At, t.To = string(why), at.Time(), recipientsOf(recipients)
-				return t, err
-			})
-		if err != nil {
-			return nil, err
-		}
-		out, ids = append(out, found...), ids[n:]
-	}
-	return out, nil
+// PlannedAlerts implements repository.AlertWriter.
+func (w *writer) PlannedAlerts(ctx context.Context, ids []string) ([]string, error) {
+	in, args := w.c.Dialect.InAny("id", ids)
+	return sqldb.Collect(ctx, w.c, "alert.planned", "SELECT id FROM scheduler_alert WHERE "+in+" AND planned = 1 ORDER BY id",
+		args, sqlvalue.ScanText)
+}
+
+// PlannedMessages implements repository.AlertWriter.
+func (w *writer) PlannedMessages(ctx context.Context, alertIDs []string) (out []repository.PlannedMessage, err error) {
+	return sqldb.CollectIn(ctx, w.c, "notification.told",
+		"SELECT t.alert_id, t.channel_id, t.group_key, t.state, t.why, t.fresh, t.seq, t.told_at, l.recipients FROM "+
+			"(SELECT a.alert_id, n.channel_id, n.group_key, n.state, CASE WHEN n.state = ? THEN n.why END AS why, "+
+			"MIN(CASE WHEN n.state = ? AND n.attempts = 0 THEN 1 ELSE 0 END) AS fresh, MAX(a.seq) AS seq, "+
+			"MAX(CASE WHEN n.state = ? THEN n.update_time ELSE n.next_try END) AS told_at, MAX(n.number) AS number "+
+			"FROM scheduler_notification_alert a JOIN scheduler_notification n ON n.id = a.notification_id "+
+			"WHERE {in} GROUP BY 1, 2, 3, 4, 5) t JOIN scheduler_notification l ON l.group_key = t.group_key AND "+
+			"l.channel_id = t.channel_id AND l.number = t.number", "a.alert_id", sqlvalue.LockOrder(alertIDs),
+		func(rows *sql.Rows) (t repository.PlannedMessage, err error) {
+			var why, recipients text
+			var at sqlvalue.DBTime
+			err = rows.Scan(&t.AlertID, &t.ChannelID, &t.GroupKey, &t.State, &why, &t.Fresh, &t.Seq, &at, &recipients)
+			t.Why, t.At, t.To = string(why), at.Time(), recipientsOf(recipients)
+			return t, err
+		}, string(alert.NotificationSuppressed), string(alert.NotificationOpen), string(alert.NotificationSent))
 }
 
 // CountNotifications implements repository.AlertWriter.
 func (w *writer) CountNotifications(ctx context.Context, channelID string, since time.Time, limit int) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "notification.count",
+	return w.c.Number(ctx, "notification.count",
 		"SELECT COUNT(*) FROM (SELECT 1 FROM scheduler_notification WHERE channel_id = ? AND create_time > ? AND "+
-			"state <> ? LIMIT ?) c", []any{channelID, sqlvalue.TimeArg(since), string(alert.NotificationSuppressed), limit},
-		sqlvalue.ScanInt)
-	if err != nil {
-		return 0, err
-	}
-	return int(n[0]), nil
+			"state <> ? LIMIT ?) c", channelID, sqlvalue.TimeArg(since), string(alert.NotificationSuppressed), limit)
 }

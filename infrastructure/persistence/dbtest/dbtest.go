@@ -4,17 +4,13 @@ package dbtest
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -38,7 +34,7 @@ func Each(t *testing.T, test func(t *testing.T, cfg persistence.Config)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
 	t.Run("mysql", func(t *testing.T) {
 		NeedMySQL(t)
-		test(t, MySQL(t))
+		test(t, Migrated(t))
 	})
 }
 
@@ -106,27 +102,6 @@ func SQLiteFrom(t testing.TB, data []byte) persistence.Config {
 	return persistence.Config{Config: sqldb.Config{Driver: "sqlite", Path: path, Synchronous: "NORMAL"}, AutoMigrate: true}
 }
 
-// MySQL is the configuration of a scratch database, which is dropped at the
-// end of the test.
-func MySQL(t testing.TB) persistence.Config {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(os.Getenv(envDSN))
-	require.NoError(t, err)
-	name := "ps_test_" + random(t)
-	cfg.DBName = ""
-	admin, err := sql.Open("mysql", cfg.FormatDSN())
-	require.NoError(t, err)
-	_, err = admin.ExecContext(context.Background(), "CREATE DATABASE "+name)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		_, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name)
-		require.NoError(t, err)
-		require.NoError(t, admin.Close())
-	})
-	cfg.DBName = name
-	return persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: cfg.FormatDSN()}, AutoMigrate: true}
-}
-
 // Open opens a store and closes it at the end of the test.
 func Open(t testing.TB, cfg persistence.Config) *persistence.Store {
 	t.Helper()
@@ -134,14 +109,6 @@ func Open(t testing.TB, cfg persistence.Config) *persistence.Store {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
-}
-
-func random(t testing.TB) string {
-	t.Helper()
-	b := make([]byte, 6)
-	_, err := rand.Read(b)
-	require.NoError(t, err, fmt.Sprintf("read %d random bytes", len(b)))
-	return hex.EncodeToString(b)
 }
 
 // Raw is a bare connection to a scratch database, to look or to meddle behind

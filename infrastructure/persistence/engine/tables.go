@@ -27,7 +27,9 @@ type Tables struct {
 	*record.Records
 	*record.RunTokens
 	*record.Outbox
+	*record.Asides
 	*registry.Nodes
+	*registry.StoreStates
 	*group.Groups
 	*backfill.Backfills
 	*retention.Retention
@@ -37,19 +39,21 @@ type Tables struct {
 // ask over those of aside.
 func NewTables(s, aside *sqldb.Core) *Tables {
 	return &Tables{
-		Jobs:       job.NewJobs(s.Pool),
-		Executions: execution.NewExecutions(s.Pool),
-		Locks:      registry.NewLocks(aside),
-		Plans:      job.NewPlans(s.Pool),
-		Claims:     execution.NewClaims(s.Pool),
-		Counts:     NewCounts(s.Pool),
-		Fires:      inflight.NewFires(s.Pool),
-		Records:    record.NewRecords(s.Pool),
-		RunTokens:  record.NewRunTokens(s.Pool),
-		Outbox:     record.NewOutbox(s),
-		Nodes:      registry.NewNodes(aside),
-		Groups:     group.NewGroups(s),
-		Backfills:  backfill.NewBackfills(s.Pool),
-		Retention:  retention.New(s),
+		Jobs:        job.NewJobs(s.Pool),
+		Executions:  execution.NewExecutions(s.Pool),
+		Locks:       registry.NewLocks(aside),
+		Plans:       job.NewPlans(s.Pool),
+		Claims:      execution.NewClaims(s.Pool),
+		Counts:      NewCounts(s.Pool),
+		Fires:       inflight.NewFires(s.Pool),
+		Records:     record.NewRecords(s.Pool),
+		RunTokens:   record.NewRunTokens(s.Pool),
+		Outbox:      record.NewOutbox(s),
+		Asides:      record.NewAsides(s.Pool),
+		Nodes:       registry.NewNodes(aside),
+		StoreStates: registry.NewStoreStates(aside),
+		Groups:      group.NewGroups(s),
+		Backfills:   backfill.NewBackfills(s.Pool),
+		Retention:   retention.New(s),
 	}
 }

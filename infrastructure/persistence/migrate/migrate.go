@@ -59,6 +59,9 @@ func Open(ctx context.Context, cfg sqldb.Config) (*Migrator, error) {
 		m.dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
 	case dialect.SQLite:
+		if err := refuseRestoring(cfg.Path); err != nil {
+			return nil, err
+		}
 		m.dialect = goose.DialectSQLite3
 		m.guard = func(ctx context.Context, work func() error) error { return sqliteGuard(ctx, cfg.Path, work) }
 		// Guarded too: of two that make the same new file, one would find it locked.

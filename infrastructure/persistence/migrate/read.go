@@ -78,6 +78,12 @@ func ReadSchema(ctx context.Context, cfg sqldb.Config) (s Schema, err error) {
 	return schemaOf(files, folder, applied, serves)
 }
 
+// Target is the version of the schema to which this program brings a store.
+func Target() (int64, error) {
+	s, err := schemaOf(migrations.SQLite, "sqlite", nil, 0)
+	return s.Target, err
+}
+
 // schemaReader reads what the schema says of itself.
 type schemaReader struct {
 	db *sql.DB

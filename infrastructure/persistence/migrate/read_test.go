@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	migrations "github.com/platform-scheduler/platform-scheduler/sql"
 )
 
 func TestTheSchemaIsReadBesideAServer(t *testing.T) {
@@ -69,4 +71,17 @@ func TestAWayBackIsThereWhileTheSchemaServesItsMaker(t *testing.T) {
 	} {
 		require.Equal(t, c.back, c.s.WayBack(), "%+v", c.s)
 	}
+}
+
+// A step that one store lacks is found without a server.
+func TestBothStoresHaveTheSameSteps(t *testing.T) {
+	names := func(files fs.FS, folder string) (names []string) {
+		entries, err := fs.ReadDir(files, folder)
+		require.NoError(t, err)
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	require.Equal(t, names(migrations.SQLite, "sqlite"), names(migrations.MySQL, "mysql"))
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -13,6 +14,19 @@ import (
 // UnfinishedCopy is a table that stands in the target while a copy is not
 // finished: no server opens such a store, and the next copy starts it over.
 const UnfinishedCopy = "scheduler_copy_unfinished"
+
+// UnfinishedFile is where a restore makes the SQLite store of a path. No server opens the store while it is there, and
+// the next restore starts it over.
+func UnfinishedFile(path string) string { return path + ".restoring" }
+
+// refuseRestoring is an error where a restore has not finished the SQLite store of a path.
+func refuseRestoring(path string) error {
+	if _, err := os.Stat(UnfinishedFile(path)); err == nil {
+		return fmt.Errorf("a restore of %s was interrupted; run `platform-scheduler store restore` again, which starts it "+
+			"over, or remove %s", path, UnfinishedFile(path))
+	}
+	return nil
+}
 
 // CopyUnfinished reports whether a MySQL store is what an interrupted copy left.
 func CopyUnfinished(ctx context.Context, db *sql.DB) (bool, error) {
@@ -31,8 +45,8 @@ func (m *Migrator) refuseUnfinished(ctx context.Context, driver string) error {
 	}
 	unfinished, err := CopyUnfinished(ctx, m.db)
 	if err == nil && unfinished {
-		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` again, which " +
-			"starts it over, or use another database")
+		err = errors.New("a copy into this store was interrupted; run `platform-scheduler migrate copy` or `store restore` " +
+			"again, which starts it over, or use another database")
 	}
 	return err
 }

@@ -99,7 +99,7 @@ func (r *Reader) FoldState(ctx context.Context) (repository.Fold, error) {
 }
 
 func foldState(ctx context.Context, c *sqldb.Conn, lock string) (f repository.Fold, ok bool, err error) {
-	found, err := sqldb.Collect(ctx, c, "fold.state",
+	return sqldb.First(ctx, c, "fold.state",
 		"SELECT seq, ids, scopes, folded_until, whole, lacking_since, noted FROM scheduler_fold WHERE id = ?"+lock,
 		[]any{theFold}, func(rows *sql.Rows) (f repository.Fold, err error) {
 			var ids []byte
@@ -116,10 +116,6 @@ func foldState(ctx context.Context, c *sqldb.Conn, lock string) (f repository.Fo
 			f.IDs, err = divided(ids)
 			return f, err
 		})
-	if err != nil || len(found) == 0 {
-		return f, false, err
-	}
-	return found[0], true, nil
 }
 
 // digestsAtOnce bounds the digests of one read: some 6 MB at the very most.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -130,26 +131,17 @@ func (r *Reader) OpenedBefore(ctx context.Context, before time.Time, limit int) 
 // GroupsOf implements repository.DigestReader.
 func (r *Reader) GroupsOf(ctx context.Context, jobs []repository.BinaryID) (map[repository.BinaryID]string, error) {
 	out := make(map[repository.BinaryID]string, len(jobs))
-	for part := range slices.Chunk(jobs, r.c.Dialect.MaxRows) {
-		ids := make([]string, len(part))
-		for i, job := range part {
-			ids[i] = identity.Text(job)
-		}
-		in, args := r.c.Dialect.In("id", ids)
-		_, err := sqldb.Collect(ctx, r.c, "fold.groups", "SELECT id, group_name FROM scheduler_job_definition WHERE "+in, args,
-			func(rows *sql.Rows) (id string, err error) {
-				var group string
-				if err = rows.Scan(&id, &group); err != nil {
-					return id, err
-				}
-				if job, ok := identity.Bytes(id); ok {
-					out[job] = group
-				}
-				return id, nil
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	ids := convert.All(jobs, identity.Text)
+	_, err := sqldb.CollectIn(ctx, r.c, "fold.groups", "SELECT id, group_name FROM scheduler_job_definition WHERE {in}",
+		"id", ids, func(rows *sql.Rows) (id string, err error) {
+			var group string
+			if err = rows.Scan(&id, &group); err != nil {
+				return id, err
+			}
+			if job, ok := identity.Bytes(id); ok {
+				out[job] = group
+			}
+			return id, nil
+		})
+	return out, err
 }

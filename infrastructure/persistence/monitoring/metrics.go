@@ -46,15 +46,20 @@ func (r *MetricTable) PutMetrics(ctx context.Context, rows []series.Row) error {
 			samples = VALUES(samples), sum_value = VALUES(sum_value), min_value = VALUES(min_value),
 			max_value = VALUES(max_value)`
 	}
-	kinds, now := series.NewCatalogue(), sqlvalue.TimeText(r.s.Clock.Now())
+	kinds := series.NewCatalogue()
 	for part := range slices.Chunk(rows, metricsBatch) {
 		err := r.s.Change(ctx, repository.LaneLogs, "put-metrics", func(ctx context.Context, c *sqldb.Conn) error {
+			now, err := c.StoreTime(ctx)
+			if err != nil {
+				return err
+			}
+			written := sqlvalue.TimeText(now)
 			return bulk.Insert(ctx, c, "metrics.put", "scheduler_metrics ("+metricColumns+")", metricWidth, replace, part,
 				func(args []any, row series.Row) []any {
 					def, _ := kinds.Find(row.Name)
 					about, _ := json.Marshal(dimensions{row.NodeID, row.Group}) // two strings always can be
 					return append(args, row.ID(), row.Name, bounded(row.Value(def.Kind)), string(about),
-						sqlvalue.TimeText(row.Time), now, int64(row.Period/time.Second), row.DimHash(), row.NodeID, row.Group,
+						sqlvalue.TimeText(row.Time), written, int64(row.Period/time.Second), row.DimHash(), row.NodeID, row.Group,
 						row.Samples, row.Sum, row.Min, row.Max)
 				})
 		})
@@ -117,12 +122,9 @@ func (r *MetricTable) MergedMetrics(ctx context.Context, name string, period tim
 // MetricsSpan implements repository.MetricRows.
 func (r *MetricTable) MetricsSpan(ctx context.Context, period time.Duration) (oldest, newest time.Time, err error) {
 	type span struct{ oldest, newest sqlvalue.DBTime }
-	found, err := sqldb.Collect(ctx, r.s.Pool, "metrics.span",
+	found, _, err := sqldb.First(ctx, r.s.Pool, "metrics.span",
 		"SELECT MIN(collect_time), MAX(collect_time) FROM scheduler_metrics WHERE period = ?",
 		[]any{int64(period / time.Second)},
 		func(rows *sql.Rows) (s span, err error) { return s, rows.Scan(&s.oldest, &s.newest) })
-	if err != nil || len(found) == 0 {
-		return oldest, newest, err
-	}
-	return found[0].oldest.Time(), found[0].newest.Time(), nil
+	return found.oldest.Time(), found.newest.Time(), err
 }

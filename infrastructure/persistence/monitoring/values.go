@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
@@ -64,17 +65,11 @@ func divided(b []byte) ([]repository.BinaryID, error) {
 // statement's text stays prepared for any number.
 func inBytes[T any](d *dialect.Dialect, column string, values []T, bytes func(T) []byte) (string, []any) {
 	if d.IsSQLite() {
-		texts := make([]string, len(values))
-		for i, v := range values {
-			texts[i] = hex.EncodeToString(bytes(v))
-		}
+		texts := convert.All(values, func(v T) string { return hex.EncodeToString(bytes(v)) })
 		list, _ := json.Marshal(texts) // a slice of strings always marshals
 		return column + " IN (SELECT unhex(value) FROM json_each(?))", []any{string(list)}
 	}
-	args := make([]any, len(values))
-	for i, v := range values {
-		args[i] = bytes(v)
-	}
+	args := convert.All(values, func(v T) any { return bytes(v) })
 	return column + " IN (" + dialect.Marks(len(values)) + ")", args
 }
 

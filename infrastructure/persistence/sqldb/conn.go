@@ -27,13 +27,16 @@ type Conn struct {
 	observe Observer
 	orm     *gorm.DB
 	unread  *unreadRows
+	full    *fullness
 	// Transaction is the transaction's name, empty for a pool.
 	Transaction string
-	// aborted is the first error that ended the transaction at the server. What
-	// follows must not run: after a deadlock it would commit by itself.
+	// aborted is the first error that ended the transaction at the server. The
+	// next statement must not run: after a deadlock it would commit by itself.
 	aborted error
 	// VerifyFirst: Finish and Move look before they write, see ErrVerifyFirst.
 	VerifyFirst bool
+	// LocksMet: the transaction met rows of jobs that others had locked.
+	LocksMet bool
 	// EventsAdded: the transaction has added events; see Config.
 	EventsAdded bool
 }
@@ -89,12 +92,13 @@ func (c *Conn) done(name string, start time.Duration, err error) error {
 	if err == nil {
 		return nil
 	}
+	c.full.note(c.Dialect, name, err)
 	k := c.Dialect.Kind(err)
 	err = c.Dialect.Describe(name, err)
 	if c.Transaction == "" {
 		return c.Dialect.Unavailable(err)
 	}
-	if k == dialect.Retry || k == dialect.Broken || k == dialect.Away {
+	if k == dialect.Retry || k == dialect.Broken || k == dialect.Away || k == dialect.Unknown {
 		c.aborted = err
 	}
 	return err
@@ -155,8 +159,8 @@ func (n *named) QueryContext(ctx context.Context, query string, args ...any) (*s
 }
 
 // boundGormReads bounds what GORM reads, see repository.BoundStatement: its rows are
-// read after QueryContext has returned. What GORM writes is inside of
-// transactions, which are bounded as a whole.
+// read after QueryContext has returned. The writes of GORM are inside
+// of transactions, which are bounded as a whole.
 func boundGormReads(orm *gorm.DB) error {
 	const key = "ps:statement-timeout"
 	reads := orm.Callback().Query()

@@ -76,6 +76,8 @@ type Core struct {
 	Log     *slog.Logger
 	observe Observer
 	unread  *unreadRows
+	full    *fullness
+	wary    *wary
 	// eventsAdded is Config's.
 	eventsAdded func()
 	info        Info
@@ -91,7 +93,15 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Core{Clock: cfg.Clock, Log: cfg.Logger, observe: cfg.Observe, eventsAdded: cfg.EventsAdded, closers: &closers{}}
+	s := &Core{
+		Clock:       cfg.Clock,
+		Log:         cfg.Logger,
+		observe:     cfg.Observe,
+		eventsAdded: cfg.EventsAdded,
+		closers:     &closers{},
+		wary:        &wary{},
+	}
+	s.full = &fullness{clock: cfg.Clock, log: cfg.Logger}
 	s.unread = &unreadRows{clock: cfg.Clock, log: cfg.Logger, count: cfg.Unreadable, seen: map[unreadKey]*sighting{}}
 	if err := s.open(ctx, cfg); err != nil {
 		_ = s.Close()
@@ -184,7 +194,9 @@ func (s *Core) Aside() *Core {
 
 // ConnOver is a Conn whose statements run over a connection of the caller's.
 func (s *Core) ConnOver(pool gorm.ConnPool) *Conn {
-	return &Conn{ConnPool: pool, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread}
+	return &Conn{
+		ConnPool: pool, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread, full: s.full,
+	}
 }
 
 // closers end what a store has opened, the latest first.

@@ -35,6 +35,28 @@ func TestLanesServeTheMostUrgentFirst(t *testing.T) {
 	})
 }
 
+// A lane that was passed over three times goes first once. Then it waits like before.
+func TestALaneThatWasPassedOverGoesFirstOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l laneLock
+		require.NoError(t, l.lock(t.Context(), repository.LaneFire))
+		var order []repository.Lane
+		const fire, retention = repository.LaneFire, repository.LaneRetention
+		for _, lane := range []repository.Lane{retention, retention, fire, fire, fire, fire, fire} {
+			go func() {
+				if l.lock(context.Background(), lane) == nil {
+					order = append(order, lane)
+					l.unlock()
+				}
+			}()
+			synctest.Wait()
+		}
+		l.unlock()
+		synctest.Wait()
+		require.Equal(t, []repository.Lane{fire, fire, fire, retention, fire, fire, retention}, order)
+	})
+}
+
 func TestAWaiterThatGivesUpPassesItsTurnOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l laneLock

@@ -38,7 +38,7 @@ func (p pools) QueryRowContext(ctx context.Context, query string, args ...any) *
 	return p.of(ctx).QueryRowContext(ctx, query, args...)
 }
 
-// Stats returns the state of the connections, by what they are for. Those of the beats are not among them.
+// Stats returns the state of the connections, by what they are for. The connections of the beats are not among them.
 func (s *Core) Stats() map[string]sql.DBStats {
 	stats := map[string]sql.DBStats{"engine": s.conns.own.Stats()}
 	if s.conns.callers != nil {

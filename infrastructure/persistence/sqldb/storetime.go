@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -15,7 +16,8 @@ func (c *Conn) StoreTime(ctx context.Context) (time.Time, error) {
 	if c.Dialect.IsSQLite() {
 		return c.Clock.Now().Truncate(time.Millisecond), nil
 	}
-	rows, err := Collect(ctx, c, "store.time", "SELECT UTC_TIMESTAMP(3)", nil,
+	now, _ := c.Now()
+	rows, err := Collect(ctx, c, "store.time", "SELECT "+now, nil,
 		func(rows *sql.Rows) (t sqlvalue.DBTime, err error) {
 			err = rows.Scan(&t)
 			return t, err
@@ -34,5 +36,5 @@ func (c *Conn) Now() (sql string, args []any) {
 	if c.Dialect.IsSQLite() {
 		return "?", []any{sqlvalue.TimeArg(c.Clock.Now())}
 	}
-	return "UTC_TIMESTAMP(3)", nil
+	return failpoint.StoreNow("UTC_TIMESTAMP(3)"), nil
 }

@@ -67,7 +67,7 @@ func (u *unreadRows) forget() {
 	}
 }
 
-// Unreadable implements repository.UnreadableRows.
+// Unreadable are the rows that were met lately, at most a thousand.
 func (s *Core) Unreadable() []repository.UnreadableRow {
 	u := s.unread
 	u.mu.Lock()

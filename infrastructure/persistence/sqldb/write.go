@@ -55,7 +55,7 @@ func (s *Core) ChangeWaiting(ctx context.Context, lane repository.Lane, name str
 	ctx, cancel := repository.BoundStatement(ctx)
 	defer cancel()
 	start := s.Clock.Monotonic()
-	careful, lost, broken := false, 0, 0
+	careful, lost, broken := s.looksFirst(lane), 0, 0
 	for {
 		err := s.attempt(ctx, lane, name, careful, fn)
 		if err == nil || errors.Is(err, repository.ErrCommitUnknown) {
@@ -105,7 +105,8 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	start := s.Clock.Monotonic()
 	tx, err := s.begin(ctx, lane)
 	if err != nil {
-		return fmt.Errorf("begin %s: %w", name, err)
+		s.full.note(s.Dialect, "begin "+name, err)
+		return s.Dialect.Describe("begin "+name, err)
 	}
 	open := true
 	defer func() {
@@ -114,9 +115,10 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 		}
 	}()
 	c := &Conn{
-		ConnPool: tx, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread,
+		ConnPool: tx, Dialect: s.Dialect, Clock: s.Clock, observe: s.observe, orm: s.orm, unread: s.unread, full: s.full,
 		Transaction: name, VerifyFirst: careful,
 	}
+	defer s.noteLocks(c)
 	if err := fn(ctx, c); err != nil {
 		if c.aborted != nil && s.Dialect.Kind(err) != s.Dialect.Kind(c.aborted) {
 			return fmt.Errorf("%w: %w", err, c.aborted)
@@ -148,8 +150,9 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 // commitError tells a commit that certainly did not happen from one that may
 // have. Only an answer of the server is certain; silence is not.
 func (s *Core) commitError(name string, err error) error {
+	s.full.note(s.Dialect, "commit "+name, err)
 	if s.Dialect.Refused(err) {
-		return fmt.Errorf("commit %s: %w", name, err)
+		return s.Dialect.Describe("commit "+name, err)
 	}
 	return fmt.Errorf("commit %s: %w: %w", name, repository.ErrCommitUnknown, err)
 }

@@ -1,4 +1,5 @@
-// Package storecopy copies a SQLite store into a MySQL or MariaDB store.
+// Package storecopy copies a store: that of a standalone into a MySQL or MariaDB store, each store into a backup, and a
+// backup into an empty store (docs/restore.md).
 package storecopy
 
 import (
@@ -25,11 +26,11 @@ type Progress struct {
 
 // Result is what a copy found that people must know of.
 type Result struct {
-	Rows int64
+	Rows int64 `json:"rows"`
 	// Secrets is the number of sealed secrets: their key is not in the store.
-	Secrets int64
+	Secrets int64 `json:"secrets"`
 	// Nodes are those that still hold runs, because they did not stop in order.
-	Nodes []string
+	Nodes []string `json:"nodes"`
 }
 
 // Copy puts everything of an SQLite store into a MySQL or MariaDB store, which
@@ -53,6 +54,11 @@ func Copy(ctx context.Context, from, to sqldb.Config, progress func(Progress)) (
 	if err != nil {
 		return r, fmt.Errorf("the store to copy: %w", err)
 	}
+	return into(ctx, source.DB(), to, progress)
+}
+
+// into fills an empty MySQL or MariaDB store with the rows of a SQLite store whose schema is that of this program.
+func into(ctx context.Context, from *sql.DB, to sqldb.Config, progress func(Progress)) (r Result, err error) {
 	target, err := migrate.Open(ctx, to)
 	if err != nil {
 		return r, err
@@ -66,7 +72,7 @@ func Copy(ctx context.Context, from, to sqldb.Config, progress func(Progress)) (
 		return r, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	c := &copier{from: source.DB(), to: db, progress: progress}
+	c := &copier{from: from, to: db, progress: progress}
 	err = target.Exclusively(ctx, func() error { return c.run(ctx) })
 	return c.result, err
 }
@@ -101,19 +107,26 @@ func (c *copier) run(ctx context.Context) error {
 			return fmt.Errorf("empty %s: %w", t.name, err)
 		}
 	}
-	for _, t := range c.tables {
-		if err := t.copy(ctx, c.from, c.to, c.progress); err != nil {
+	for i := range c.tables {
+		t := &c.tables[i]
+		if err := t.copy(ctx, c.from, c.to, func(done int64) error {
+			c.progress(Progress{Table: t.name, Done: done, Rows: t.rows})
+			return nil
+		}); err != nil {
 			return fmt.Errorf("copy %s: %w", t.name, err)
 		}
-		c.result.Rows += t.rows
+		c.result.Rows += t.read.rows
 	}
 	for _, t := range c.tables {
-		if err := t.verify(ctx, c.from, c.to); err != nil {
+		if err := t.verify(ctx, c.to); err != nil {
 			return err
 		}
 		c.progress(Progress{Table: t.name, Done: t.rows, Rows: t.rows, Verified: true})
 	}
 	if err := c.look(ctx); err != nil {
+		return err
+	}
+	if err := c.demand(ctx); err != nil {
 		return err
 	}
 	if _, err := c.to.ExecContext(ctx, "DROP TABLE "+migrate.UnfinishedCopy); err != nil {
@@ -122,16 +135,31 @@ func (c *copier) run(ctx context.Context) error {
 	return nil
 }
 
+// demand has the target refuse the programs that the source refuses: they do not know that it stands by.
+func (c *copier) demand(ctx context.Context) error {
+	var oldest int64
+	err := c.from.QueryRowContext(ctx, "SELECT min_version FROM "+migrate.CompatTable+" WHERE id = 1").Scan(&oldest)
+	if err == nil {
+		_, err = c.to.ExecContext(ctx, "UPDATE "+migrate.CompatTable+" SET min_version = GREATEST(min_version, ?) WHERE id = 1",
+			oldest)
+	}
+	if err != nil {
+		return fmt.Errorf("write down which programs the schema serves: %w", err)
+	}
+	return nil
+}
+
 // plan lists the tables, which must be the same on both sides.
 func (c *copier) plan(ctx context.Context) error {
-	names, err := sqlvalue.Texts(ctx, c.from,
-		"SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'scheduler|_%' ESCAPE '|' AND name NOT IN (?, "+
-			"?) ORDER BY name", migrate.SchemaTable, migrate.CompatTable)
+	names, err := tablesOf(ctx, c.from)
 	if err != nil {
-		return fmt.Errorf("list the tables: %w", err)
+		return err
 	}
 	for _, name := range names {
 		t, err := planTable(ctx, c.from, c.to, name)
+		if err == nil {
+			err = t.count(ctx, c.from)
+		}
 		if err != nil {
 			return err
 		}
@@ -164,9 +192,18 @@ func (c *copier) look(ctx context.Context) (err error) {
 	if err := c.from.QueryRowContext(ctx, "SELECT COUNT(*) FROM scheduler_secret").Scan(&c.result.Secrets); err != nil {
 		return fmt.Errorf("count the secrets: %w", err)
 	}
+	c.result.Nodes, err = holders(ctx, c.from)
+	return err
+}
+
+// holders are the nodes that hold runs.
+func holders(ctx context.Context, lite reader) ([]string, error) {
 	held := entity.HeldSpan()
-	c.result.Nodes, err = sqlvalue.Texts(ctx, c.from,
+	nodes, err := sqlvalue.Texts(ctx, lite,
 		"SELECT DISTINCT node_id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY node_id",
 		string(held.Lo), string(held.Hi))
-	return err
+	if err != nil {
+		return nil, fmt.Errorf("read which nodes hold runs: %w", err)
+	}
+	return nodes, nil
 }

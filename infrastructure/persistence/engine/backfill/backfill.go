@@ -27,6 +27,21 @@ type Backfills struct{ c *sqldb.Conn }
 // NewBackfills gives the repository over the connections of c.
 func NewBackfills(c *sqldb.Conn) *Backfills { return &Backfills{c} }
 
+// activeFailed is how an active backfill is stored that includes what failed. Nodes of
+// the former release would pass over that; they leave such a row to the others.
+const activeFailed = "ACTIVE_FAILED"
+
+// isActive finds active backfills.
+const isActive = "status IN ('" + string(entity.BackfillActive) + "', '" + activeFailed + "')"
+
+// statusText is how the status of a backfill is stored.
+func statusText(b entity.Backfill) string {
+	if b.IncludeFailed && b.Status == entity.BackfillActive {
+		return activeFailed
+	}
+	return string(b.Status)
+}
+
 // backfillRow is a row of scheduler_backfill.
 type backfillRow struct {
 	ID          string `gorm:"column:id;primaryKey"`
@@ -41,10 +56,12 @@ type backfillRow struct {
 	AlreadyRun  int
 	Started     int
 	OpenTimes   string
-	UserName    string
-	Version     int
-	CreateTime  sqlvalue.DBTime
-	UpdateTime  sqlvalue.DBTime
+	// IncludeFailed is false in rows of the former release.
+	IncludeFailed bool
+	UserName      string
+	Version       int
+	CreateTime    sqlvalue.DBTime
+	UpdateTime    sqlvalue.DBTime
 }
 
 // TableName implements GORM's Tabler.
@@ -53,9 +70,13 @@ func (backfillRow) TableName() string { return "scheduler_backfill" }
 func (r *backfillRow) entity() entity.Backfill {
 	b := entity.Backfill{
 		ID: r.ID, JobID: r.JobID, From: r.FromTime.Time(), To: r.ToTime.Time(), Cursor: r.CursorTime.Time(),
-		MaxParallel: r.MaxParallel, Status: entity.BackfillStatus(r.Status), Total: r.Planned, AlreadyRun: r.AlreadyRun,
-		Started: r.Started,
-		User:    r.UserName, Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+		MaxParallel: r.MaxParallel, IncludeFailed: r.IncludeFailed, Status: entity.BackfillStatus(r.Status),
+		Total: r.Planned, AlreadyRun: r.AlreadyRun,
+		Started: r.Started, User: r.UserName,
+		Version: r.Version, CreateTime: r.CreateTime.Time(), UpdateTime: r.UpdateTime.Time(),
+	}
+	if r.Status == activeFailed {
+		b.Status = entity.BackfillActive
 	}
 	var unread []entity.Unread
 	b.Schedule = sqlvalue.ReadJSON[schedule.Spec]("schedule", r.Schedule, &unread)
@@ -132,7 +153,7 @@ func (r *Backfills) ListBackfills(ctx context.Context, jobID string,
 // ActiveBackfills implements repository.Backfills.
 func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Backfill, error) {
 	var rows []backfillRow
-	err := r.c.GORM(ctx, "backfill.active").Where("status = 'ACTIVE'").Order("id").Limit(limit).Find(&rows).Error
+	err := r.c.GORM(ctx, "backfill.active").Where(isActive).Order("id").Limit(limit).Find(&rows).Error
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +163,11 @@ func (r *Backfills) ActiveBackfills(ctx context.Context, limit int) ([]entity.Ba
 // FiresAt implements repository.Backfills.
 func (r *Backfills) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
 	return firesAt(ctx, r.c, jobID, times)
+}
+
+// MadeGood implements repository.Backfills.
+func (r *Backfills) MadeGood(ctx context.Context, ids []string) (map[string]bool, error) {
+	return madeGood(ctx, r.c, ids)
 }
 
 // writer implements repository.BackfillWriter.
@@ -159,7 +185,8 @@ func (w *writer) Add(ctx context.Context, b entity.Backfill) error {
 	return w.c.GORM(ctx, "backfill.insert").Create(&backfillRow{
 		ID: b.ID, JobID: b.JobID, FromTime: sqlvalue.DBTime(b.From), ToTime: sqlvalue.DBTime(b.To), Schedule: string(spec),
 		CursorTime:  sqlvalue.DBTime(b.Cursor),
-		MaxParallel: b.MaxParallel, Status: string(b.Status), Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
+		MaxParallel: b.MaxParallel, IncludeFailed: b.IncludeFailed, Status: statusText(b),
+		Planned: b.Total, AlreadyRun: b.AlreadyRun, Started: b.Started,
 		OpenTimes: openTimes(b.Open), UserName: b.User, Version: 1, CreateTime: sqlvalue.DBTime(b.CreateTime),
 		UpdateTime: sqlvalue.DBTime(b.UpdateTime),
 	}).Error
@@ -174,8 +201,8 @@ func (w *writer) Get(ctx context.Context, id string) (entity.Backfill, error) {
 func (w *writer) Save(ctx context.Context, b entity.Backfill) error {
 	n, err := w.c.Exec(ctx, "backfill.save",
 		`UPDATE scheduler_backfill SET cursor_time = ?, status = ?, already_run = ?, started = ?, open_times = ?,
-		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND status = 'ACTIVE'`,
-		sqlvalue.TimeArg(b.Cursor), string(b.Status), b.AlreadyRun, b.Started, openTimes(b.Open),
+		update_time = ?, version = version + 1 WHERE id = ? AND version = ? AND `+isActive,
+		sqlvalue.TimeArg(b.Cursor), statusText(b), b.AlreadyRun, b.Started, openTimes(b.Open),
 		sqlvalue.TimeArg(b.UpdateTime), b.ID, b.Version)
 	if err == nil && n == 0 {
 		return apperror.Conflict("stale_version", "the backfill changed since version %d", b.Version)
@@ -186,6 +213,11 @@ func (w *writer) Save(ctx context.Context, b entity.Backfill) error {
 // FiresAt implements repository.BackfillWriter.
 func (w *writer) FiresAt(ctx context.Context, jobID string, times []time.Time) ([]*entity.Execution, error) {
 	return firesAt(ctx, w.c, jobID, times)
+}
+
+// MadeGood implements repository.BackfillWriter.
+func (w *writer) MadeGood(ctx context.Context, ids []string) (map[string]bool, error) {
+	return madeGood(ctx, w.c, ids)
 }
 
 var _ repository.Backfills = (*Backfills)(nil)

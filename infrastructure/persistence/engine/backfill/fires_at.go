@@ -72,3 +72,18 @@ func scanFire(rows *sql.Rows) (*entity.Execution, error) {
 	var e entity.Execution
 	return &e, rows.Scan(&e.ID, &e.FireKey, &e.Status)
 }
+
+// madeGood finds what was repeated with success, or is being repeated: the retries of a
+// run, and their retries, name it as their root.
+func madeGood(ctx context.Context, c *sqldb.Conn, ids []string) (map[string]bool, error) {
+	good := map[string]bool{}
+	_, err := sqldb.CollectIn(ctx, c, "execution.made-good",
+		`SELECT DISTINCT r.root_id FROM scheduler_execution_replay r JOIN scheduler_job_execution e
+		ON e.id = r.execution_id WHERE e.status IN ('WAITING', 'RUNNING', 'SUCCESS') AND {in}`, "r.root_id", ids,
+		func(rows *sql.Rows) (root string, err error) {
+			err = rows.Scan(&root)
+			good[root] = true
+			return root, err
+		})
+	return good, err
+}

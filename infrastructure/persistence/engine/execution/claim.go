@@ -14,8 +14,16 @@ import (
 )
 
 // claimable selects the runs of one queue that may start, in claim order.
-const claimable = " WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR " +
-	"start_deadline > ?) ORDER BY claim_key, id LIMIT ?"
+func (w *executionWriter) claimable(q entity.Queue, r repository.ClaimRequest, now string) (where string, args []any) {
+	lo, hi := q.Range()
+	where, args = " WHERE claim_key >= ? AND claim_key < ? AND status = 'WAITING' AND (start_deadline IS NULL OR "+
+		"start_deadline > ?)", []any{string(lo), string(hi), now}
+	if len(r.Except) > 0 {
+		in, ids := w.c.Dialect.In("id", r.Except)
+		where, args = where+" AND NOT ("+in+")", append(args, ids...)
+	}
+	return where + " ORDER BY claim_key, id LIMIT ?", append(args, r.Limit)
+}
 
 // Claim implements repository.ExecutionWriter. Rows that another claimer holds
 // are skipped rather than waited for.
@@ -29,24 +37,46 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	now := sqlvalue.TimeText(r.Now)
 	var rows []*entity.Execution
 	var err error
-	if len(r.Queues) == 1 {
-		lo, hi := r.Queues[0].Range()
+	switch {
+	case len(r.Only) > 0:
+		rows, err = w.only(ctx, r)
+	case len(r.Queues) == 1:
+		where, args := w.claimable(r.Queues[0], r, now)
 		rows, err = sqldb.Collect(ctx, w.c, "execution.claim-select",
-			SelectExecutions+w.c.Dialect.ByClaim+claimable+w.c.Dialect.SkipLocked,
-			[]any{string(lo), string(hi), now, r.Limit}, ScanExecution)
-	} else {
+			SelectExecutions+w.c.Dialect.ByClaim+where+w.c.Dialect.SkipLocked, args, ScanExecution)
+	default:
 		rows, err = w.merged(ctx, r, now)
 	}
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	if err := w.readParents(ctx, rows); err != nil {
+		return rows, err
+	}
+	return rows, w.take(ctx, rows, r, now)
+}
+
+// only locks the runs that a request names, where they may still start from its queues.
+func (w *executionWriter) only(ctx context.Context, r repository.ClaimRequest) ([]*entity.Execution, error) {
+	rows, err := w.lockIDs(ctx, r.Only)
+	if err != nil {
 		return nil, err
 	}
-	if err := w.take(ctx, rows, r, now); err != nil {
-		return nil, err
-	}
+	rows = slices.DeleteFunc(rows, func(e *entity.Execution) bool {
+		return e.Status != entity.StatusWaiting || !e.StartDeadline.IsZero() && !e.StartDeadline.After(r.Now) ||
+			!slices.ContainsFunc(r.Queues, func(q entity.Queue) bool {
+				lo, hi := q.Range()
+				return e.Claim >= lo && e.Claim < hi
+			})
+	})
+	slices.SortFunc(rows, byPosition)
 	return rows, nil
+}
+
+// lockIDs locks those of the runs that nobody else has locked, in the order of their ids.
+func (w *executionWriter) lockIDs(ctx context.Context, ids []string) (rows []*entity.Execution, err error) {
+	return sqldb.CollectIn(ctx, w.c, "execution.claim-lock", SelectExecutions+w.c.Dialect.ByPrimary+
+		" WHERE {in} ORDER BY id"+w.c.Dialect.SkipLocked, "id", sqlvalue.LockOrder(ids), ScanExecution)
 }
 
 // readParents reads the spans that asked for runs. Only fires outside the schedule have
@@ -60,60 +90,46 @@ func (w *executionWriter) readParents(ctx context.Context, rows []*entity.Execut
 			ids = append(ids, e.ID)
 		}
 	}
-	for part := range slices.Chunk(sqlvalue.LockOrder(ids), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, w.c, "execution.claim-parents", "SELECT id, trace_parent FROM scheduler_job_execution"+
-			w.c.Dialect.ByPrimary+" WHERE "+in+" AND trace_parent IS NOT NULL", args,
-			func(rows *sql.Rows) (id string, err error) {
-				var parent string
-				if err = rows.Scan(&id, &parent); err == nil {
-					asked[id].Parent = entity.ReadTraceContext(parent)
-				}
-				return id, err
-			})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := sqldb.CollectIn(ctx, w.c, "execution.claim-parents", "SELECT id, trace_parent FROM scheduler_job_execution"+
+		w.c.Dialect.ByPrimary+" WHERE {in} AND trace_parent IS NOT NULL", "id", sqlvalue.LockOrder(ids),
+		func(rows *sql.Rows) (id string, err error) {
+			var parent string
+			if err = rows.Scan(&id, &parent); err == nil {
+				asked[id].Parent = entity.ReadTraceContext(parent)
+			}
+			return id, err
+		})
+	return err
 }
 
 // merged locks the first of several queues: their heads are read without a
-// lock, put in order, and locked by id. What is not there any more, because
-// another node took it or it was sent elsewhere, drops out.
+// lock, put in order, and locked by id. A run that is not there any more,
+// because another node took it or it was sent elsewhere, drops out.
 func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
 	now string,
 ) ([]*entity.Execution, error) {
 	var heads []*entity.Execution
 	for _, q := range r.Queues {
-		lo, hi := q.Range()
+		where, args := w.claimable(q, r, now)
 		found, err := sqldb.Collect(ctx, w.c, "execution.claim-heads",
-			"SELECT id, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+claimable,
-			[]any{string(lo), string(hi), now, r.Limit}, scanClaimHead)
+			"SELECT id, claim_key FROM scheduler_job_execution"+w.c.Dialect.ByClaim+where, args, scanClaimHead)
 		if err != nil {
 			return nil, err
 		}
 		heads = append(heads, found...)
 	}
-	slices.SortFunc(heads, byPlace)
+	slices.SortFunc(heads, byPosition)
 	heads = heads[:min(len(heads), r.Limit)]
 	keys, ids := make(map[string]entity.ClaimKey, len(heads)), make([]string, len(heads))
 	for i, e := range heads {
 		keys[e.ID], ids[i] = e.Claim, e.ID
 	}
-	slices.Sort(ids)
-	var rows []*entity.Execution
-	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		locked, err := sqldb.Collect(ctx, w.c, "execution.claim-lock",
-			SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, locked...)
+	rows, err := w.lockIDs(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Claim != keys[e.ID] })
-	slices.SortFunc(rows, byPlace)
+	slices.SortFunc(rows, byPosition)
 	return rows, nil
 }
 
@@ -122,8 +138,8 @@ func scanClaimHead(rows *sql.Rows) (*entity.Execution, error) {
 	return e, rows.Scan(&e.ID, &e.Claim)
 }
 
-// byPlace orders runs of several queues.
-func byPlace(a, b *entity.Execution) int {
+// byPosition orders runs of several queues.
+func byPosition(a, b *entity.Execution) int {
 	return cmp.Or(cmp.Compare(a.Claim.SortKey(), b.Claim.SortKey()), cmp.Compare(a.ID, b.ID))
 }
 
@@ -144,23 +160,18 @@ func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r 
 		}
 	}
 	slices.Sort(ids)
-	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		args = append([]any{r.NodeID, r.Epoch, string(key), now, now}, args...)
-		_, err := w.c.Exec(ctx, "execution.claim", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
-			` SET status = 'RUNNING', node_id = ?, epoch = ?, attempt = attempt + 1, token = token + 1, claim_key = ?, start_time = ?, update_time = ? WHERE `+in, args...)
-		if err != nil {
-			return err
-		}
+	err := w.c.ExecIn(ctx, "execution.claim", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
+		" SET status = 'RUNNING', node_id = ?, epoch = ?, attempt = attempt + 1, token = token + 1, claim_key = ?, "+
+		"start_time = ?, update_time = ? WHERE {in}", "id", ids, r.NodeID, r.Epoch, string(key), now, now)
+	if err != nil {
+		return err
 	}
 	// Why a run that was put back has not begun is no message of the attempt that
 	// begins (engine rule 19). Few rows hold any.
-	for part := range slices.Chunk(sqlvalue.LockOrder(told), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		if _, err := w.c.Exec(ctx, "execution.claim-clear",
-			"UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+" SET error_message = NULL WHERE "+in, args...); err != nil {
-			return err
-		}
+	err = w.c.ExecIn(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
+		" SET error_message = NULL WHERE {in}", "id", sqlvalue.LockOrder(told))
+	if err != nil {
+		return err
 	}
 	_ = failpoint.Hit(w.c.Transaction, "claimed")
 	return nil

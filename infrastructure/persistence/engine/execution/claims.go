@@ -26,13 +26,8 @@ func (r *Claims) Range(ctx context.Context, q repository.ClaimRange) ([]*entity.
 // CountRange implements repository.ClaimReader.
 func (r *Claims) CountRange(ctx context.Context, q repository.ClaimRange) (int, error) {
 	where, args := claimWhere(q)
-	n, err := sqldb.Collect(ctx, r.c, "claim.count",
-		"SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+r.c.Dialect.ByClaim+where+" LIMIT ?) counted",
-		append(args, q.Limit), sqlvalue.ScanInt)
-	if err != nil || len(n) == 0 {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return r.c.Number(ctx, "claim.count", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_job_execution"+
+		r.c.Dialect.ByClaim+where+" LIMIT ?) counted", append(args, q.Limit)...)
 }
 
 func claimWhere(q repository.ClaimRange) (string, []any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// alike is what one statement writes into many rows. What does not apply is empty.
+// alike is what one statement writes into many rows. A field that does not apply is empty.
 type alike struct {
 	status  entity.Status
 	reason  entity.Reason

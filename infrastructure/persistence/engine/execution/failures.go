@@ -3,10 +3,12 @@ package execution
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -16,15 +18,27 @@ func (r *Executions) Failures(ctx context.Context, f repository.FailureFilter,
 	limit int,
 ) ([]repository.Failure, bool, error) {
 	lo, hi := idRange(repository.ExecutionFilter{From: f.From, To: f.To})
-	failed := listing.Condition{
-		Text: "status IN (?, ?, ?)",
-		Args: []any{string(entity.StatusFailed), string(entity.StatusTimeout), string(entity.StatusDead)},
+	statuses := f.Statuses
+	if len(statuses) == 0 {
+		statuses = entity.FailedStatuses()
+	}
+	failed := listing.Condition{Text: "status IN (" + dialect.Marks(len(statuses)) + ")"}
+	for _, status := range statuses {
+		failed.Args = append(failed.Args, string(status))
+	}
+	var ofJobs listing.Condition
+	if len(f.JobIDs) > 0 {
+		ofJobs.Text, ofJobs.Args = r.c.Dialect.InAny("job_id", sqlvalue.OnlyASCIIIDs(f.JobIDs))
+	}
+	var budget time.Duration
+	if f.Patient {
+		budget = repository.PatientLook
 	}
 	found, next, err := listing.WindowScan[repository.Failure]{
 		Conn: r.c, Statement: "failure.window", Table: "scheduler_job_execution", Key: "id",
-		Wide: true,
+		Wide: true, Budget: budget,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]repository.Failure, string, error) {
-			where, args := listing.JoinConditions(listing.IDBounds("id", lo, hi), failed,
+			where, args := listing.JoinConditions(listing.IDBounds("id", lo, hi), failed, ofJobs,
 				OfGroups(r.c.Dialect, "job_id", f.Groups))
 			rows, err := sqldb.Collect(ctx, r.c, "failure.list",
 				"SELECT id, job_id, COALESCE(reason, ''), end_time FROM scheduler_job_execution"+where+

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -17,11 +18,13 @@ import (
 // placedFinish is a completion and its place in the caller's list.
 type placedFinish struct {
 	repository.Finish
-	place int
+	position int
 }
 
 // Finish implements repository.ExecutionWriter.
-func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Finish) (refused []int, err error) {
+func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Finish,
+	now time.Time,
+) (refused []int, err error) {
 	rows := make([]placedFinish, len(finishes))
 	for i := range finishes {
 		if err := checkFinish(&finishes[i]); err != nil {
@@ -30,10 +33,10 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 		rows[i] = placedFinish{finishes[i], i}
 	}
 	slices.SortStableFunc(rows, func(a, b placedFinish) int { return strings.Compare(a.ID, b.ID) })
-	now := sqlvalue.TimeText(w.c.Clock.Now())
+	updated := sqlvalue.TimeText(now)
 	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {
 		if w.c.Dialect.IsSQLite() {
-			no, err := finishSQLite(ctx, w.c, part, now)
+			no, err := finishSQLite(ctx, w.c, part, updated)
 			if err != nil {
 				return nil, err
 			}
@@ -47,7 +50,7 @@ func (w *executionWriter) Finish(ctx context.Context, finishes []repository.Fini
 			}
 			refused = append(refused, no...)
 		}
-		if err := finishMySQL(ctx, w.c, part, now); err != nil {
+		if err := finishMySQL(ctx, w.c, part, updated); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +99,7 @@ func finishSQLite(ctx context.Context, c *sqldb.Conn, rows []placedFinish, now s
 		}
 	}, func(i int, found int64) error {
 		if found == 0 {
-			refused = append(refused, rows[i].place)
+			refused = append(refused, rows[i].position)
 		}
 		return nil
 	})
@@ -182,7 +185,7 @@ func stillHeld(ctx context.Context, c *sqldb.Conn,
 			held = append(held, f)
 			delete(holders, f.ID) // a second completion of the same row is refused
 		} else {
-			refused = append(refused, f.place)
+			refused = append(refused, f.position)
 		}
 	}
 	return held, refused, nil

@@ -27,28 +27,14 @@ func (r *Executions) Get(ctx context.Context, id string) (*entity.Execution, err
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("execution", id)
 	}
-	rows, err := sqldb.Collect(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView)
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, apperror.NotFound("execution", id)
-	}
-	return rows[0], nil
+	return sqldb.One(ctx, r.c, "execution.get", selectViews+" WHERE id = ?", []any{id}, scanView,
+		apperror.NotFound("execution", id))
 }
 
 // ByIDs implements repository.ExecutionReader.
 func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error) {
-	var out []*entity.Execution
-	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
-		in, args := r.c.Dialect.In("id", part)
-		rows, err := sqldb.Collect(ctx, r.c, "execution.by-ids", SelectExecutions+" WHERE "+in, args, ScanExecution)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
-	}
-	return out, nil
+	return sqldb.CollectIn(ctx, r.c, "execution.by-ids", SelectExecutions+" WHERE {in}", "id",
+		sqlvalue.OnlyASCIIIDs(ids), ScanExecution)
 }
 
 // Recent implements repository.ExecutionReader.
@@ -68,21 +54,29 @@ func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*en
 // Outcomes implements repository.ExecutionReader.
 func (r *Executions) Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error) {
 	where, args := listing.JoinConditions(listing.Equals("job_id", jobID), listing.IDBounds("id", "", before))
-	return sqldb.Collect(ctx, r.c, "execution.outcomes",
-		"SELECT id, fire_key, shard_id, retry_of, status, skip_to, end_time, update_time FROM scheduler_job_execution"+
-			r.c.Dialect.ByJob+where+" ORDER BY id DESC LIMIT ?", append(args, limit),
+	found, err := sqldb.Collect(ctx, r.c, "execution.outcomes",
+		"SELECT id, fire_key, shard_id, retry_of, status, skip_to, scheduled_time, end_time, update_time FROM "+
+			"scheduler_job_execution"+r.c.Dialect.ByJob+where+" ORDER BY id DESC LIMIT ?", append(args, limit),
 		func(rows *sql.Rows) (*entity.Execution, error) {
 			e := &entity.Execution{JobID: jobID}
 			var shard, retryOf sqlvalue.OptionalText
-			var skipTo, end, update sqlvalue.DBTime
-			err := rows.Scan(&e.ID, &e.FireKey, &shard, &retryOf, &e.Status, &skipTo, &end, &update)
-			e.RetryOf = string(retryOf)
-			e.SkipTo, e.EndTime, e.UpdateTime = skipTo.Time(), end.Time(), update.Time()
-			if err == nil {
-				e.ShardIndex, e.ShardTotal, err = readShard(string(shard))
+			var skipTo, scheduled, end, update sqlvalue.DBTime
+			unread, err := sqlvalue.ScanRow(rows, &e.ID, &e.FireKey, &shard, &retryOf, &e.Status, &skipTo, &scheduled, &end,
+				&update)
+			if err != nil {
+				return nil, err
 			}
-			return e, err
+			e.RetryOf = string(retryOf)
+			e.SkipTo, e.ScheduledTime, e.EndTime, e.UpdateTime = skipTo.Time(), scheduled.Time(), end.Time(), update.Time()
+			if e.ShardIndex, e.ShardTotal, err = readShard(string(shard)); err != nil {
+				e.ShardTotal, unread = 1, append(unread, entity.Unread{Field: "shard_id", Why: err.Error()})
+			}
+			if len(unread) > 0 {
+				e.Unreadable = entity.Describe(unread)
+			}
+			return e, nil
 		})
+	return sqldb.NoteUnread(r.c, found), err
 }
 
 // rangeLook is how many runs before a moment RangeOver looks at. A range has no
@@ -94,14 +88,11 @@ func (r *Executions) RangeOver(ctx context.Context, jobID string, at time.Time) 
 	if !sqlvalue.IsASCIIID(jobID) {
 		return nil, nil
 	}
-	rows, err := sqldb.Collect(ctx, r.c, "execution.range-over", SelectExecutions+` WHERE id IN (SELECT id FROM
+	over, _, err := sqldb.First(ctx, r.c, "execution.range-over", SelectExecutions+` WHERE id IN (SELECT id FROM
 		(SELECT id, skip_to FROM scheduler_job_execution`+r.c.Dialect.ByJob+
 		` WHERE job_id = ? AND id < ? ORDER BY id DESC LIMIT ?) near WHERE skip_to > ?)
 		ORDER BY id DESC LIMIT 1`, []any{jobID, identity.FloorID(at), rangeLook, sqlvalue.TimeArg(at)}, ScanExecution)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	return rows[0], nil
+	return over, err
 }
 
 // Attempts implements repository.ExecutionReader.
@@ -120,6 +111,23 @@ func (r *Executions) Attempts(ctx context.Context, executionID string) ([]entity
 			a.StartTime, a.EndTime, a.ExitCode = start.Time(), end.Time(), readCode(code)
 			return a, err
 		})
+}
+
+// Usages implements repository.ExecutionReader.
+func (r *Executions) Usages(ctx context.Context, executionID string) (map[int]entity.Usage, error) {
+	if !sqlvalue.IsASCIIID(executionID) {
+		return nil, nil
+	}
+	rows, err := sqldb.Collect(ctx, r.c, "execution.usages",
+		"SELECT attempt, cpu_ms, peak_kb FROM scheduler_execution_usage WHERE execution = ?", []any{executionID},
+		func(rows *sql.Rows) (u entity.AttemptUsage, err error) {
+			return u, rows.Scan(&u.Attempt, &u.CPUMs, &u.PeakKb)
+		})
+	out := make(map[int]entity.Usage, len(rows))
+	for _, u := range rows {
+		out[u.Attempt] = u.Usage
+	}
+	return out, err
 }
 
 // Replays implements repository.ExecutionReader.

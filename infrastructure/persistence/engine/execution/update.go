@@ -13,6 +13,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
+// RepeatedAlready implements repository.ExecutionWriter.
+func (w *executionWriter) RepeatedAlready(ctx context.Context, root, run, except string) (bool, error) {
+	n, err := w.c.Number(ctx, "execution.repeated", "SELECT COUNT(*) FROM scheduler_execution_replay r JOIN "+
+		"scheduler_job_execution e ON e.id = r.execution_id WHERE r.root_id = ? AND r.execution_id > ? AND "+
+		"r.execution_id <> ? AND e.status NOT IN (?, ?)", root, run, except, string(entity.StatusSkipped),
+		string(entity.StatusCancelled))
+	return n > 0, err
+}
+
 // Lock implements repository.ExecutionWriter.
 func (w *executionWriter) Lock(ctx context.Context, ids []string) ([]*entity.Execution, error) {
 	return w.lock(ctx, ids, w.c.Dialect.ForUpdate)
@@ -24,17 +33,9 @@ func (w *executionWriter) TryLock(ctx context.Context, ids []string) ([]*entity.
 }
 
 func (w *executionWriter) lock(ctx context.Context, ids []string, how string) ([]*entity.Execution, error) {
-	var out []*entity.Execution
-	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		rows, err := sqldb.Collect(ctx, w.c, "execution.lock",
-			SelectExecutions+w.c.Dialect.ByPrimary+" WHERE "+in+" ORDER BY id"+how, args, ScanExecution)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
-	}
-	return out, nil
+	ids = sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids))
+	return sqldb.CollectIn(ctx, w.c, "execution.lock", SelectExecutions+w.c.Dialect.ByPrimary+
+		" WHERE {in} ORDER BY id"+how, "id", ids, ScanExecution)
 }
 
 // TryLockAt implements repository.ExecutionWriter.
@@ -43,17 +44,8 @@ func (w *executionWriter) TryLockAt(ctx context.Context, keys []entity.ClaimKey)
 	for i, key := range keys {
 		texts[i] = string(key)
 	}
-	var out []*entity.Execution
-	for part := range slices.Chunk(sqlvalue.LockOrder(texts), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("claim_key", part)
-		rows, err := sqldb.Collect(ctx, w.c, "execution.lock-at",
-			SelectExecutions+w.c.Dialect.ByClaim+" WHERE "+in+" ORDER BY id"+w.c.Dialect.SkipLocked, args, ScanExecution)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows...)
-	}
-	return out, nil
+	return sqldb.CollectIn(ctx, w.c, "execution.lock-at", SelectExecutions+w.c.Dialect.ByClaim+
+		" WHERE {in} ORDER BY id"+w.c.Dialect.SkipLocked, "claim_key", sqlvalue.LockOrder(texts), ScanExecution)
 }
 
 // LiveOf implements repository.ExecutionWriter. It searches what is live and not

@@ -28,7 +28,7 @@ type groupRow struct {
 	Name           string `gorm:"column:name;primaryKey"`
 	MaxConcurrency int
 	Paused         bool
-	Settled        bool
+	Settled        bool `gorm:"column:settled"`
 	Version        int
 	CreateTime     sqlvalue.DBTime
 	UpdateTime     sqlvalue.DBTime
@@ -85,18 +85,16 @@ func (r *Groups) ListGroups(ctx context.Context, names []string, p repository.Pa
 
 // Group implements repository.Groups.
 func (r *Groups) Group(ctx context.Context, name string) (entity.Group, error) {
-	return findGroup(ctx, r.s.Pool, name)
+	return findGroup(ctx, r.s.Pool, "group.get", "", name)
 }
 
-func findGroup(ctx context.Context, c *sqldb.Conn, name string) (entity.Group, error) {
-	groups, err := sqldb.Collect(ctx, c, "group.get", selectGroups+" WHERE name = ?", []any{name}, scanGroup)
-	if err != nil {
-		return entity.Group{}, err
+func findGroup(ctx context.Context, c *sqldb.Conn, statement, lock, name string) (entity.Group, error) {
+	missing := apperror.NotFound("group", name)
+	g, err := sqldb.One(ctx, c, statement, selectGroups+" WHERE name = ?"+lock, []any{name}, scanGroup, missing)
+	if err == nil && g.Name != name {
+		return entity.Group{}, missing
 	}
-	if len(groups) == 0 || groups[0].Name != name {
-		return entity.Group{}, apperror.NotFound("group", name)
-	}
-	return groups[0], nil
+	return g, err
 }
 
 // AddGroup implements repository.Groups.
@@ -125,7 +123,7 @@ func (r *Groups) LimitGroup(ctx context.Context, name string, maxConcurrency, ve
 		if err != nil {
 			return err
 		}
-		if g, err = findGroup(ctx, c, name); err != nil {
+		if g, err = findGroup(ctx, c, "group.get", "", name); err != nil {
 			return err
 		}
 		if n == 0 {

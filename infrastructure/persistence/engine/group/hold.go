@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -29,7 +28,11 @@ func (w *writer) Terms(ctx context.Context, group string) (repository.GroupTerms
 		if err != nil || own >= 0 {
 			return repository.GroupTerms{Limited: own >= 0 && groups[own].MaxConcurrency > 0, Groups: groups}, err
 		}
-		if err := ensure(ctx, w.c, group, w.c.Clock.Now()); err != nil {
+		now, err := w.c.StoreTime(ctx)
+		if err != nil {
+			return repository.GroupTerms{}, err
+		}
+		if err := ensure(ctx, w.c, group, now); err != nil {
 			return repository.GroupTerms{}, err
 		}
 	}
@@ -41,15 +44,9 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 	at time.Time,
 ) (g entity.Group, err error) {
 	err = r.s.Change(ctx, repository.LaneAPI, "group-hold", func(ctx context.Context, c *sqldb.Conn) error {
-		groups, err := sqldb.Collect(ctx, c, "group.lock-hold", selectGroups+" WHERE name = ?"+c.Dialect.ForUpdate,
-			[]any{name}, scanGroup)
-		if err != nil {
+		if g, err = findGroup(ctx, c, "group.lock-hold", c.Dialect.ForUpdate, name); err != nil {
 			return err
 		}
-		if len(groups) == 0 || groups[0].Name != name {
-			return apperror.NotFound("group", name)
-		}
-		g = groups[0]
 		if paused == g.Paused && (!paused || p == (entity.Pause{})) {
 			return nil
 		}
@@ -69,7 +66,7 @@ func (r *Groups) PauseGroup(ctx context.Context, name string, paused bool, p ent
 		if err != nil {
 			return err
 		}
-		g, err = findGroup(ctx, c, name)
+		g, err = findGroup(ctx, c, "group.get", "", name)
 		return err
 	})
 	return g, err

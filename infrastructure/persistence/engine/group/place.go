@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// placeRow is a row of scheduler_group_place.
-type placeRow struct {
+// slotRow is a row of scheduler_group_place.
+type slotRow struct {
 	JobID       string
 	FireKey     string
 	GroupName   string
@@ -23,43 +23,32 @@ type placeRow struct {
 }
 
 // TableName implements GORM's Tabler.
-func (placeRow) TableName() string { return "scheduler_group_place" }
+func (slotRow) TableName() string { return "scheduler_group_place" }
 
 // Lock implements repository.GroupWriter.
 func (w *writer) Lock(ctx context.Context, names []string) (map[string]int, error) {
 	limits := make(map[string]int, len(names))
-	for part := range slices.Chunk(sqlvalue.LockOrder(names), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.InAny("name", part)
-		_, err := sqldb.Collect(ctx, w.c, "group.lock",
-			"SELECT name, max_concurrency FROM scheduler_job_group"+w.c.Dialect.ByPrimary+
-				" WHERE "+in+" ORDER BY name"+w.c.Dialect.ForUpdate, args, func(rows *sql.Rows) (name string, err error) {
-				var limit int
-				err = rows.Scan(&name, &limit)
-				limits[name] = limit
-				return name, err
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return limits, nil
+	_, err := sqldb.CollectIn(ctx, w.c, "group.lock", "SELECT name, max_concurrency FROM scheduler_job_group"+
+		w.c.Dialect.ByPrimary+" WHERE {in} ORDER BY name"+w.c.Dialect.ForUpdate, "name", sqlvalue.LockOrder(names),
+		func(rows *sql.Rows) (name string, err error) {
+			var limit int
+			err = rows.Scan(&name, &limit)
+			limits[name] = limit
+			return name, err
+		})
+	return limits, err
 }
 
 // CountSlots implements repository.GroupWriter.
 func (w *writer) CountSlots(ctx context.Context, group string) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "group-place.count",
-		"SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", []any{group}, sqlvalue.ScanInt)
-	if err != nil || len(n) == 0 {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return w.c.Number(ctx, "group-place.count", "SELECT COUNT(*) FROM scheduler_group_place WHERE group_name = ?", group)
 }
 
 // Take implements repository.GroupWriter.
 func (w *writer) Take(ctx context.Context, places []entity.GroupSlot) error {
-	rows := make([]placeRow, len(places))
+	rows := make([]slotRow, len(places))
 	for i, p := range places {
-		rows[i] = placeRow{JobID: p.JobID, FireKey: p.FireKey, GroupName: p.Group}
+		rows[i] = slotRow{JobID: p.JobID, FireKey: p.FireKey, GroupName: p.Group}
 		if p.ExecutionID != "" {
 			rows[i].ExecutionID = &p.ExecutionID
 		}

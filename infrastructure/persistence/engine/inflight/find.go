@@ -20,38 +20,29 @@ func (w *writer) Count(ctx context.Context, jobIDs []string) (map[string]reposit
 	return countFires(ctx, w.c, jobIDs)
 }
 
-// countFires takes one look into an index for each job and question.
+// countFires takes one look into an index for each job and question. The first in
+// the queue is asked for by all columns of the index: MySQL does not see that job_id
+// is the same for all rows of a subquery, and would read and sort the whole queue.
 func countFires(ctx context.Context, c *sqldb.Conn, jobIDs []string) (map[string]repository.FireCount, error) {
 	counts := make(map[string]repository.FireCount, len(jobIDs))
-	for part := range slices.Chunk(sqlvalue.LockOrder(jobIDs), c.Dialect.MaxRows) {
-		in, args := c.Dialect.In("j.id", part)
-		_, err := sqldb.Collect(ctx, c, "live-fire.count", `SELECT j.id,
-			(SELECT COUNT(*) FROM scheduler_live_fire a`+c.Dialect.BySeq+` WHERE a.job_id = j.id AND a.active = 1),
-			COALESCE((SELECT q.seq FROM scheduler_live_fire q`+c.Dialect.BySeq+
-			` WHERE q.job_id = j.id AND q.active = 0 ORDER BY q.seq LIMIT 1), 0)
-			FROM scheduler_job_definition j`+c.Dialect.ByPrimary+" WHERE "+in, args,
-			func(rows *sql.Rows) (id string, err error) {
-				var c repository.FireCount
-				err = rows.Scan(&id, &c.Active, &c.FirstQueued)
-				counts[id] = c
-				return id, err
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return counts, nil
+	_, err := sqldb.CollectIn(ctx, c, "live-fire.count", `SELECT j.id,
+		(SELECT COUNT(*) FROM scheduler_live_fire a`+c.Dialect.BySeq+` WHERE a.job_id = j.id AND a.active = 1),
+		COALESCE((SELECT q.seq FROM scheduler_live_fire q`+c.Dialect.BySeq+
+		` WHERE q.job_id = j.id AND q.active = 0 ORDER BY q.job_id, q.active, q.seq LIMIT 1), 0)
+		FROM scheduler_job_definition j`+c.Dialect.ByPrimary+" WHERE {in}", "j.id", sqlvalue.LockOrder(jobIDs),
+		func(rows *sql.Rows) (id string, err error) {
+			var c repository.FireCount
+			err = rows.Scan(&id, &c.Active, &c.FirstQueued)
+			counts[id] = c
+			return id, err
+		})
+	return counts, err
 }
 
 // CountQueued implements repository.InFlightFireWriter.
 func (w *writer) CountQueued(ctx context.Context, jobID string, limit int) (int, error) {
-	n, err := sqldb.Collect(ctx, w.c, "live-fire.count-queued",
-		"SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+w.c.Dialect.BySeq+
-			" WHERE job_id = ? AND active = 0 LIMIT ?) counted", []any{jobID, limit}, sqlvalue.ScanInt)
-	if err != nil || len(n) == 0 {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return w.c.Number(ctx, "live-fire.count-queued", "SELECT COUNT(*) FROM (SELECT 1 AS one FROM scheduler_live_fire"+
+		w.c.Dialect.BySeq+" WHERE job_id = ? AND active = 0 LIMIT ?) counted", jobID, limit)
 }
 
 // oldestTogether bounds the questions of one statement.
@@ -96,7 +87,7 @@ func (w *writer) ExecutionsOf(ctx context.Context, f entity.InFlightFire) ([]*en
 }
 
 // ofFire finds the live rows of a fire. A job may have millions of runs and no
-// index tells the live ones apart. Those of a fire that waits stand under one
+// index tells the live ones apart. Executions of a fire that waits stand under one
 // claim key, and the ids of the others begin with the moment that the fire's key
 // tells, whatever the clocks of nodes say.
 func ofFire(ctx context.Context, c *sqldb.Conn, f entity.InFlightFire, lock string) ([]*entity.Execution, error) {

@@ -92,15 +92,20 @@ func byKey(fires []entity.InFlightFire) []entity.InFlightFire {
 
 // Insert implements repository.InFlightFireWriter.
 func (w *writer) Insert(ctx context.Context, fires []entity.InFlightFire) error {
+	return w.put(ctx, "live-fire.insert", fires, "")
+}
+
+// put inserts fires; suffix says what happens to those that exist.
+func (w *writer) put(ctx context.Context, name string, fires []entity.InFlightFire, suffix string) error {
 	for part := range slices.Chunk(byKey(fires), w.c.Dialect.MaxRows) {
 		args := make([]any, 0, len(part)*8)
 		for _, f := range part {
 			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled),
 				f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
 		}
-		_, err := w.c.Exec(ctx, "live-fire.insert", `INSERT INTO scheduler_live_fire
-			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part)),
-			args...)
+		_, err := w.c.Exec(ctx, name, `INSERT INTO scheduler_live_fire
+			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+
+			bulk.Tuples(8, len(part))+suffix, args...)
 		if err != nil {
 			return err
 		}
@@ -112,29 +117,13 @@ func (w *writer) Insert(ctx context.Context, fires []entity.InFlightFire) error 
 // rows exist, because the caller read them under the job's lock.
 func (w *writer) Update(ctx context.Context, fires []entity.InFlightFire) error {
 	if !w.c.Dialect.IsSQLite() && len(fires) > 1 {
-		return w.upsert(ctx, byKey(fires))
+		return w.put(ctx, "live-fire.update", fires,
+			" ON DUPLICATE KEY UPDATE active = VALUES(active), remaining = VALUES(remaining)")
 	}
 	for _, f := range byKey(fires) {
 		_, err := w.c.Exec(ctx, "live-fire.update",
 			"UPDATE scheduler_live_fire SET active = ?, remaining = ? WHERE job_id = ? AND fire_key = ?",
 			sqlvalue.Flag(f.Active), f.Remaining, f.JobID, f.FireKey)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *writer) upsert(ctx context.Context, fires []entity.InFlightFire) error {
-	for part := range slices.Chunk(fires, w.c.Dialect.MaxRows) {
-		args := make([]any, 0, len(part)*8)
-		for _, f := range part {
-			args = append(args, f.JobID, f.FireKey, sqlvalue.Flag(f.Active), f.Remaining, f.Seq, sqlvalue.Flag(f.Scheduled),
-				f.JobVersion, sqlvalue.TimeArg(f.CreateTime))
-		}
-		_, err := w.c.Exec(ctx, "live-fire.update", `INSERT INTO scheduler_live_fire
-			(job_id, fire_key, active, remaining, seq, scheduled, job_version, create_time) VALUES `+bulk.Tuples(8, len(part))+
-			" ON DUPLICATE KEY UPDATE active = VALUES(active), remaining = VALUES(remaining)", args...)
 		if err != nil {
 			return err
 		}

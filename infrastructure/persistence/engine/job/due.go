@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"database/sql"
-	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -36,16 +35,10 @@ func (r *Plans) ForPlanning(ctx context.Context, ids []string) ([]*entity.Job, e
 // condition. Scans and claims read thousands of jobs at once, so it goes
 // without GORM.
 func readPlans(ctx context.Context, c *sqldb.Conn, name string, ids []string, condition string) ([]*entity.Job, error) {
-	var jobs []*entity.Job
-	reader := newJobReader(planned)
-	for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
-		in, args := c.Dialect.In("id", part)
-		more, err := sqldb.Collect(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.Dialect.ByPrimary+
-			" WHERE "+in+" AND "+condition, args, reader.scan)
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, more...)
+	jobs, err := sqldb.CollectIn(ctx, c, name, "SELECT "+planColumns+" FROM scheduler_job_definition"+c.Dialect.ByPrimary+
+		" WHERE {in} AND "+condition, "id", ids, newJobReader(planned).scan)
+	if err != nil {
+		return nil, err
 	}
 	return jobs, addOwners(ctx, c, jobs)
 }

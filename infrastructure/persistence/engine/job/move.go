@@ -31,6 +31,7 @@ func (w *jobWriter) Move(ctx context.Context,
 	moved = make(map[string]bool, len(moves))
 	if !w.c.Dialect.IsSQLite() && w.c.VerifyFirst {
 		locked, err = w.moveFree(ctx, moves, moved)
+		w.c.LocksMet = w.c.LocksMet || len(locked) > 0
 		return moved, locked, err
 	}
 	_ = failpoint.Hit(w.c.Transaction, "locked")
@@ -75,6 +76,7 @@ func moveMySQL(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, m
 		query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, where)
 		found, err := c.Exec(ctx, "job.move", c.Dialect.NoWait+query, args...)
 		if c.Dialect.LockWait(err) {
+			c.LocksMet = true
 			return sqldb.ErrVerifyFirst
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -45,10 +46,7 @@ func (r *Jobs) JobsByName(ctx context.Context, group string, p repository.Page) 
 func (r *Jobs) JobsNamed(ctx context.Context, names []repository.JobName) (map[repository.JobName]*entity.Job, error) {
 	out := make(map[repository.JobName]*entity.Job, len(names))
 	for part := range slices.Chunk(names, r.c.Dialect.MaxRows) {
-		keys := make([]any, len(part))
-		for i, n := range part {
-			keys[i] = nameKey(n.Group, n.Name)
-		}
+		keys := convert.All(part, func(n repository.JobName) any { return nameKey(n.Group, n.Name) })
 		jobs, err := sqldb.Collect(ctx, r.c, "job.named",
 			"SELECT "+jobColumns+" FROM scheduler_job_definition WHERE name_key IN ("+dialect.Marks(len(keys))+")", keys,
 			newJobReader(whole).scan)

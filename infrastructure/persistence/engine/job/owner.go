@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -23,20 +22,14 @@ func addOwners(ctx context.Context, c *sqldb.Conn, jobs []*entity.Job) error {
 			named[j.ID], ids = j, append(ids, j.ID)
 		}
 	}
-	for part := range slices.Chunk(ids, c.Dialect.MaxRows) {
-		in, args := c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, c, "job.owners",
-			"SELECT id, owner FROM scheduler_job_definition"+c.Dialect.ByPrimary+" WHERE "+in, args,
-			func(rows *sql.Rows) (id string, err error) {
-				var owner sql.NullString
-				if err = rows.Scan(&id, &owner); err == nil && named[id] != nil {
-					named[id].Owner = owner.String
-				}
-				return id, err
-			})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := sqldb.CollectIn(ctx, c, "job.owners",
+		"SELECT id, owner FROM scheduler_job_definition"+c.Dialect.ByPrimary+" WHERE {in}", "id", ids,
+		func(rows *sql.Rows) (id string, err error) {
+			var owner sql.NullString
+			if err = rows.Scan(&id, &owner); err == nil && named[id] != nil {
+				named[id].Owner = owner.String
+			}
+			return id, err
+		})
+	return err
 }

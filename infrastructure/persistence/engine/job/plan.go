@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"database/sql"
-	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -91,14 +90,7 @@ func (r *Plans) Unplanned(ctx context.Context, after string, limit int) (ids []s
 
 // StillUnplanned implements repository.JobPlanReader.
 func (r *Plans) StillUnplanned(ctx context.Context, ids []string) (still []string, err error) {
-	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
-		in, args := r.c.Dialect.In("id", part)
-		found, err := sqldb.Collect(ctx, r.c, "job.still-unplanned", "SELECT id FROM scheduler_job_definition WHERE "+in+
-			" AND "+unplanned, args, sqlvalue.ScanText)
-		if err != nil {
-			return nil, err
-		}
-		still = append(still, found...)
-	}
-	return still, nil
+	return sqldb.CollectIn(ctx, r.c, "job.still-unplanned",
+		"SELECT id FROM scheduler_job_definition WHERE {in} AND "+unplanned, "id", sqlvalue.OnlyASCIIIDs(ids),
+		sqlvalue.ScanText)
 }

@@ -4,7 +4,6 @@ package job
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -26,16 +25,9 @@ func (r *Jobs) Get(ctx context.Context, id string) (*entity.Job, error) {
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
-	jobs, err := sqldb.Collect(ctx, r.c, "job.get",
+	return sqldb.One(ctx, r.c, "job.get",
 		"SELECT "+jobColumns+" FROM scheduler_job_definition WHERE id = ? AND deleted = 0", []any{id},
-		newJobReader(whole).scan)
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) == 0 {
-		return nil, apperror.NotFound("job", id)
-	}
-	return jobs[0], nil
+		newJobReader(whole).scan, apperror.NotFound("job", id))
 }
 
 // ByIDs implements repository.JobReader.
@@ -45,51 +37,32 @@ func (r *Jobs) ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error) {
 
 // Versions implements repository.JobReader.
 func (r *Jobs) Versions(ctx context.Context, ids []string) (map[string]int, error) {
-	out := make(map[string]int, len(ids))
-	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
-		in, args := r.c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, r.c, "job.versions",
-			"SELECT id, version FROM scheduler_job_definition"+r.c.Dialect.ByPrimary+" WHERE "+in+" AND deleted = 0", args,
-			func(rows *sql.Rows) (id string, err error) {
-				var version int
-				_, err = sqlvalue.ScanRow(rows, &id, &version)
-				out[id] = version
-				return id, err
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return valuesOf[int](ctx, r.c, "job.versions", "version", r.c.Dialect.ByPrimary, " AND deleted = 0", ids)
 }
 
 // Names implements repository.JobReader.
 func (r *Jobs) Names(ctx context.Context, ids []string) (map[string]string, error) {
-	return r.column(ctx, "job.names", "name", ids)
+	return valuesOf[string](ctx, r.c, "job.names", "name", "", "", ids)
 }
 
 // GroupsOf implements repository.JobReader.
 func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, error) {
-	return r.column(ctx, "job.groups", "group_name", ids)
+	return valuesOf[string](ctx, r.c, "job.groups", "group_name", "", "", ids)
 }
 
-// column reads one text of jobs, also of deleted ones.
-func (r *Jobs) column(ctx context.Context, statement, column string, ids []string) (map[string]string, error) {
-	out := make(map[string]string, len(ids))
-	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.c.Dialect.MaxRows) {
-		in, args := r.c.Dialect.In("id", part)
-		_, err := sqldb.Collect(ctx, r.c, statement, "SELECT id, "+column+" FROM scheduler_job_definition WHERE "+in, args,
-			func(rows *sql.Rows) (id string, err error) {
-				var text string
-				_, err = sqlvalue.ScanRow(rows, &id, &text)
-				out[id] = text
-				return id, err
-			})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// valuesOf reads one column of jobs, also of deleted ones where no condition leaves them out.
+func valuesOf[V any](ctx context.Context, c *sqldb.Conn, statement, column, index, condition string, ids []string,
+) (map[string]V, error) {
+	out := make(map[string]V, len(ids))
+	_, err := sqldb.CollectIn(ctx, c, statement,
+		"SELECT id, "+column+" FROM scheduler_job_definition"+index+" WHERE {in}"+condition, "id", sqlvalue.OnlyASCIIIDs(ids),
+		func(rows *sql.Rows) (id string, err error) {
+			var value V
+			_, err = sqlvalue.ScanRow(rows, &id, &value)
+			out[id] = value
+			return id, err
+		})
+	return out, err
 }
 
 // List implements repository.JobReader.

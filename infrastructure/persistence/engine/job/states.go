@@ -15,18 +15,10 @@ import (
 
 // LockMany implements repository.JobWriter.
 func (w *jobWriter) LockMany(ctx context.Context, ids []string) ([]*entity.Job, error) {
-	var out []*entity.Job
-	for part := range slices.Chunk(sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		jobs, err := sqldb.Collect(ctx, w.c, "job.lock-many",
-			"SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-				" WHERE "+in+" AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, args, newJobReader(whole).scan)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, jobs...)
-	}
-	return out, nil
+	ids = sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids))
+	return sqldb.CollectIn(ctx, w.c, "job.lock-many", "SELECT "+jobColumns+" FROM scheduler_job_definition"+
+		w.c.Dialect.ByPrimary+" WHERE {in} AND deleted = 0 ORDER BY id"+w.c.Dialect.SkipLocked, "id", ids,
+		newJobReader(whole).scan)
 }
 
 const sqlitePause = `UPDATE scheduler_job_definition SET status = ?, next_fire_time = ?, due_time = ?, paused_at = ?, paused_by = ?, pause_note = ?,

@@ -34,24 +34,18 @@ func (w *jobWriter) Lock(ctx context.Context, ids []string) ([]repository.JobHea
 
 // lock locks deleted ones, too: their last runs end under that lock.
 func (w *jobWriter) lock(ctx context.Context, ids []string, how string) (found []lockedJob, err error) {
-	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		jobs, err := sqldb.Collect(ctx, w.c, "job.lock",
-			"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+
-				w.c.Dialect.ByPrimary+
-				" WHERE "+in+" ORDER BY id"+how,
-			args, scanLocked)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, jobs...)
+	found, err = sqldb.CollectIn(ctx, w.c, "job.lock",
+		"SELECT id, next_fire_time, due_time, version, status, fence_seq, deleted FROM scheduler_job_definition"+
+			w.c.Dialect.ByPrimary+" WHERE {in} ORDER BY id"+how, "id", ids, scanLocked)
+	if err != nil {
+		return nil, err
 	}
 	_ = failpoint.Hit(w.c.Transaction, "locked")
 	return found, nil
 }
 
-// TryLock implements repository.JobWriter. What is not returned is locked or
-// gone; which of them, a second look tells where that can be.
+// TryLock implements repository.JobWriter. A job that is not returned is
+// locked or gone; a second look tells which, where that can be.
 func (w *jobWriter) TryLock(ctx context.Context,
 	ids []string,
 ) (heads []repository.JobHead, locked []string, err error) {
@@ -65,14 +59,10 @@ func (w *jobWriter) TryLock(ctx context.Context,
 		mine[found[i].ID] = true
 	}
 	missing := slices.DeleteFunc(ids, func(id string) bool { return mine[id] })
-	for part := range slices.Chunk(missing, w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("id", part)
-		there, err := sqldb.Collect(ctx, w.c, "job.locked",
-			"SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE "+in, args, sqlvalue.ScanText)
-		if err != nil {
-			return nil, nil, err
-		}
-		locked = append(locked, there...)
+	locked, err = sqldb.CollectIn(ctx, w.c, "job.locked",
+		"SELECT id FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+" WHERE {in}", "id", missing, sqlvalue.ScanText)
+	if err != nil {
+		return nil, nil, err
 	}
 	return headsOf(found), locked, nil
 }
@@ -103,19 +93,21 @@ func scanLocked(rows *sql.Rows) (l lockedJob, err error) {
 
 // LockFull implements repository.JobWriter.
 func (w *jobWriter) LockFull(ctx context.Context, id string) (*entity.Job, error) {
+	return w.lockWhole(ctx, id, "job.lock-full", "0")
+}
+
+// LockDeleted implements repository.JobWriter.
+func (w *jobWriter) LockDeleted(ctx context.Context, id string) (*entity.Job, error) {
+	return w.lockWhole(ctx, id, "job.lock-deleted", "1")
+}
+
+func (w *jobWriter) lockWhole(ctx context.Context, id, statement, deleted string) (*entity.Job, error) {
 	if !sqlvalue.IsASCIIID(id) {
 		return nil, apperror.NotFound("job", id)
 	}
-	jobs, err := sqldb.Collect(ctx, w.c, "job.lock-full",
-		"SELECT "+jobColumns+" FROM scheduler_job_definition"+w.c.Dialect.ByPrimary+
-			" WHERE id = ? AND deleted = 0"+w.c.Dialect.ForUpdate, []any{id}, newJobReader(whole).scan)
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) == 0 {
-		return nil, apperror.NotFound("job", id)
-	}
-	return jobs[0], nil
+	return sqldb.One(ctx, w.c, statement, "SELECT "+jobColumns+" FROM scheduler_job_definition"+
+		w.c.Dialect.ByPrimary+" WHERE id = ? AND deleted = "+deleted+w.c.Dialect.ForUpdate, []any{id}, newJobReader(whole).scan,
+		apperror.NotFound("job", id))
 }
 
 // Read implements repository.JobWriter.

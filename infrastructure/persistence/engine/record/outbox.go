@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -74,15 +75,10 @@ func (w *recordWriter) TakeEvents(ctx context.Context, reader entity.EventReader
 	if err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(ids, w.c.Dialect.MaxRows) {
-		in, args := w.c.Dialect.In("event_id", part)
-		found, err := sqldb.Collect(ctx, w.c, "outbox.lock",
-			"SELECT event_id FROM scheduler_outbox WHERE "+in+" AND "+m.own+" = 1 ORDER BY id"+w.c.Dialect.ForUpdate, args,
-			sqlvalue.ScanText)
-		if err != nil {
-			return nil, err
-		}
-		taken = append(taken, found...)
+	taken, err = sqldb.CollectIn(ctx, w.c, "outbox.lock", "SELECT event_id FROM scheduler_outbox WHERE {in} AND "+m.own+
+		" = 1 ORDER BY id"+w.c.Dialect.ForUpdate, "event_id", ids, sqlvalue.ScanText)
+	if err != nil {
+		return nil, err
 	}
 	return taken, w.ClearEvents(ctx, reader, taken)
 }
@@ -123,12 +119,8 @@ func (o *Outbox) CountEvents(ctx context.Context, reader entity.EventReader, lim
 	if err != nil {
 		return 0, err
 	}
-	n, err := sqldb.Collect(ctx, o.s.Pool, "outbox.count",
-		"SELECT COUNT(*) FROM (SELECT 1 FROM scheduler_outbox WHERE "+m.own+" = 1 LIMIT ?) w", []any{limit}, sqlvalue.ScanInt)
-	if err != nil {
-		return 0, err
-	}
-	return int(n[0]), nil
+	return o.s.Pool.Number(ctx, "outbox.count",
+		"SELECT COUNT(*) FROM (SELECT 1 FROM scheduler_outbox WHERE "+m.own+" = 1 LIMIT ?) w", limit)
 }
 
 // DropOldest implements repository.Outbox. The least and the greatest number, which the
@@ -139,19 +131,19 @@ func (o *Outbox) DropOldest(ctx context.Context, reader entity.EventReader, keep
 		return 0, err
 	}
 	const from = " FROM scheduler_outbox WHERE "
-	span, err := sqldb.Collect(ctx, o.s.Pool, "outbox.span",
+	span, err := o.s.Pool.Number(ctx, "outbox.span",
 		"SELECT COALESCE((SELECT id"+from+m.own+" = 1 ORDER BY id DESC LIMIT 1) - "+
-			"(SELECT id"+from+m.own+" = 1 ORDER BY id LIMIT 1) + 1, 0)", nil, sqlvalue.ScanInt)
-	if err != nil || span[0] <= int64(keep) {
+			"(SELECT id"+from+m.own+" = 1 ORDER BY id LIMIT 1) + 1, 0)")
+	if err != nil || span <= keep {
 		return 0, err
 	}
-	last, err := sqldb.Collect(ctx, o.s.Pool, "outbox.excess",
+	last, ok, err := sqldb.First(ctx, o.s.Pool, "outbox.excess",
 		"SELECT id"+from+m.own+" = 1 ORDER BY id DESC LIMIT 1 OFFSET ?", []any{keep}, sqlvalue.ScanInt)
-	if err != nil || len(last) == 0 {
+	if err != nil || !ok {
 		return 0, err
 	}
 	keys, err := sqldb.Collect(ctx, o.s.Pool, "outbox.oldest",
-		"SELECT id"+from+m.own+" = 1 AND id <= ? ORDER BY id LIMIT ?", []any{last[0], limit}, sqlvalue.ScanInt)
+		"SELECT id"+from+m.own+" = 1 AND id <= ? ORDER BY id LIMIT ?", []any{last, limit}, sqlvalue.ScanInt)
 	if err != nil {
 		return 0, err
 	}
@@ -247,9 +239,5 @@ func (m marks) clear(ctx context.Context, c *sqldb.Conn, in string, args []any) 
 }
 
 func arguments(keys []int64) []any {
-	args := make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = k
-	}
-	return args
+	return convert.All(keys, func(k int64) any { return k })
 }

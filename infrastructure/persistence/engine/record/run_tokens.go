@@ -23,7 +23,7 @@ func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t e
 	if !sqlvalue.IsASCIIID(executionID) {
 		return t, false, nil
 	}
-	found, err := sqldb.Collect(ctx, r.c, "run-token.get",
+	return sqldb.First(ctx, r.c, "run-token.get",
 		`SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
 		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash},
 		func(rows *sql.Rows) (t entity.RunToken, err error) {
@@ -34,10 +34,6 @@ func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t e
 			t.CreateTime = created.Time()
 			return t, err
 		})
-	if err != nil || len(found) == 0 {
-		return t, false, err
-	}
-	return found[0], true, nil
 }
 
 // runTokenWriter implements repository.RunTokenWriter.

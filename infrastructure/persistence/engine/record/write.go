@@ -38,6 +38,14 @@ func (w *recordWriter) AddAttempts(ctx context.Context, attempts []entity.Attemp
 		})
 }
 
+// AddUsages implements repository.RecordWriter.
+func (w *recordWriter) AddUsages(ctx context.Context, usages []entity.AttemptUsage) error {
+	return bulk.Insert(ctx, w.c, "usage.insert", "scheduler_execution_usage (execution, attempt, cpu_ms, peak_kb)", 4,
+		w.c.Dialect.OnDuplicateKeep("attempt"), usages, func(args []any, u entity.AttemptUsage) []any {
+			return append(args, u.ExecutionID, u.Attempt, u.CPUMs, u.PeakKb)
+		})
+}
+
 // AddDeadLetters implements repository.RecordWriter.
 func (w *recordWriter) AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error {
 	for _, l := range letters {
@@ -80,12 +88,12 @@ func (w *recordWriter) DropDeadLetter(ctx context.Context, executionID string) e
 
 // notWaiting says why a letter was not found among those that wait.
 func (w *recordWriter) notWaiting(ctx context.Context, executionID string) error {
-	found, err := sqldb.Collect(ctx, w.c, "dead-letter.exists",
-		"SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", []any{executionID}, sqlvalue.ScanInt)
+	found, err := w.c.Number(ctx, "dead-letter.exists",
+		"SELECT COUNT(*) FROM scheduler_dead_letter WHERE execution_id = ?", executionID)
 	if err != nil {
 		return err
 	}
-	if found[0] == 0 {
+	if found == 0 {
 		return apperror.NotFound("dead letter", executionID)
 	}
 	return apperror.Conflict("already_replayed", "the dead letter of execution %s was replayed before", executionID)

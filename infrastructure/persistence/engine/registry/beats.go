@@ -29,15 +29,10 @@ const instanceWait = 5 * time.Second
 // that another one holds.
 const introduceAgain = 2 * time.Second
 
-// instanceLock is the lock of a node's id: one process at a time holds it, and
-// it dies with that process's connection. Its name holds the database's, because
-// locks are the server's; both are hashed to stay below the limit of 64 characters.
-const instanceLock = "CONCAT('ps-', SHA1(CONCAT(DATABASE(), ':', ?)))"
-
 // Beats are the way of one node's beats and looks to the store. On MySQL that is
 // a connection which nothing else uses, and which holds the lock of the node's
-// id; on SQLite it is the store's. What is not about beats goes over the
-// connections of the registry. Safe for concurrent use.
+// id; on SQLite it is the store's. Other statements go over the connections
+// of the registry. Safe for concurrent use.
 type Beats struct {
 	*Nodes
 	node string
@@ -52,9 +47,9 @@ type Beats struct {
 	server connect.ServerName
 	// asked is when the lock was asked for last, in monotonic time.
 	asked time.Duration
-	// told is what the row says, for that epoch.
-	told  string
-	epoch int64
+	// written is what the row says, for that epoch.
+	written string
+	epoch   int64
 }
 
 // NewBeats opens the way of a node's beats. A statement may take each, a new
@@ -103,6 +98,9 @@ func (b *Beats) Hold(ctx context.Context) error {
 	if err == nil {
 		b.life.Server, err = b.server.AskStart(ctx, b.conn)
 	}
+	if err == nil {
+		b.life.Database, err = connect.DatabaseOf(ctx, b.conn)
+	}
 	switch {
 	case err != nil:
 		b.drop()
@@ -131,9 +129,12 @@ func (b *Beats) connect(ctx context.Context) error {
 
 // lock takes the lock of the node's id, if that is free within wait.
 func (b *Beats) lock(ctx context.Context, wait time.Duration) error {
-	ids, err := sqlvalue.ReadAll(ctx, b.conn,
-		"SELECT CASE WHEN GET_LOCK("+instanceLock+", ?) = 1 THEN CONNECTION_ID() ELSE 0 END",
-		[]any{b.node, int(wait.Seconds())}, sqlvalue.ScanInt)
+	name, err := lockNameAt(ctx, b.conn, b.node)
+	if err != nil {
+		return err
+	}
+	ids, err := sqlvalue.ReadAll(ctx, b.conn, "SELECT CASE WHEN GET_LOCK(?, ?) = 1 THEN CONNECTION_ID() ELSE 0 END",
+		[]any{name, int(wait.Seconds())}, sqlvalue.ScanInt)
 	if err != nil || len(ids) != 1 {
 		return errors.Join(err, driver.ErrBadConn)
 	}
@@ -151,6 +152,8 @@ func (b *Beats) introduce(ctx context.Context) (err error) {
 		err = b.server.Ask(ctx, b.conn)
 	case b.life.Server == "":
 		b.life.Server, err = b.server.AskStart(ctx, b.conn)
+	case b.life.Database == "":
+		b.life.Database, err = connect.DatabaseOf(ctx, b.conn)
 	case b.life.LockSession == 0 && (b.asked == 0 || at-b.asked > introduceAgain):
 		b.asked = at
 		err = b.lock(ctx, 0)
@@ -165,7 +168,7 @@ func (b *Beats) drop() {
 	}
 	_ = b.conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = b.conn.Close()
-	b.conn, b.life, b.server, b.told, b.asked = nil, entity.NodeLife{}, connect.ServerName{}, "", 0
+	b.conn, b.life, b.server, b.written, b.asked = nil, entity.NodeLife{}, connect.ServerName{}, "", 0
 }
 
 // reach connects, and says in the words of callers why it could not.
@@ -202,8 +205,8 @@ func (b *Beats) Connect(ctx context.Context) error {
 	return b.reach(ctx)
 }
 
-// Heartbeat implements repository.Nodes. What the connection knows of itself is
-// published with the beat when that has changed.
+// Heartbeat implements repository.Nodes. The beat publishes the connection's
+// own state when that has changed.
 func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err error) {
 	if b.db == nil {
 		return b.Nodes.Heartbeat(ctx, n)
@@ -212,16 +215,16 @@ func (b *Beats) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 	defer b.mu.Unlock()
 	err = b.over(ctx, func(ctx context.Context, c *sqldb.Conn) error {
 		sessions := sessionsText(b.s.Server.SessionIDs())
-		now := fmt.Sprint(b.life.Server, " ", b.life.LockSession, " ", sessions)
+		now := fmt.Sprint(b.life.Server, " ", b.life.Database, " ", b.life.LockSession, " ", sessions)
 		more, added := "", []any(nil)
-		if now != b.told || n.Epoch != b.epoch {
-			more, added = ", store_server = ?, lock_session = ?, sessions = ?",
-				[]any{b.life.Server, b.life.LockSession, sessions}
+		if now != b.written || n.Epoch != b.epoch {
+			more, added = ", store_server = ?, store_database = ?, lock_session = ?, sessions = ?",
+				[]any{b.life.Server, b.life.Database, b.life.LockSession, sessions}
 		}
 		query, args := beatStatement(c, n, more, added...)
 		found, err := c.Exec(ctx, "node.heartbeat", query, args...)
 		if ok = found == 1 && err == nil; ok {
-			b.told, b.epoch = now, n.Epoch
+			b.written, b.epoch = now, n.Epoch
 		}
 		return err
 	})
@@ -243,7 +246,8 @@ func (b *Beats) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	defer b.mu.Unlock()
 	var rows []viewRow
 	err := b.over(ctx, func(ctx context.Context, c *sqldb.Conn) error {
-		return c.GORM(ctx, "node.all").Table(nodeRow{}.TableName()).Select("*, UTC_TIMESTAMP(3) AS store_now").Order("id").
+		moment, _ := c.Now()
+		return c.GORM(ctx, "node.all").Table(nodeRow{}.TableName()).Select("*, " + moment + " AS store_now").Order("id").
 			Find(&rows).Error
 	})
 	if err != nil {

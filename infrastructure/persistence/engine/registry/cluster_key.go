@@ -14,16 +14,12 @@ const clusterKeyID = "peers"
 
 // ClusterKey implements secret.ClusterKeys.
 func (r *Nodes) ClusterKey(ctx context.Context) (entity.SealedKey, bool, error) {
-	rows, err := sqldb.Collect(ctx, r.s.Pool, "cluster-key.get",
+	return sqldb.First(ctx, r.s.Pool, "cluster-key.get",
 		"SELECT key_id, sealed FROM scheduler_cluster_key WHERE id = ?", []any{clusterKeyID},
 		func(rows *sql.Rows) (k entity.SealedKey, err error) {
 			err = rows.Scan(&k.KeyID, &k.Sealed)
 			return k, err
 		})
-	if err != nil || len(rows) == 0 {
-		return entity.SealedKey{}, false, err
-	}
-	return rows[0], true, nil
 }
 
 // AddClusterKey implements secret.ClusterKeys.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
@@ -141,16 +142,13 @@ func (r *Locks) ReleaseMany(ctx context.Context, names []string, holder string) 
 // to look at: the answer may be wrong before it arrives.
 func (r *Locks) Holder(ctx context.Context, name string) (string, error) {
 	now, at := r.s.Pool.Now()
-	found, err := sqldb.Collect(ctx, r.s.Pool, "lock.holder",
+	holder, _, err := sqldb.First(ctx, r.s.Pool, "lock.holder",
 		"SELECT node_id FROM scheduler_job_lock WHERE id = ? AND expire_time > "+now,
 		append([]any{lockID(name)}, at...), sqlvalue.ScanText)
-	if err != nil || len(found) == 0 {
-		return "", err
-	}
-	return found[0], nil
+	return holder, err
 }
 
-// change runs a transaction that knows the store's time. What became of a lost
+// change runs a transaction that knows the store's time. The outcome of a lost
 // commit is not looked up: the lease ends by itself.
 func (r *Locks) change(ctx context.Context, name string,
 	fn func(ctx context.Context, c *sqldb.Conn, now time.Time) error,
@@ -240,10 +238,7 @@ func lockID(name string) string {
 
 // lockIDs is in the order of the rows, so that two claims meet in one order.
 func lockIDs(names []string) []string {
-	ids := make([]string, len(names))
-	for i, name := range names {
-		ids[i] = lockID(name)
-	}
+	ids := convert.All(names, lockID)
 	slices.Sort(ids)
 	return ids
 }

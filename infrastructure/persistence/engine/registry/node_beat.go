@@ -101,8 +101,8 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	return nodesOf(r.s.Pool, rows), now, err
 }
 
-// ForgetNodes implements repository.Nodes. What a node runs and what waits for
-// it is told by the claim keys, see entity.ClaimKey and entity.Queue.
+// ForgetNodes implements repository.Nodes. The claim keys tell the runs of a node
+// and the runs that wait for it, see entity.ClaimKey and entity.Queue.
 func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
 	const gone = " FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"
 	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqlvalue.TimeArg(before)},

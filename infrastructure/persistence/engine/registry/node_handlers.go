@@ -16,7 +16,7 @@ type handlerLists struct {
 }
 
 // fill puts the lists of the rows in their place, and reads those from the store
-// that no look has seen. What no row names any more is forgotten.
+// that no look has seen. A set that no row names any more is forgotten.
 func (l *handlerLists) fill(ctx context.Context, c *sqldb.Conn, rows []nodeRow) error {
 	known := map[string]string{}
 	if seen := l.known.Load(); seen != nil {

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -50,7 +51,7 @@ type nodeRow struct {
 	Memory        int64
 	// ClockOffset is in milliseconds.
 	ClockOffset int64
-	// What follows is NULL in rows of older programs, and holds for LifeEpoch alone.
+	// The columns below are NULL in rows of older programs, and hold for LifeEpoch alone.
 	LifeEpoch   *int64
 	LeaseMs     *int64
 	BootID      *string
@@ -58,7 +59,10 @@ type nodeRow struct {
 	LockSession *int64
 	Sessions    *string
 	DownCause   *string
-	// What the node can holds for the life that has published it: a former
+	// StoreDatabase is NULL in rows of the former release, too. It holds for LifeEpoch
+	// alone.
+	StoreDatabase *string
+	// The abilities of a node hold for the life that has published them: a former
 	// release that takes the id over leaves these columns as they are.
 	CommandSlots   int
 	CommandRunning int
@@ -97,6 +101,7 @@ func (r *nodeRow) publish(l entity.NodeLife) {
 	}
 	lease, sessions := l.Lease.Milliseconds(), sessionsText(l.Sessions)
 	r.LeaseMs, r.BootID, r.StoreServer, r.LockSession, r.Sessions = &lease, &l.Boot, &l.Server, &l.LockSession, &sessions
+	r.StoreDatabase = &l.Database
 }
 
 // life is what the row publishes; nothing where an older program wrote it last.
@@ -106,7 +111,7 @@ func (r nodeRow) life() entity.NodeLife {
 	}
 	return entity.NodeLife{
 		Lease: time.Duration(*r.LeaseMs) * time.Millisecond, Boot: deref(r.BootID), Server: deref(r.StoreServer),
-		LockSession: deref(r.LockSession), Sessions: parseSessions(deref(r.Sessions)),
+		Database: deref(r.StoreDatabase), LockSession: deref(r.LockSession), Sessions: parseSessions(deref(r.Sessions)),
 	}
 }
 
@@ -119,10 +124,7 @@ func deref[T any](p *T) (v T) {
 
 // sessionsText and parseSessions write and read ids of sessions.
 func sessionsText(ids []int64) string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = strconv.FormatInt(id, 10)
-	}
+	texts := convert.All(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return strings.Join(texts, ",")
 }
 
@@ -226,9 +228,6 @@ func (r *nodeReader) All(ctx context.Context) ([]entity.Node, error) {
 }
 
 func nodesOf(c *sqldb.Conn, rows []nodeRow) []entity.Node {
-	out := make([]entity.Node, len(rows))
-	for i, row := range rows {
-		out[i] = row.entity()
-	}
+	out := convert.All(rows, func(row nodeRow) entity.Node { return row.entity() })
 	return sqldb.NoteUnread(c, out)
 }

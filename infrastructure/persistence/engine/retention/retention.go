@@ -30,8 +30,8 @@ type purgeCursor struct {
 }
 
 // PurgeExecutions implements repository.Retention. It walks the runs by id from
-// the oldest on and, once it has met those that are young, begins anew. What may
-// go is found before the transaction, which looks again at that alone.
+// the oldest on and, once it has met those that are young, begins anew. The rows
+// that may go are found before the transaction, which looks again at that alone.
 func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
 	r.cursor.mu.Lock()
 	defer r.cursor.mu.Unlock()
@@ -73,8 +73,8 @@ func (r *Retention) PurgeExecutions(ctx context.Context, before time.Time, limit
 }
 
 // lockDeletable locks those of the runs that may be deleted, and looks again:
-// a replay that began in between had locked its original. What others hold is
-// left for another time.
+// a replay that began in between had locked its original. Rows that others hold
+// are left for another time.
 func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	if !c.Dialect.IsSQLite() {
 		in, args := c.Dialect.In("id", ids)
@@ -109,6 +109,7 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 	for _, d := range [...]struct{ name, table, key string }{
 		{"retention.delete", "scheduler_job_execution", "id"},
 		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
+		{"retention.delete-usages", "scheduler_execution_usage", "execution"},
 		{"retention.delete-letters", "scheduler_dead_letter", "execution_id"},
 		{"retention.delete-tokens", "scheduler_run_token", "execution_id"},
 		{"retention.delete-replays", "scheduler_execution_replay", "execution_id"},
@@ -171,6 +172,21 @@ func (r *Retention) purgeKeyed(ctx context.Context, name, table, where string, l
 
 // PurgeBackfills implements repository.Retention.
 func (r *Retention) PurgeBackfills(ctx context.Context, before time.Time, limit int) (repository.Purged, error) {
-	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill", "status <> 'ACTIVE' AND update_time < ?", limit,
-		sqlvalue.TimeText(before))
+	return r.s.PurgeByID(ctx, "backfills", "scheduler_backfill",
+		"status IN ('DONE', 'CANCELLED') AND update_time < ?", limit, sqlvalue.TimeText(before))
+}
+
+// PurgeAsides implements repository.Retention.
+func (r *Retention) PurgeAsides(ctx context.Context, before time.Time, limit int) (p repository.Purged, err error) {
+	err = r.s.Change(ctx, repository.LaneRetention, "purge-asides", func(ctx context.Context, c *sqldb.Conn) error {
+		query := "DELETE FROM scheduler_set_aside WHERE time < ? ORDER BY time LIMIT ?"
+		if c.Dialect.IsSQLite() { // SQLite is built without DELETE … LIMIT
+			query = "DELETE FROM scheduler_set_aside WHERE rowid IN (SELECT rowid FROM scheduler_set_aside WHERE time < ? " +
+				"ORDER BY time LIMIT ?)"
+		}
+		n, err := c.Exec(ctx, "retention.purge-asides", query, sqlvalue.TimeText(before), limit)
+		p = repository.Purged{Deleted: int(n), More: int(n) == limit}
+		return err
+	})
+	return p, err
 }

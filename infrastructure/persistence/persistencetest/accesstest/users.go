@@ -95,7 +95,14 @@ func sessions(t *testing.T, s *persistence.Store, u entity.User) {
 	require.NoError(t, err)
 	require.Equal(t, []any{"new hash", true, storetest.Noon.Add(time.Minute)},
 		[]any{changed.PasswordHash, changed.MustChangePassword, changed.UpdateTime})
-	require.NoError(t, s.SetPassword(t.Context(), u.ID, repository.NewPassword{Hash: "own", At: storetest.Noon}))
+	open("hash-a")
+	only := entity.Session{
+		TokenHash: "hash-c", UserID: u.ID, ExpiresAt: storetest.Noon.Add(time.Hour), CreateTime: storetest.Noon,
+	}
+	require.NoError(t, s.SetPassword(t.Context(), u.ID, repository.NewPassword{
+		Hash: "own", Session: &only, At: storetest.Noon,
+	}))
+	require.Equal(t, []string{"hash-c"}, of(storetest.Noon), "the new session is the only one")
 	changed, err = s.UserByID(t.Context(), u.ID)
 	require.NoError(t, err)
 	require.False(t, changed.MustChangePassword)

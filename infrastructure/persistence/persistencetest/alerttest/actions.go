@@ -72,8 +72,9 @@ func actions(t *testing.T, s *persistence.Store) {
 	require.False(t, ended(done), "once")
 	refused.Conclude(alert.ActionRefused, alert.RefusedEditorGone, "the user is gone", noon)
 	require.True(t, ended(refused))
-	of, err := s.ActionsOf(t.Context(), "alert-1")
+	found, err := s.ActionsOfAlerts(t.Context(), []string{"alert-1"})
 	require.NoError(t, err)
+	of := found["alert-1"]
 	require.Len(t, of, 3)
 	require.Equal(t, alert.ActionDone, of[0].State)
 	require.Equal(t, "the user is gone", of[1].Result)
@@ -123,9 +124,9 @@ func told(t *testing.T, s *persistence.Store) {
 		return tx.Alerts.AddNotifications(ctx, []*alert.Notification{first, second, repeat, elses, held, other, report})
 	})
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		found, err := tx.Alerts.Told(ctx, []string{a.ID, b.ID})
+		found, err := tx.Alerts.PlannedMessages(ctx, []string{a.ID, b.ID})
 		require.NoError(t, err)
-		require.ElementsMatch(t, []repository.Told{
+		require.ElementsMatch(t, []repository.PlannedMessage{
 			{
 				AlertID: a.ID, ChannelID: "c1", GroupKey: "k1", State: alert.NotificationSent, Seq: 1,
 				At: noon.Add(time.Minute), To: first.To,

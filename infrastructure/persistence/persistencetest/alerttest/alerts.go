@@ -126,7 +126,7 @@ func episodes(t *testing.T, s *persistence.Store) {
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
-// Who writes an alert must have read its latest change.
+// A writer of an alert must have read its latest change.
 func changes(t *testing.T, s *persistence.Store) {
 	a := episode(1, "f1")
 	add(t, s, a)
@@ -280,15 +280,15 @@ func old(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.False(t, ok, "it is gone with its only alert")
 	for i, want := range []int{0, 1} {
-		actions, err := s.ActionsOf(t.Context(), all[i].ID)
+		actions, err := s.ActionsOfAlerts(t.Context(), []string{all[i].ID})
 		require.NoError(t, err)
-		require.Len(t, actions, want)
+		require.Len(t, actions[all[i].ID], want)
 	}
 }
 
 func jobs(t *testing.T, s *persistence.Store) {
 	live, gone := storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon)
-	live.Labels = map[string]string{"tier": "ß"}
+	live.Labels, live.Owner = map[string]string{"tier": "ß"}, "Zoë"
 	storetest.Add(t, s, []*entity.Job{live, gone})
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		full, err := tx.Jobs.LockFull(ctx, gone.ID)
@@ -301,7 +301,7 @@ func jobs(t *testing.T, s *persistence.Store) {
 	require.NoError(t, err)
 	require.Len(t, found, 2)
 	require.Equal(t, repository.AlertJob{
-		ID: live.ID, Name: live.Name, Group: "default", Labels: live.Labels, Status: entity.JobEnabled,
+		ID: live.ID, Name: live.Name, Group: "default", Owner: "Zoë", Labels: live.Labels, Status: entity.JobEnabled,
 		NextFireTime: storetest.Noon,
 	}, found[live.ID])
 	require.True(t, found[gone.ID].Deleted)

@@ -50,10 +50,10 @@ func deadlines(t *testing.T, s *persistence.Store) {
 		})
 	}
 	told := of(2)
-	told.Told = true
+	told.Reported = true
 	require.Equal(t, []entity.Deadline{told, of(3)}, read(0, 9, 10))
 
-	// Those that nobody has marked are read one behind the other, also of one moment.
+	// Unmarked deadlines are read one behind the other, also of one moment.
 	first, second, last := of(3), of(3), of(3)
 	first.FireKey, last.JobID = "a", storetest.JobID(9)
 	write(func(ctx context.Context, tx repository.Tx) error {
@@ -61,12 +61,12 @@ func deadlines(t *testing.T, s *persistence.Store) {
 	})
 	after := entity.Deadline{Moment: at(2)}
 	for _, want := range []entity.Deadline{first, second, last} {
-		found, err := s.UntoldDeadlines(t.Context(), after, at(3), 1)
+		found, err := s.UnreportedDeadlines(t.Context(), after, at(3), 1)
 		require.NoError(t, err)
 		require.Equal(t, []entity.Deadline{want}, found)
 		after = want
 	}
-	found, err := s.UntoldDeadlines(t.Context(), after, at(9), 1)
+	found, err := s.UnreportedDeadlines(t.Context(), after, at(9), 1)
 	require.NoError(t, err)
 	require.Empty(t, found)
 }

@@ -28,6 +28,61 @@ func message(key string, n int, of ...*alert.Alert) *alert.Notification {
 	return out
 }
 
+func namings(all []repository.AlertDelivery) (out []alert.Naming) {
+	for _, d := range all {
+		out = append(out, d.Naming)
+	}
+	return out
+}
+
+// ToldInOrder runs the suite about what messages tell first, and what they leave out.
+func ToldInOrder(t *testing.T, open storetest.Opener) {
+	s := open(t, nil)
+	var all []*alert.Alert
+	for i, level := range []alert.Level{
+		alert.Info, alert.Critical, alert.Critical, alert.Warning, alert.Critical, alert.Critical,
+	} {
+		a := episode(i+1, fmt.Sprint("f", i))
+		a.Level = level
+		a.JobID, a.Details = "j", map[string]string{"reason": "ERROR", "message": fmt.Sprint("m", i)}
+		if i == 1 || i == 2 || i == 3 {
+			a.JobID = ""
+		}
+		all = append(all, a)
+	}
+	n := message("k", 1, all...)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		if _, err := tx.Alerts.AddAlerts(ctx, all); err != nil {
+			return err
+		}
+		return tx.Alerts.AddNotifications(ctx, []*alert.Notification{n})
+	})
+	told, err := s.Contents(t.Context(), n.ID, 5)
+	require.NoError(t, err)
+	var order []string
+	for _, a := range told.Alerts {
+		order = append(order, a.ID)
+	}
+	require.Equal(t, []string{all[2].ID, all[1].ID, all[5].ID, all[4].ID, all[3].ID}, order)
+	require.Len(t, told.Newest, 6)
+	require.Equal(t, alert.CountedAlert{Type: all[5].Type, Group: all[5].Group, Reason: "ERROR", Error: "m5"},
+		told.Newest[0])
+	taken, ok, err := s.BeginDelivery(t.Context(), *n, "n1", storetest.Noon)
+	require.NoError(t, err)
+	require.True(t, ok)
+	taken.Conclude(alert.ResultSent, "", 0, storetest.Noon, 0)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		held, err := tx.Alerts.EndDelivery(ctx, taken, alert.Delivery{
+			NotificationID: n.ID, Attempt: 1, NodeID: "n1", Result: alert.ResultSent, Named: []string{all[2].ID, all[5].ID},
+		})
+		require.NoError(t, err)
+		require.True(t, held)
+		left, err := tx.Alerts.UnnamedCritical(ctx, n.ID, 10)
+		require.Equal(t, []alert.NotifiedAlert{{AlertID: all[1].ID, Seq: all[1].Seq}}, left)
+		return err
+	})
+}
+
 // Notifications runs the suite over stores that open gives.
 func Notifications(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
@@ -79,7 +134,7 @@ func Notifications(t *testing.T, open storetest.Opener) {
 	end := func(n alert.Notification, node string, result alert.Result, at time.Time) bool {
 		d := alert.Delivery{
 			NotificationID: n.ID, Attempt: n.Attempts, StartTime: n.UpdateTime, EndTime: at, Result: result, Code: "c",
-			Message: "m 😀", NodeID: node,
+			Message: "m 😀", NodeID: node, Named: []string{b.ID},
 		}
 		n.Conclude(result, "w", 0, at, 0)
 		held := false
@@ -110,21 +165,21 @@ func Notifications(t *testing.T, open storetest.Opener) {
 	require.False(t, join("k1-1", b), "it is being sent")
 	require.True(t, ok)
 	require.Equal(t, 1, first.Attempts)
-	toldBy := func(id string, limit int) alert.Told {
-		told, err := s.ToldAlerts(t.Context(), id, limit)
+	toldBy := func(id string, limit int) alert.Contents {
+		told, err := s.Contents(t.Context(), id, limit)
 		require.NoError(t, err)
 		return told
 	}
 	of := toldBy("k1-1", 10)
 	require.Len(t, of.Alerts, 2)
 	require.Equal(t, []int{2, 0}, []int{of.Total, of.Firing})
-	require.Equal(t, []string{a.ID, b.ID}, []string{of.Alerts[0].ID, of.Alerts[1].ID})
+	require.Equal(t, []string{b.ID, a.ID}, []string{of.Alerts[0].ID, of.Alerts[1].ID}, "the newest first")
 	require.Equal(t, a.Level, of.Level)
 	of = toldBy("k1-2", 1)
 	require.Equal(t, []int{2, 1}, []int{of.Total, of.Firing}, "b has joined while it fires")
 	require.Len(t, of.Alerts, 1)
-	require.False(t, of.Alerts[0].AsFiring)
-	require.Equal(t, alert.Told{}, toldBy("unknown", 10))
+	require.True(t, of.Alerts[0].AsFiring)
+	require.Equal(t, alert.Contents{}, toldBy("unknown", 10))
 	_, ok = begin("k1-1", "n2", noon.Add(29*time.Second))
 	require.False(t, ok, "n1 has the lease")
 	require.Equal(t, []string{"k2-1"}, due(noon.Add(29*time.Second)))
@@ -180,6 +235,10 @@ func Notifications(t *testing.T, open storetest.Opener) {
 	require.Equal(t, []string{"k1-1SENT3SENT", "k1-2OPEN0", "k3-1SUPPRESSED0"}, shown(latest[a.ID]))
 	require.Equal(t, "m 😀", latest[a.ID][0].Message)
 	require.Equal(t, noon.Add(33*time.Second), latest[a.ID][0].StartTime)
+	require.Equal(t, []alert.Naming{alert.Counted, "", ""}, namings(latest[a.ID]))
+	latest, err = s.LatestDeliveries(t.Context(), []string{b.ID}, 10)
+	require.NoError(t, err)
+	require.Equal(t, []alert.Naming{alert.Named, "", ""}, namings(latest[b.ID]))
 	every, err := s.DeliveriesOf(t.Context(), a.ID, 10)
 	require.NoError(t, err)
 	require.Equal(t, []string{"k1-1SENT1FAILED", "k1-1SENT2SENT", "k1-1SENT3SENT", "k1-2OPEN0", "k3-1SUPPRESSED0"},
@@ -215,38 +274,6 @@ func Notifications(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.Equal(t, alert.ResultUnknown, sent[4].Result, "nobody saw its end, either")
 	require.Equal(t, []string{"k2-1", "k1-3"}, due(noon.Add(3*time.Hour)), "the next number may go")
-}
-
-// Hastened runs the suite over stores that open gives: what was written before a clock was set back is tried now.
-func Hastened(t *testing.T, open storetest.Opener) {
-	s := open(t, nil)
-	noon := storetest.Noon
-	notification := func(id string, attempts int, next, updated time.Duration) *alert.Notification {
-		n := message(id, 1)
-		n.ID, n.Attempts, n.NextTry, n.CreateTime, n.UpdateTime = id, attempts, noon.Add(next), noon, noon.Add(updated)
-		return n
-	}
-	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		return tx.Alerts.AddNotifications(ctx, []*alert.Notification{
-			notification("retried", 1, time.Hour, time.Hour),
-			notification("planned", 0, time.Hour, time.Hour),
-			notification("interval", 0, time.Hour, 0),
-			notification("skew", 3, time.Hour, 59*time.Second),
-		})
-	})
-	due := func() (ids []string) {
-		found, err := s.DueNotifications(t.Context(), noon, nil, 20)
-		require.NoError(t, err)
-		for _, n := range found {
-			ids = append(ids, n.ID)
-		}
-		slices.Sort(ids)
-		return ids
-	}
-	require.Empty(t, due())
-	require.NoError(t, s.HastenNotifications(t.Context(), noon))
-	require.Equal(t, []string{"planned", "retried"}, due(),
-		"the interval of a group goes on; clocks of two nodes may be apart by a little")
 }
 
 // Leases runs the suite over stores that open gives: those of nodes that are gone end before their time.
@@ -324,7 +351,7 @@ func Leases(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.Len(t, all, 2, "nodes are left as they are")
 
-	// Who takes it over has a lease of its own, and the attempt before has no result that anybody saw.
+	// The node that takes it over has a lease of its own, and the attempt before has no result that anybody saw.
 	again, ok := begin("down-1", "up", soon)
 	require.True(t, ok)
 	require.Equal(t, 2, again.Attempts)

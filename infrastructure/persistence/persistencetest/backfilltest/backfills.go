@@ -15,11 +15,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 // Backfills runs the suite over stores that open gives.
 func Backfills(t *testing.T, open storetest.Opener) {
 	t.Run("life", func(t *testing.T) { backfillLife(t, open(t, nil)) })
+	t.Run("with what failed", func(t *testing.T) { includingFailed(t, open(t, nil)) })
+	t.Run("what was made good", func(t *testing.T) { madeGood(t, open(t, nil)) })
 	t.Run("lists", func(t *testing.T) { backfillLists(t, open(t, nil)) })
 	t.Run("the fires of some times", func(t *testing.T) { firesAtTimes(t, open(t, nil)) })
 	t.Run("retention", func(t *testing.T) { backfillRetention(t, open(t, nil)) })
@@ -66,6 +70,69 @@ func backfillLife(t *testing.T, s *persistence.Store) {
 		_, err := s.Backfill(t.Context(), id)
 		require.True(t, apperror.Is(err, apperror.KindNotFound), id)
 	}
+}
+
+// Nodes of the former release move on what they find as ACTIVE, and would pass over what failed.
+func includingFailed(t *testing.T, s *persistence.Store) {
+	b := storetest.BackfillOf(1, 1)
+	b.IncludeFailed = true
+	storetest.AddBackfills(t, s, b)
+	require.Equal(t, b, readBackfill(t, s, b.ID))
+	former := func() int64 {
+		t.Helper()
+		found, err := sqldb.Collect(t.Context(), s.Pool, "test",
+			"SELECT COUNT(*) FROM scheduler_backfill WHERE status = 'ACTIVE'", nil, sqlvalue.ScanInt)
+		require.NoError(t, err)
+		return found[0]
+	}
+	require.Zero(t, former())
+	active, err := s.ActiveBackfills(t.Context(), 2)
+	require.NoError(t, err)
+	require.Equal(t, []entity.Backfill{b}, active)
+	b.Started = 1
+	require.NoError(t, saveBackfill(t, s, b))
+	require.Zero(t, former())
+	b.Version, b.Status = 2, entity.BackfillDone
+	require.NoError(t, saveBackfill(t, s, b))
+	b.Version = 3
+	require.Equal(t, b, readBackfill(t, s, b.ID))
+}
+
+// A retry that is live or succeeded makes a run good, also a retry of a retry.
+func madeGood(t *testing.T, s *persistence.Store) {
+	var rows []*entity.Execution
+	var ids []string
+	run := func(n int, of, root string, status entity.Status) string {
+		e := storetest.RunOf(storetest.JobID(1), storetest.Noon.Add(time.Duration(n)*time.Second))
+		e.Status, e.RetryOf, e.RootID = status, of, root
+		rows = append(rows, e)
+		return e.ID
+	}
+	want := map[string]bool{}
+	for n, status := range entity.Statuses() {
+		id := run(10*n, "", "", entity.StatusFailed)
+		ids = append(ids, id)
+		run(10*n+1, id, id, status)
+		if status == entity.StatusSuccess || !status.Final() {
+			want[id] = true
+		}
+	}
+	twice := run(1000, "", "", entity.StatusDead)
+	run(1002, run(1001, twice, twice, entity.StatusFailed), twice, entity.StatusSuccess)
+	want[twice] = true
+	ids = append(ids, twice, run(1010, "", "", entity.StatusFailed))
+	storetest.Add(t, s, nil, rows...)
+	good, err := s.MadeGood(t.Context(), ids)
+	require.NoError(t, err)
+	require.Equal(t, want, good)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		good, err := tx.Backfills.MadeGood(ctx, ids)
+		require.Equal(t, want, good)
+		return err
+	})
+	none, err := s.MadeGood(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none)
 }
 
 func backfillLists(t *testing.T, s *persistence.Store) {

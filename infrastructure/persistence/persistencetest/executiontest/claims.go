@@ -62,7 +62,7 @@ func claimEffect(t *testing.T, s *persistence.Store) {
 	require.Equal(t, &want, storetest.Get(t, s, e.ID), "what is returned is what is stored")
 }
 
-// Who claims a run that somebody asked for learns of the span that did, also among others.
+// The claimer of a run that somebody asked for learns of the span that did, also among others.
 func claimOfAskedRuns(t *testing.T, s *persistence.Store) {
 	planned, plain, asked := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon), ready(3, 5, storetest.Noon)
 	planned.Parent = parentSpan // nobody stores that; the claim of a planned run reads none

@@ -43,7 +43,7 @@ func Counts(t *testing.T, open storetest.Opener) {
 		if _, err := tx.Executions.Finish(ctx, []repository.Finish{
 			storetest.FinishOf(runs[7]),
 			storetest.FinishOf(runs[6]),
-		}); err != nil {
+		}, storetest.Noon); err != nil {
 			return err
 		}
 		if err := tx.Records.AddDeadLetters(ctx, letters); err != nil {

@@ -129,7 +129,7 @@ func manyRows(t *testing.T, s *persistence.Store) {
 		for _, e := range rows {
 			finish = append(finish, storetest.FinishOf(e))
 		}
-		refused, err := tx.Executions.Finish(ctx, finish)
+		refused, err := tx.Executions.Finish(ctx, finish, storetest.Noon)
 		require.Empty(t, refused)
 		return err
 	})
@@ -146,7 +146,7 @@ func conditionalUpdate(t *testing.T, s *persistence.Store) {
 	storetest.Add(t, s, nil, e)
 	after := fullRun(storetest.Noon)
 	after.ID, after.FireKey, after.ScheduledTime, after.CreateTime = e.ID, e.FireKey, e.ScheduledTime, e.CreateTime
-	// What identifies a run never changes.
+	// The identity of a run never changes.
 	after.Trigger, after.ShardIndex, after.ShardTotal, after.Params, after.RetryOf, after.RootID = e.Trigger, 0, 1, "", "",
 		""
 	after.SkipFrom, after.SkipTo, after.SkipCount, after.SkipAtLeast = time.Time{}, time.Time{}, 0, false

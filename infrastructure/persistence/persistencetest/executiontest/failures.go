@@ -47,4 +47,10 @@ func failures(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{rows[2].ID}, ids)
 	ids, _ = found(repository.FailureFilter{Groups: []string{"none"}}, 10)
 	require.Empty(t, ids)
+	ids, _ = found(repository.FailureFilter{JobIDs: []string{storetest.JobID(2), storetest.JobID(3)}}, 10)
+	require.Equal(t, []string{rows[2].ID}, ids)
+	ids, _ = found(repository.FailureFilter{JobIDs: []string{"Ä"}}, 10)
+	require.Empty(t, ids)
+	ids, _ = found(repository.FailureFilter{Statuses: []entity.Status{entity.StatusDead, entity.StatusFailed}}, 10)
+	require.Equal(t, []string{rows[4].ID, rows[0].ID}, ids)
 }

@@ -26,11 +26,14 @@ func Finishing(t *testing.T, open storetest.Opener) {
 	t.Run("a poison completion is named", func(t *testing.T) { finishPoison(t, open(t, nil)) })
 }
 
+// storedAt is the store's time of the transaction that finish writes in.
+var storedAt = storetest.Noon.Add(time.Hour)
+
 func finish(t *testing.T, s *persistence.Store, rows ...repository.Finish) (refused []string) {
 	t.Helper()
 	var places []int
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		places, err = tx.Executions.Finish(ctx, rows)
+		places, err = tx.Executions.Finish(ctx, rows, storedAt)
 		return err
 	})
 	for _, i := range places {
@@ -48,7 +51,7 @@ func finishWrites(t *testing.T, s *persistence.Store) {
 	bad.StartTime = time.Time{} // the handler never ran: the estimate stays
 	require.Empty(t, finish(t, s, bad, good))
 	got := storetest.Get(t, s, e.ID)
-	require.WithinDuration(t, time.Now(), got.UpdateTime, time.Minute)
+	require.True(t, storedAt.Equal(got.UpdateTime), "dated as the caller says: %s", got.UpdateTime)
 	want := *e
 	want.Status, want.Claim, want.Progress, want.Result = entity.StatusSuccess, "", 100, "done"
 	want.StartTime, want.EndTime, want.Duration, want.UpdateTime = good.StartTime, good.EndTime, good.Duration,
@@ -147,7 +150,11 @@ func finishAmongOthers(t *testing.T, s *persistence.Store) {
 			[]*entity.Execution{storetest.RunOf(storetest.JobID(3), storetest.Noon)}); err != nil {
 			return err
 		}
-		refused, err = tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(a), storetest.FinishOf(b)})
+		refused, err = tx.Executions.Finish(
+			ctx,
+			[]repository.Finish{storetest.FinishOf(a), storetest.FinishOf(b)},
+			storetest.Noon,
+		)
 		return err
 	})
 	require.Equal(t, []int{1}, refused)
@@ -168,7 +175,11 @@ func finishAttempts(t *testing.T, s *persistence.Store) {
 	again.Result = "said twice"
 	var refused []int
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
-		refused, err = tx.Executions.Finish(ctx, []repository.Finish{former, storetest.FinishOf(e), again, former})
+		refused, err = tx.Executions.Finish(
+			ctx,
+			[]repository.Finish{former, storetest.FinishOf(e), again, former},
+			storetest.Noon,
+		)
 		return err
 	})
 	require.Equal(t, []int{0, 2, 3}, refused)
@@ -212,7 +223,7 @@ func finishPoison(t *testing.T, s *persistence.Store) {
 		f := storetest.FinishOf(e)
 		spoil(&f)
 		err := s.Write(t.Context(), repository.LaneComplete, "test", func(ctx context.Context, tx repository.Tx) error {
-			_, err := tx.Executions.Finish(ctx, []repository.Finish{f})
+			_, err := tx.Executions.Finish(ctx, []repository.Finish{f}, storetest.Noon)
 			return err
 		})
 		var poison *repository.PoisonError

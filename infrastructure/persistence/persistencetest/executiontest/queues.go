@@ -192,7 +192,8 @@ func outcomes(t *testing.T, s *persistence.Store) {
 		require.NoError(t, err)
 		require.Equal(t, &entity.Execution{
 			ID: full.ID, JobID: full.JobID, FireKey: full.FireKey, ShardIndex: full.ShardIndex, ShardTotal: full.ShardTotal,
-			RetryOf: full.RetryOf, Status: full.Status, SkipTo: full.SkipTo, EndTime: full.EndTime, UpdateTime: full.UpdateTime,
+			RetryOf: full.RetryOf, Status: full.Status, SkipTo: full.SkipTo, ScheduledTime: full.ScheduledTime,
+			EndTime: full.EndTime, UpdateTime: full.UpdateTime,
 		}, got[i])
 	}
 }

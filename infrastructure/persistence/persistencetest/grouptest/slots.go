@@ -140,7 +140,7 @@ func waitingForGroup(t *testing.T, s *persistence.Store) {
 	require.Len(t, storetest.Claim(t, s, "n1", 10, storetest.Noon), 2)
 }
 
-// Who holds the lock of a group keeps edits of its limit and changes of its jobs
+// The holder of the lock of a group keeps edits of its limit and changes of its jobs
 // waiting.
 func groupLock(t *testing.T, s *persistence.Store) {
 	require.NoError(t, s.AddGroup(t.Context(), entity.Group{Name: "a", MaxConcurrency: 1, CreateTime: storetest.Noon}))

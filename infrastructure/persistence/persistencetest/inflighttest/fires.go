@@ -168,7 +168,24 @@ func liveFireRows(t *testing.T, s *persistence.Store) {
 	require.Equal(t, []string{backfilled.ID}, rowsOf(t, s, fire(backfilled.FireKey, 1)))
 	require.Equal(t, []string{other.ID}, rowsOf(t, s, fire(other.FireKey, 1)))
 	require.Equal(t, []string{nameless.ID}, rowsOf(t, s, fire("manual", 1)), "a key that tells no moment is merely slower")
-	require.Empty(t, rowsOf(t, s, fire(identity.FireKey(storetest.Noon.Add(time.Hour)), 1)))
+	none := fire(identity.FireKey(storetest.Noon.Add(time.Hour)), 1)
+	require.Empty(t, rowsOf(t, s, none))
+	ended := fire(identity.FireKey(missed), 2)
+	ended.JobID = storetest.JobID(9)
+	queued := none
+	queued.Active = false
+	many := []entity.InFlightFire{
+		fire(identity.FireKey(missed), 2), none, fire("MANUAL:"+id, 2), fire(backfilled.FireKey, 1), queued, ended,
+	}
+	for range 60 { // more than one statement asks of
+		many = append(many, fire(other.FireKey, 1))
+	}
+	runless, err := s.RunlessFires(t.Context(), append(many, none))
+	require.NoError(t, err)
+	require.Equal(t, []entity.InFlightFire{none, ended, none}, runless)
+	runless, err = s.RunlessFires(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, runless)
 }
 
 // A fire that waits for its job is found by its number alone.

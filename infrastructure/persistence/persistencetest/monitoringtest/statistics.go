@@ -97,7 +97,7 @@ func foldRow(t *testing.T, s *persistence.Store) {
 		}
 		require.Equal(t, want, got)
 	}
-	// What a transaction that fails has changed is not kept.
+	// The changes of a failed transaction are not kept.
 	err = s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
 		return errors.Join(tx.Statistics.SaveFold(ctx, open), context.Canceled)
 	})

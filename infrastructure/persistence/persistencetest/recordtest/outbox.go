@@ -148,7 +148,7 @@ func outboxOverflow(t *testing.T, s *persistence.Store) {
 	require.Zero(t, drop(0, 15))
 }
 
-// What is too old for one reader goes, as far as the oldest are; the other reader keeps its own.
+// An event too old for one reader goes, as far as the oldest are; the other reader keeps its own.
 func outboxOfAge(t *testing.T, s *persistence.Store) {
 	const count = 30
 	for n := range count {

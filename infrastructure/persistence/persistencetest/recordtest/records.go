@@ -4,6 +4,7 @@ package recordtest
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 // Records runs the suite over stores that open gives.
 func Records(t *testing.T, open storetest.Opener) {
 	t.Run("attempts", func(t *testing.T) { attempts(t, open(t, nil)) })
+	t.Run("usages", func(t *testing.T) { usages(t, open(t, nil)) })
 	t.Run("dead letters", func(t *testing.T) { deadLetters(t, open(t, nil)) })
 	t.Run("outbox", func(t *testing.T) { outbox(t, open(t, nil)) })
 	t.Run("outbox of two readers", func(t *testing.T) { outboxOfTwo(t, open(t, nil)) })
@@ -47,6 +49,29 @@ func attempts(t *testing.T, s *persistence.Store) {
 	got, err := s.Executions.Attempts(t.Context(), run)
 	require.NoError(t, err)
 	require.Equal(t, []entity.Attempt{all[1], all[0], all[2]}, got)
+}
+
+func usages(t *testing.T, s *persistence.Store) {
+	one := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
+	other := storetest.RunOf(storetest.JobID(2), storetest.Noon).ID
+	most := entity.Usage{CPUMs: math.MaxInt64, PeakKb: math.MaxInt64}
+	rows := []entity.AttemptUsage{
+		{ExecutionID: one, Attempt: 2, Usage: most},
+		{ExecutionID: one, Attempt: 1, Usage: entity.Usage{CPUMs: 7}},
+		{ExecutionID: other, Attempt: 1, Usage: entity.Usage{PeakKb: 9}},
+	}
+	for range 2 { // a transaction whose reply was lost is sent again
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddUsages(ctx, rows) })
+	}
+	again := []entity.AttemptUsage{{ExecutionID: other, Attempt: 1, Usage: most}}
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddUsages(ctx, again) })
+	for id, want := range map[string]map[int]entity.Usage{
+		one: {1: {CPUMs: 7}, 2: most}, other: {1: {PeakKb: 9}}, "nobody": {},
+	} {
+		got, err := s.Executions.Usages(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }
 
 func deadLetters(t *testing.T, s *persistence.Store) {

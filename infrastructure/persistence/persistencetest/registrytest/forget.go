@@ -44,7 +44,7 @@ func Forgetting(t *testing.T, open storetest.Opener) {
 	forget(time.Now().Add(-time.Hour), 0, "n1", "n2", "n3", "n", "N1")
 	forget(time.Now().Add(time.Hour), 2, "n1", "n2", "n3") // one runs something, one has a queue, one is up
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
-		if _, err := tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(running)}); err != nil {
+		if _, err := tx.Executions.Finish(ctx, []repository.Finish{storetest.FinishOf(running)}, time.Now()); err != nil {
 			return err
 		}
 		held, err := tx.Executions.Lock(ctx, []string{waiting.ID})

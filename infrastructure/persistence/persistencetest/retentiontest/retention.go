@@ -46,6 +46,12 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Records.AddAttempts(ctx,
 			[]entity.Attempt{{ExecutionID: plain.ID, Attempt: 1, Status: entity.StatusFailed}}))
+		took := entity.Usage{CPUMs: 5, PeakKb: 6}
+		require.NoError(t, tx.Records.AddUsages(ctx, []entity.AttemptUsage{
+			{ExecutionID: plain.ID, Attempt: 1, Usage: took},
+			{ExecutionID: plain.ID, Attempt: 2, Usage: took},
+			{ExecutionID: young.ID, Attempt: 1, Usage: took},
+		}))
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{
 			{ExecutionID: letter.ID, JobID: letter.JobID, CreateTime: old},
 			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: storetest.JobID(90)},
@@ -68,6 +74,11 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	left, err := s.Executions.Attempts(t.Context(), plain.ID)
 	require.NoError(t, err)
 	require.Empty(t, left)
+	for id, rows := range map[string]int{plain.ID: 0, young.ID: 1} {
+		usages, err := s.Executions.Usages(t.Context(), id)
+		require.NoError(t, err)
+		require.Len(t, usages, rows, "usage goes with its run")
+	}
 	_, err = s.DeadLetter(t.Context(), replayed.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	_, err = s.DeadLetter(t.Context(), letter.ID)

@@ -9,7 +9,7 @@ import (
 )
 
 // Update builds the derived table of an UPDATE … JOIN that writes other
-// values into each of many rows. What is the same in all rows is bound once
+// values into each of many rows. A value that is the same in all rows is bound once
 // instead: most of a batch is, and the server's time goes by what it parses.
 type Update struct {
 	rows int

@@ -17,8 +17,8 @@ const (
 )
 
 // widenLookaside gives the connections opened from now on more of these buffers, and tells
-// whether it did: SQLite takes this only before the first connection of a process. Whoever
-// comes later keeps the default, which costs speed alone.
+// whether it did: SQLite takes this only before the first connection of a process. A
+// later connection keeps the default, which costs speed alone.
 var widenLookaside = sync.OnceValue(func() bool {
 	tls := libc.NewTLS()
 	defer tls.Close()

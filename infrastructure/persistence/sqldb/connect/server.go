@@ -27,7 +27,7 @@ type Server struct {
 	settings *mysql.Config
 }
 
-// OpenServer opens the shares of maxConns connections, see sharesOf. Those of the
+// OpenServer opens the shares of maxConns connections, see sharesOf. Connections of the
 // engine and of callers are made by over. Close must be called on what is returned.
 // The error is an OpenError where a setting may be wrong.
 func OpenServer(

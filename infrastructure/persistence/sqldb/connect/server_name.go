@@ -2,8 +2,10 @@ package connect
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -66,6 +68,22 @@ func ServerOf(ctx context.Context, c sqlvalue.Querier) (string, error) {
 		return "", err
 	}
 	return s.AskStart(ctx, c)
+}
+
+// maxDatabase bounds the name of a database, in bytes; a server takes 64 characters.
+const maxDatabase = 150
+
+// DatabaseOf is the database that a connection uses, as the registry names it.
+func DatabaseOf(ctx context.Context, c sqlvalue.Querier) (string, error) {
+	names, err := sqlvalue.ReadAll(ctx, c, "SELECT COALESCE(DATABASE(), '')", nil, sqlvalue.ScanText)
+	if err != nil || len(names) != 1 {
+		return "", fmt.Errorf("ask which database this is: %w", errors.Join(err, driver.ErrBadConn))
+	}
+	if name := names[0]; len(name) <= maxDatabase {
+		return name, nil
+	}
+	sum := sha256.Sum256([]byte(names[0]))
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
 // pairs reads rows of a name and a value; names in lower case.

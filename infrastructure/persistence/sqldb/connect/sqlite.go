@@ -83,9 +83,35 @@ func sqliteOver(ctx context.Context, over func(driver.Connector) *sql.DB, path s
 	return db, nil
 }
 
+// SQLiteUnchanged reads a file that nobody writes, and changes nothing of it, nor beside it.
+func SQLiteUnchanged(ctx context.Context, path string) (*sql.DB, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err == nil && stat.IsDir() {
+		err = fmt.Errorf("%s is a folder; name the file in it", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	widenLookaside()
+	db, err := sql.Open("sqlite", fileURI(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(2)
+	if _, err := db.ExecContext(ctx, "SELECT count(*) FROM sqlite_master"); err != nil {
+		_ = db.Close()
+		return nil, fileError(path, err)
+	}
+	return db, nil
+}
+
 // makePrivate makes the file where there is none, for this user alone: SQLite
-// makes it by the mask of the process, and its log like the file. What stands
-// against it, SQLite will meet and tell.
+// makes it by the mask of the process, and its log like the file. SQLite will
+// meet any obstacle, and tell.
 func makePrivate(path string) {
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_ = f.Close()

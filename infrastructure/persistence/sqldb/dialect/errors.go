@@ -35,11 +35,16 @@ const (
 	Poison
 	// Duplicate means that the unique key exists already.
 	Duplicate
+	// Unknown is an answer of the store that is in no list here.
+	Unknown
 )
 
 func mysqlKind(err error) Kind {
 	var server *mysql.MySQLError
 	if errors.As(err, &server) {
+		if mysqlFull(err) {
+			return Away
+		}
 		return mysqlNumber(server.Number)
 	}
 	if errors.Is(err, mysql.ErrPktTooLarge) {
@@ -48,6 +53,9 @@ func mysqlKind(err error) Kind {
 	return connectionKind(err)
 }
 
+// mysqlNumber knows the numbers of MySQL and of MariaDB, whichever of them answers. It needs no name of the server:
+// 1927 (the connection was killed) and 1969 (max_statement_time) are MariaDB's, and MySQL has no number from 1889 to
+// 2999. 4031 is MySQL's idle connection; MariaDB means a missing trigger by it, and the store has no triggers.
 func mysqlNumber(n uint16) Kind {
 	switch n {
 	case 1213, 1205, 1020, 3572: // deadlock, lock wait, changed since read, nowait
@@ -59,10 +67,12 @@ func mysqlNumber(n uint16) Kind {
 	case 1927, 1317, 1053, 1077, 1080, 3024, 4031: // killed, interrupted, shutting down, idle too long
 		return Broken
 	case 1040, 1042, 1043, 1044, 1045, 1049, 1129, 1130, 1158, 1159, 1160, 1161, 1203, 1226,
-		1290, 1792, 1836, 1021, 1030, 1114, 1180, 1181, 1036, 1037, 1041, 1969:
+		1290, 1792, 1836, 3032, 1021, 1030, 1114, 1180, 1181, 1036, 1037, 1041, 1969:
 		return Away
-	default:
+	case 1064: // the text of a statement is the program's
 		return Other
+	default:
+		return Unknown
 	}
 }
 
@@ -88,8 +98,10 @@ func sqliteKind(err error) Kind {
 	case lite.SQLITE_FULL, lite.SQLITE_IOERR, lite.SQLITE_CANTOPEN, lite.SQLITE_READONLY, lite.SQLITE_PROTOCOL,
 		lite.SQLITE_NOMEM:
 		return Away
-	default:
+	case lite.SQLITE_ERROR, lite.SQLITE_MISUSE:
 		return Other
+	default:
+		return Unknown
 	}
 }
 
@@ -139,7 +151,7 @@ func connectionKind(err error) Kind {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, sql.ErrConnDone),
 		errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul), errors.Is(err, mysql.ErrMalformPkt),
 		errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, syscall.ECONNRESET):
+		errors.Is(err, syscall.ECONNRESET), unsent(err):
 		return Broken
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Other
@@ -150,6 +162,15 @@ func connectionKind(err error) Kind {
 	}
 }
 
+// unsent reports the driver's error for a packet of which nothing was sent. The driver replaces it by
+// driver.ErrBadConn, except where the connection breaks before it is signed in, and it exports no name for it.
+func unsent(err error) bool {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err != nil && err.Error() == "bad connection"
+}
+
 // Describe turns a driver's error into the errors of the repositories, naming
 // the statement.
 func (d *Dialect) Describe(statement string, err error) error {
@@ -158,6 +179,10 @@ func (d *Dialect) Describe(statement string, err error) error {
 		err = &repository.PoisonError{Err: err}
 	case Duplicate:
 		err = fmt.Errorf("%w: %w", repository.ErrDuplicateID, err)
+	case Unknown:
+		if !errors.As(err, new(*repository.UnknownError)) {
+			err = &repository.UnknownError{Err: err}
+		}
 	}
 	return fmt.Errorf("%s: %w", statement, err)
 }

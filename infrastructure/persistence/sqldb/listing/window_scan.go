@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -29,6 +30,8 @@ type WindowScan[T any] struct {
 	// Where, if not empty, narrows the rows by what an index leads to.
 	Where string
 	Args  []any
+	// Budget replaces scanBudget; zero does not.
+	Budget time.Duration
 	// Wide begins with the widest window: for scans that want all rows, however many match.
 	Wide bool
 	// Page reads up to limit matching rows with lo ≤ id < hi, newest first.
@@ -39,6 +42,7 @@ type WindowScan[T any] struct {
 // open.
 func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, string, error) {
 	var out []T
+	budget := cmp.Or(w.Budget, scanBudget)
 	began := w.Conn.Clock.Monotonic()
 	// The first window is small, so that common rows are cheap.
 	size, widest := w.Conn.Dialect.ScanWindow, maxScanGrowth*w.Conn.Dialect.ScanWindow
@@ -59,7 +63,7 @@ func (w WindowScan[T]) Run(ctx context.Context, lo, hi string, limit int) ([]T, 
 			return out, next, nil
 		}
 		hi = edge
-		if len(out) == limit || w.Conn.Clock.Monotonic()-began >= scanBudget {
+		if len(out) == limit || w.Conn.Clock.Monotonic()-began >= budget {
 			return out, repository.WriteCursor(hi), nil
 		}
 	}

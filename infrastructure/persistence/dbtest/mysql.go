@@ -1,0 +1,164 @@
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+)
+
+// scratch makes and drops databases on the server of the DSN.
+type scratch struct {
+	cfg *mysql.Config
+	db  *sql.DB
+}
+
+func newScratch() (*scratch, error) {
+	cfg, err := mysql.ParseDSN(os.Getenv(envDSN))
+	if err != nil {
+		return nil, err
+	}
+	admin := cfg.Clone()
+	admin.DBName, admin.MultiStatements = "", true
+	db, err := sql.Open("mysql", admin.FormatDSN())
+	return &scratch{cfg: cfg, db: db}, err
+}
+
+func (s *scratch) exec(ctx context.Context, statement string) error {
+	_, err := s.db.ExecContext(ctx, statement)
+	return err
+}
+
+// create makes an empty database.
+func (s *scratch) create(ctx context.Context) (name string, cfg persistence.Config, err error) {
+	b := make([]byte, 6)
+	if _, err := rand.Read(b); err != nil {
+		return "", cfg, err
+	}
+	name = "ps_test_" + hex.EncodeToString(b)
+	own := s.cfg.Clone()
+	own.DBName = name
+	cfg = persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: own.FormatDSN()}, AutoMigrate: true}
+	return name, cfg, s.exec(ctx, "CREATE DATABASE "+name)
+}
+
+// MySQL is the configuration of a scratch database without tables, which is
+// dropped at the end of the test.
+func MySQL(t testing.TB) persistence.Config {
+	t.Helper()
+	return filled(t, "")
+}
+
+// Migrated is MySQL with the schema in it. The migrations run once in a process;
+// each database is made from what they left.
+func Migrated(t testing.TB) persistence.Config {
+	t.Helper()
+	script, err := mysqlTemplate()
+	require.NoError(t, err)
+	return filled(t, script)
+}
+
+func filled(t testing.TB, script string) persistence.Config {
+	t.Helper()
+	s, err := newScratch()
+	require.NoError(t, err)
+	name, cfg, err := s.create(context.Background())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, s.exec(context.Background(), "DROP DATABASE "+name))
+		require.NoError(t, s.db.Close())
+	})
+	if script != "" {
+		require.NoError(t, s.exec(context.Background(), "USE "+name+";\n"+script))
+	}
+	return cfg
+}
+
+// mysqlTemplate is the script that makes an empty, migrated store.
+var mysqlTemplate = sync.OnceValues(func() (script string, err error) {
+	ctx := context.Background()
+	s, err := newScratch()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	name, cfg, err := s.create(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.exec(ctx, "DROP DATABASE "+name)) }()
+	store, err := persistence.Open(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	if err := store.Close(); err != nil {
+		return "", err
+	}
+	return s.dump(ctx, name)
+})
+
+// dump is the script of a database: its tables and their rows.
+func (s *scratch) dump(ctx context.Context, name string) (string, error) {
+	tables, err := s.texts(ctx, "SHOW TABLES FROM "+name, 0)
+	if err != nil {
+		return "", err
+	}
+	var script strings.Builder
+	for _, table := range tables {
+		full := name + "." + table
+		text, err := s.texts(ctx, "SHOW CREATE TABLE "+full, 1)
+		if err != nil {
+			return "", err
+		}
+		columns, err := s.texts(ctx, "SHOW COLUMNS FROM "+full, 0)
+		if err != nil {
+			return "", err
+		}
+		row := "CONCAT('(', CONCAT_WS(',', QUOTE(" + strings.Join(columns, "), QUOTE(") + ")), ')')"
+		rows, err := s.texts(ctx, "SELECT "+row+" FROM "+full, 0)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&script, "%s;\n", text[0])
+		if len(rows) > 0 {
+			fmt.Fprintf(&script, "INSERT INTO %s VALUES %s;\n", table, strings.Join(rows, ","))
+		}
+	}
+	return script.String(), nil
+}
+
+// texts is one column of what a query returns.
+func (s *scratch) texts(ctx context.Context, query string, column int) (all []string, err error) {
+	rows, err := s.db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close(), rows.Err()) }()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	cells, into := make([]sql.RawBytes, len(names)), make([]any, len(names))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		all = append(all, string(cells[column]))
+	}
+	return all, nil
+}

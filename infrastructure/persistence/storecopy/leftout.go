@@ -1,0 +1,54 @@
+package storecopy
+
+const (
+	none = " WHERE 1 = 0"
+	live = " WHERE claim_key IS NOT NULL"
+	of   = " WHERE execution_id" + in
+	used = " WHERE execution" + in
+	in   = " IN (SELECT id FROM scheduler_job_execution" + live + ")"
+)
+
+// leftOut says which rows of a table a backup holds, where these are not all: sessions and calls that may be repeated
+// mean nothing on another server.
+var leftOut = map[string]string{
+	"scheduler_session":         none,
+	"scheduler_idempotency_key": none,
+}
+
+// withoutLogs is what a backup without logs leaves out, withoutHistory what one without history does. Runs that wait or
+// run stay, with their attempts: they are work, not history.
+var (
+	withoutLogs    = map[string]string{"scheduler_job_log": none}
+	withoutHistory = map[string]string{
+		"scheduler_job_execution": live, "scheduler_execution_attempt": of, "scheduler_execution_replay": of,
+		"scheduler_job_log": of, "scheduler_dead_letter": none, "scheduler_audit_log": none, "scheduler_metrics": none,
+		"scheduler_job_stat": none, "scheduler_scope_stat": none, "scheduler_end_digest": none, "scheduler_noted_end": none,
+		"scheduler_execution_usage": used,
+	}
+)
+
+// left is the condition of the rows of a table that a backup holds; empty: all.
+func left(name string, o Options) string {
+	if where, ok := leftOut[name]; ok {
+		return where
+	}
+	if where, ok := withoutLogs[name]; ok && o.WithoutLogs {
+		return where
+	}
+	if o.WithoutHistory {
+		return withoutHistory[name]
+	}
+	return ""
+}
+
+// names are what a backup left out, as users say it.
+func (o Options) names() []string {
+	var names []string
+	if o.WithoutLogs {
+		names = append(names, "logs")
+	}
+	if o.WithoutHistory {
+		names = append(names, "history")
+	}
+	return names
+}
