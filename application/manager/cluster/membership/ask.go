@@ -20,9 +20,9 @@ const (
 // take long.
 func (m *Member) AskOnce(ctx context.Context) {
 	now, good := m.deps.Lease.elapsed(), time.Duration(m.good.Load())
-	away := m.away.Load() || now-good > 2*m.timing.Beat
+	away := !m.reaches(now)
 	l := m.lastView()
-	if len(l.nodes) == 0 || !away && now-m.asked < keepWarm {
+	if len(l.nodes) == 0 || m.standsBy() || !away && now-m.asked < keepWarm {
 		return
 	}
 	m.asked = now
@@ -35,9 +35,15 @@ func (m *Member) AskOnce(ctx context.Context) {
 	if !away {
 		m.promises.trackSilent(others, answers)
 	}
-	if m.away.Load() || m.deps.Lease.elapsed()-time.Duration(m.good.Load()) > 2*m.timing.Beat {
+	if !m.reaches(m.deps.Lease.elapsed()) {
 		m.applyPromises(others, answers)
 	}
+}
+
+// reaches reports whether this node reaches the store, as far as it knows: its last beat was good, and the next one has
+// not been missing for long. A beat may hang in a store that is silent for all, and a new connection for a whole lease.
+func (m *Member) reaches(now time.Duration) bool {
+	return !m.away.Load() && now-time.Duration(m.good.Load()) <= 2*m.timing.Beat
 }
 
 // others returns the nodes that may declare this one DOWN.
@@ -63,7 +69,7 @@ func (m *Member) askAll(ctx context.Context, others []entity.Node) []reply {
 	bounded, cancel := context.WithTimeout(ctx, m.timing.Beat)
 	defer cancel()
 	self := m.Self()
-	question := entity.PeerQuestion{Matter: entity.PeerLease, NodeID: self.ID, Epoch: self.Epoch}
+	question := entity.PeerQuestion{Matter: entity.PeerLease, NodeID: self.ID, Epoch: self.Epoch, Boot: self.Life.Boot}
 	answers, permits := make([]reply, len(others)), make(chan struct{}, askers)
 	var calls sync.WaitGroup
 	for i, n := range others {

@@ -23,6 +23,7 @@ func (m *Member) BeatOnce(ctx context.Context) error {
 	defer m.cancelWith(nil)
 	began := m.deps.Lease.elapsed()
 	err := m.beat(ctx)
+	m.deps.Lease.failed.Store(err != nil)
 	m.deps.Metrics.Beat(m.deps.Lease.elapsed()-began, err == nil)
 	if err != nil {
 		m.detector.Failed()
@@ -82,6 +83,9 @@ func (m *Member) beat(ctx context.Context) error {
 // snapshot returns the row to write for this node.
 func (m *Member) snapshot() entity.Node {
 	n := m.Self()
+	if m.standsBy() {
+		return AsStandby(n)
+	}
 	n.Running, n.Slots = m.deps.Worker.Load(entity.SlotGeneral)
 	n.CommandRunning, n.CommandSlots = m.deps.Worker.Load(entity.SlotCommand)
 	if m.deps.Load != nil {
@@ -108,6 +112,7 @@ func (m *Member) recordView(nodes []entity.Node, now time.Time, began time.Durat
 	}
 	m.deps.View.setNodes(nodes)
 	m.mu.Unlock()
+	m.looks.Add(1)
 	m.away.Store(false)
 	m.promises.storeIsBack(nodes)
 	wake(m.followNow)

@@ -83,7 +83,7 @@ func (m *Member) halt(cause, reason string) (ended bool) {
 	if m.deps.Lease.stopped.Swap(true) {
 		return m.deps.Worker.Halt()
 	}
-	m.stoppedAt = m.deps.Lease.elapsed()
+	m.stoppedAt, m.stoppedFor = m.deps.Lease.elapsed(), cause
 	ended = m.deps.Worker.Halt() // before the log, which may be slow or stuck
 	m.mu.Lock()
 	m.deps.View.setPartitions([]int{})
@@ -112,7 +112,7 @@ func (m *Member) endIfStuck(now time.Duration) {
 func (m *Member) resume(epoch int64) {
 	m.leaseMu.Lock()
 	defer m.leaseMu.Unlock()
-	if !m.deps.Lease.stopped.Load() || !m.deps.Worker.Halt() {
+	if m.standsBy() || !m.deps.Lease.stopped.Load() || !m.deps.Worker.Halt() {
 		return
 	}
 	m.deps.Lease.stopped.Store(false)

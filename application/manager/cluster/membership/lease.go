@@ -14,6 +14,8 @@ type Lease struct {
 	// until is the end of the lease on the clock of elapsed, in nanoseconds.
 	until   atomic.Int64
 	stopped atomic.Bool
+	// failed: the latest beat did not reach the store.
+	failed atomic.Bool
 }
 
 // forever is the end of a lease that no other node can take over.
@@ -31,6 +33,9 @@ func (l *Lease) Holds() bool {
 	until := time.Duration(l.until.Load())
 	return until == forever || l.elapsed() < until
 }
+
+// Beating reports whether the latest beat of the node reached the store.
+func (l *Lease) Beating() bool { return !l.failed.Load() }
 
 func (l *Lease) ends() time.Duration { return time.Duration(l.until.Load()) }
 

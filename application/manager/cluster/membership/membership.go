@@ -65,6 +65,13 @@ type Peers interface {
 	Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) (entity.PeerAnswer, error)
 }
 
+// Gate says whether this node may work; see package standby.
+type Gate interface {
+	Open() bool
+	// Worked is how long it has been open; 0 while it is closed.
+	Worked() time.Duration
+}
+
 // LivenessStore shows nodes of older releases which nodes reach the store. They read
 // it from Redis when they do not reach the store themselves.
 type LivenessStore interface {
@@ -111,8 +118,11 @@ type Deps struct {
 	Load            LoadReporter
 	Metrics         Metrics
 	Lease           *Lease
-	Clock           clock.Clock
-	Logger          *slog.Logger
+	// Gate is closed while this node stands by: it beats and looks, and does nothing
+	// else. Nil is always open.
+	Gate   Gate
+	Clock  clock.Clock
+	Logger *slog.Logger
 	// OnChange is called when nodes join, leave or change their status. It must not
 	// block. May be nil.
 	OnChange func()
@@ -138,13 +148,17 @@ type Member struct {
 
 	// away is true from a failed beat to the next good look, and before the first.
 	away atomic.Bool
+	// looks counts the good looks.
+	looks atomic.Int64
 	// good is the begin of the last good beat, by the lease's clock.
 	good atomic.Int64
 
 	// leaseMu is held while the node gains or loses its lease.
 	leaseMu   sync.Mutex
 	stoppedAt time.Duration
-	stuck     bool
+	// stoppedFor is the cause of the stop.
+	stoppedFor string
+	stuck      bool
 
 	mu       sync.Mutex
 	node     entity.Node
@@ -183,7 +197,7 @@ func New(d Deps, node entity.Node, timing liveness.Timing) *Member {
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	m := &Member{
 		deps: d, timing: timing, detector: liveness.NewFailureDetector(timing), node: node,
-		promises: newPromises(), proofs: proofs{found: map[string]finding{}},
+		promises: newPromises(), proofs: proofs{found: map[string]deathSigns{}},
 		assigner: partitions.New(d.PartitionLeases, partitions.Config{
 			Beat: timing.Beat, Lease: timing.Lease,
 			Elapsed: d.Lease.elapsed,
@@ -195,6 +209,7 @@ func New(d Deps, node entity.Node, timing liveness.Timing) *Member {
 	if d.Peers == nil {
 		d.Lease.lasts(forever)
 	}
+	d.Lease.stopped.Store(m.standsBy())
 	return m
 }
 

@@ -122,7 +122,7 @@ func TestAnotherProcessUnderTheSameIDEndsThisOne(t *testing.T) {
 	require.Len(t, second.Partitions(), entity.Partitions)
 }
 
-// What somebody did by hand survives a lapse of the process, not a restart.
+// A drain by hand survives a lapse of the process, not a restart.
 func TestADrainedNodeStaysDrained(t *testing.T) {
 	c := newCluster(t)
 	c.join("a", nil)
@@ -197,7 +197,7 @@ func TestTheDeadAreLookedAtAgainNowAndThen(t *testing.T) {
 	require.Len(t, a.reaped, 5)
 }
 
-// What the registry says of this node and of the others is passed on.
+// The state of this node and of the others in the registry is passed on.
 func TestChangesArePassedOn(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.join("a", nil), c.join("b", nil)

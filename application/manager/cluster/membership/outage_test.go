@@ -64,15 +64,20 @@ func (d *dialing) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	return d.registry.View(ctx)
 }
 
+// joinDialing is a node that starts, and its registry.
+func (c *cluster) joinDialing(id string) (*peer, *dialing) {
+	d := &dialing{}
+	return c.join(id, func(deps *membership.Deps) {
+		d.registry = deps.Registry.(registry)
+		deps.Registry = d
+	}), d
+}
+
 // When the store is back, a beat goes over a connection that may have waited for it as long as
 // a lease. The lease counts from the beat: the timer that looks in between stops nothing.
 func TestALeaseCountsFromTheBeatNotFromItsConnection(t *testing.T) {
 	c := newCluster(t)
-	d := &dialing{}
-	a := c.join("a", func(deps *membership.Deps) {
-		d.registry = deps.Registry.(registry)
-		deps.Registry = d
-	})
+	a, d := c.joinDialing("a")
 	b := c.join("b", nil)
 	c.pass(10)
 	a.away, b.away = true, true
@@ -90,6 +95,40 @@ func TestALeaseCountsFromTheBeatNotFromItsConnection(t *testing.T) {
 	require.Equal(t, 1, looks)
 	require.Empty(t, a.stops)
 	require.True(t, a.Lease.Holds())
+}
+
+// The others count from the beat that the store holds. So the lease counts from the begin of a beat that takes long.
+func TestALeaseCountsFromTheBeginOfItsBeat(t *testing.T) {
+	c, a, _ := pair(t)
+	a.slow = func(context.Context) { c.clock.Advance(2 * time.Second) }
+	require.NoError(t, a.BeatOnce(t.Context()))
+	require.True(t, a.Lease.Holds())
+	c.clock.Advance(terms.Lease - terms.Margin() - 2*time.Second)
+	require.False(t, a.Lease.Holds())
+}
+
+// A beat of one node hangs for a lease: its new connection waits for the store that is silent for all. The node has no
+// error yet, and it must not promise the others less than a node that has one.
+func TestABeatThatHangsInAnOutageStopsNobody(t *testing.T) {
+	c := newCluster(t)
+	a, d := c.joinDialing("a")
+	b, e := c.join("b", nil), c.join("e", nil)
+	c.pass(10)
+	a.away, b.away, e.away = true, true, true
+	d.dial = func() {
+		for range terms.Lease / terms.Beat {
+			c.clock.Advance(terms.Beat)
+			a.AskOnce(t.Context())
+			a.GuardOnce()
+			b.beat()
+			e.beat()
+		}
+	}
+	require.ErrorIs(t, a.BeatOnce(t.Context()), errAway)
+	for _, p := range []*peer{a, b, e} {
+		require.Empty(t, p.stops, p.node.ID)
+		require.True(t, p.Lease.Holds())
+	}
 }
 
 // Cut off alone, a node stops before the others take over, whatever the phase.
@@ -144,7 +183,7 @@ func TestAPeerThatDiesInAnOutageStopsTheOthers(t *testing.T) {
 	require.Equal(t, entity.NodeDown, c.status("d"))
 }
 
-// Whoever is alone in its last look has nobody who could take over.
+// A node alone in its last look has nobody who could take over.
 func TestANodeAloneWaitsForEver(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.join("a", nil), c.join("b", nil)
@@ -357,7 +396,7 @@ func TestABeaconBurnsForNodesOfAnOlderProgram(t *testing.T) {
 	require.Equal(t, 5, l.lit)
 }
 
-// Whoever cannot be asked is shown before that costs anything.
+// A node that cannot be asked is shown before that costs anything.
 func TestWhoDoesNotAnswerIsShown(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.join("a", nil), c.join("b", nil)

@@ -22,18 +22,18 @@ const (
 	provers = 8
 )
 
-// finding is a node that was found dead at each look since first.
-type finding struct {
+// deathSigns is a node that was found dead at each look since first.
+type deathSigns struct {
 	epoch       int64
 	first, last time.Duration
 }
 
-func (f finding) proven() bool { return f.last-f.first >= proofGap }
+func (f deathSigns) proven() bool { return f.last-f.first >= proofGap }
 
 // proofs are the findings of this node about other nodes.
 type proofs struct {
 	mu    sync.Mutex
-	found map[string]finding
+	found map[string]deathSigns
 }
 
 // dead reports whether a recent proof exists.
@@ -54,11 +54,11 @@ func (p *proofs) note(n entity.Node, dead bool, now time.Duration) bool {
 	}
 	f := p.found[n.ID]
 	if f.epoch != n.Epoch || now-f.last > proofLife {
-		f = finding{epoch: n.Epoch, first: now}
+		f = deathSigns{epoch: n.Epoch, first: now}
 	}
 	f.last = now
 	if _, known := p.found[n.ID]; !known && len(p.found) >= maxPromises {
-		maps.DeleteFunc(p.found, func(_ string, old finding) bool { return now-old.last > proofLife })
+		maps.DeleteFunc(p.found, func(_ string, old deathSigns) bool { return now-old.last > proofLife })
 	}
 	p.found[n.ID] = f
 	return f.proven()
@@ -82,6 +82,9 @@ func (m *Member) proveAll(ctx context.Context, log *faillog.Recorder) {
 // node declares it DOWN before its lease ends. It keeps the promises that it gave.
 // again is true while a dead node is not declared yet.
 func (m *Member) ProveOnce(ctx context.Context) (again bool, err error) {
+	if m.standsBy() {
+		return false, nil
+	}
 	l := m.lastView()
 	var mu sync.Mutex
 	var errs []error
@@ -143,7 +146,9 @@ func (m *Member) foundDead(ctx context.Context, n entity.Node) (bool, error) {
 
 func (m *Member) peerQuestion(matter entity.PeerMatter, n entity.Node) entity.PeerQuestion {
 	self := m.Self()
-	return entity.PeerQuestion{Matter: matter, NodeID: self.ID, Epoch: self.Epoch, Target: n.ID, TargetEpoch: n.Epoch}
+	return entity.PeerQuestion{
+		Matter: matter, NodeID: self.ID, Epoch: self.Epoch, Boot: self.Life.Boot, Target: n.ID, TargetEpoch: n.Epoch,
+	}
 }
 
 // witnessed asks the healthy nodes whether they found the same. Where only two nodes

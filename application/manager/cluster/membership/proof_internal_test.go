@@ -13,7 +13,7 @@ import (
 // However many nodes have died: a further death is proven, and old ones are
 // forgotten.
 func TestOldProofsMakeRoom(t *testing.T) {
-	p := proofs{found: map[string]finding{}}
+	p := proofs{found: map[string]deathSigns{}}
 	dies := func(id string, now time.Duration) bool {
 		n := entity.Node{ID: id, Epoch: 1}
 		p.note(n, true, now)

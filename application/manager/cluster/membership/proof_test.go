@@ -55,7 +55,7 @@ func TestAProvenDeathNeedsNoLease(t *testing.T) {
 	require.Contains(t, append(a.reaped, b.reaped...), "d")
 }
 
-// The look before a proof said SUSPECT. What was proven since stays.
+// The look before a proof said SUSPECT. A proof made since stays.
 func TestAnOlderLookDoesNotTakeAProvenDeathBack(t *testing.T) {
 	c, a, b := pair(t)
 	b.gone = true
@@ -203,7 +203,7 @@ func TestAJoiningNodeWaitsForThoseWhoScan(t *testing.T) {
 	mine := a.Partitions()
 	require.NotEmpty(t, mine)
 
-	// What a late one owns is not kept by its claims.
+	// The claims of a late node do not keep its partitions.
 	b.frozen = true
 	g.withheld = all
 	c.pass(4)

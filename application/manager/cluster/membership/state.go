@@ -17,10 +17,16 @@ func (m *Member) Away() bool { return m.away.Load() }
 // Standing returns what is wrong with this node as a member; an empty reason means
 // nothing. Blocks is true while the node may not work.
 func (m *Member) Standing() (reason string, blocks bool) {
+	if m.standsBy() {
+		return "", false
+	}
 	if m.deps.Lease.stopped.Load() {
 		m.leaseMu.Lock()
-		left := m.running()
+		left, stoodBy := m.running(), m.stoppedFor == causeStandby
 		m.leaseMu.Unlock()
+		if stoodBy && left == 0 && !m.away.Load() { // it lost nothing: its work begins with the next beat
+			return "", false
+		}
 		if !m.away.Load() && left > 0 {
 			return fmt.Sprintf("this node lost its lease, and waits until %d runs have ended", left), true
 		}
@@ -63,6 +69,9 @@ func (m *Member) status() entity.NodeStatus {
 // node that is no member of a cluster: such nodes hold no lease. It leaves out nodes that
 // stopped in order.
 func (m *Member) Missing() (reason string, blocks bool) {
+	if m.standsBy() { // the registry of a copy names nodes that work elsewhere
+		return "", false
+	}
 	l := m.lastView()
 	var parts []string
 	for _, n := range l.nodes {

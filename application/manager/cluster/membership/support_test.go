@@ -83,7 +83,9 @@ type peer struct {
 	// slow is called in the middle of a beat.
 	slow func(ctx context.Context)
 	// busy: its runs do not end.
-	busy       bool
+	busy bool
+	// ended: no runs are left since it was halted.
+	ended      bool
 	halts      int
 	stoppedAt  time.Time
 	epochs     []int64
@@ -101,6 +103,9 @@ type peer struct {
 }
 
 func (p *peer) Load(kind entity.SlotKind) (running, slots int) {
+	if p.ended {
+		return 0, 8
+	}
 	if kind == entity.SlotCommand {
 		return 1, 2
 	}
@@ -111,7 +116,8 @@ func (p *peer) Suspend(draining bool) { p.suspended = draining }
 
 func (p *peer) Halt() bool {
 	p.halts++
-	return !p.busy
+	p.ended = !p.busy
+	return p.ended
 }
 
 func (p *peer) Fence(context.Context) error {
@@ -121,7 +127,10 @@ func (p *peer) Fence(context.Context) error {
 	return nil
 }
 
-func (p *peer) Adopt(epoch int64) { p.epochs = append(p.epochs, epoch) }
+func (p *peer) Adopt(epoch int64) {
+	p.epochs = append(p.epochs, epoch)
+	p.ended = false
+}
 
 func (p *peer) Reap(_ context.Context, nodeID string, _ int64) (int, error) {
 	p.reaped = append(p.reaped, nodeID)

@@ -18,6 +18,10 @@ func (m *Member) FollowOnce(ctx context.Context) error {
 	if len(l.nodes) == 0 {
 		return nil
 	}
+	if m.standsBy() {
+		m.applyRegistry(l.nodes)
+		return nil
+	}
 	var errs []error
 	for _, v := range l.evaluation.Transitions {
 		ok, err := m.mark(ctx, v, l.now)
@@ -91,10 +95,7 @@ func (m *Member) askToYield(ctx context.Context, n entity.Node, now time.Time) (
 	}
 	bounded, cancel := context.WithTimeout(ctx, m.timing.Beat)
 	defer cancel()
-	self := m.Self()
-	a, err := m.deps.Peers.Ask(bounded, n, entity.PeerQuestion{
-		Matter: entity.PeerYield, NodeID: self.ID, Epoch: self.Epoch, Target: n.ID, TargetEpoch: n.Epoch,
-	})
+	a, err := m.deps.Peers.Ask(bounded, n, m.peerQuestion(entity.PeerYield, n))
 	switch {
 	case err != nil || a.NodeID != n.ID || a.Boot != n.Life.Boot:
 		return entity.DownLease, true

@@ -36,7 +36,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"from":1,"jobs":{}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		n := New("a", nil, bounded{t}, clock.NewSystem(), slog.New(slog.DiscardHandler))
-		n.take(t.Context(), body)
+		n := New("a", nil, clock.NewSystem(), slog.New(slog.DiscardHandler))
+		n.take(t.Context(), bounded{t}, body)
 	})
 }

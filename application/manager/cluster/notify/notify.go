@@ -69,7 +69,7 @@ const (
 	// maxIDs bounds the ids of one message. Scans find the rest of many changes.
 	maxIDs = 200
 	// batchPause is the least time between two messages, in which news are collected:
-	// thousands of fires a second must not become as many. What comes after a
+	// thousands of fires a second must not become as many. A notification after a
 	// pause is sent at once.
 	batchPause = 5 * time.Millisecond
 	// publishBound keeps a slow broker from delaying the next message.
@@ -85,7 +85,6 @@ const (
 // other nodes. Safe for concurrent use.
 type Notifier struct {
 	transport Transport
-	listener  Listener
 	node      string
 	clock     clock.Clock
 	logger    *slog.Logger
@@ -96,8 +95,8 @@ type Notifier struct {
 }
 
 // New returns the notifier of a node; it sends nothing before Run.
-func New(node string, t Transport, l Listener, c clock.Clock, log *slog.Logger) *Notifier {
-	return &Notifier{transport: t, listener: l, node: node, clock: c, logger: log, pending: make(chan struct{}, 1)}
+func New(node string, t Transport, c clock.Clock, log *slog.Logger) *Notifier {
+	return &Notifier{transport: t, node: node, clock: c, logger: log, pending: make(chan struct{}, 1)}
 }
 
 // JobChanged announces that a job is new or changed.
@@ -159,11 +158,11 @@ func (h *Notifier) add(change func(m *message)) {
 	}
 }
 
-// Run sends and receives until ctx ends.
-func (h *Notifier) Run(ctx context.Context) error {
+// Run sends notifications, and passes arriving ones on to the listener, until ctx ends.
+func (h *Notifier) Run(ctx context.Context, l Listener) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { h.send(ctx) })
-	wg.Go(func() { h.receive(ctx) })
+	wg.Go(func() { h.receive(ctx, l) })
 	wg.Wait()
 	return nil
 }
@@ -209,11 +208,11 @@ func (h *Notifier) flush(ctx context.Context) error {
 	return h.transport.Publish(bounded, body)
 }
 
-func (h *Notifier) receive(ctx context.Context) {
+func (h *Notifier) receive(ctx context.Context, l Listener) {
 	timer := h.clock.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		err := h.transport.Subscribe(ctx, func() { h.catchUp(ctx) }, func(body []byte) { h.take(ctx, body) })
+		err := h.transport.Subscribe(ctx, func() { h.catchUp(ctx, l) }, func(body []byte) { h.take(ctx, l, body) })
 		if err != nil && ctx.Err() == nil {
 			h.logger.Debug("the subscription to notifications broke", "error", err)
 		}
@@ -226,15 +225,15 @@ func (h *Notifier) receive(ctx context.Context) {
 }
 
 // catchUp replaces the notifications of the time without a subscription.
-func (h *Notifier) catchUp(ctx context.Context) {
-	if err := h.listener.NotificationsMissed(ctx); err != nil {
+func (h *Notifier) catchUp(ctx context.Context, l Listener) {
+	if err := l.NotificationsMissed(ctx); err != nil {
 		h.logger.Debug("the node could not check for missed notifications", "error", err)
 	}
 }
 
 // take acts on a message of another node. It drops what it cannot read: another
 // release may have sent it.
-func (h *Notifier) take(ctx context.Context, body []byte) {
+func (h *Notifier) take(ctx context.Context, l Listener, body []byte) {
 	var m message
 	if len(body) > maxMessage {
 		return
@@ -243,27 +242,27 @@ func (h *Notifier) take(ctx context.Context, body []byte) {
 		return
 	}
 	if m.Ready || slices.Contains(m.Nodes, h.node) {
-		h.listener.RunsReady(entity.SlotGeneral)
+		l.RunsReady(entity.SlotGeneral)
 	}
 	if slices.Contains(m.Commands, h.node) {
-		h.listener.RunsReady(entity.SlotCommand)
+		l.RunsReady(entity.SlotCommand)
 	}
 	if m.Events {
-		h.listener.EventsAdded()
+		l.EventsAdded()
 	}
 	if m.Messages {
-		h.listener.MessagesPlanned()
+		l.MessagesPlanned()
 	}
 	for _, act := range []func() error{
 		func() error {
-			return some(m.Jobs, func(ids []string) error { return h.listener.JobsChanged(ctx, ids) })
+			return some(m.Jobs, func(ids []string) error { return l.JobsChanged(ctx, ids) })
 		},
-		func() error { return some(m.Stop, func(ids []string) error { return h.listener.StopAsked(ctx, ids) }) },
+		func() error { return some(m.Stop, func(ids []string) error { return l.StopAsked(ctx, ids) }) },
 		func() error {
 			if !m.Members {
 				return nil
 			}
-			return h.listener.MembersChanged(ctx)
+			return l.MembersChanged(ctx)
 		},
 	} {
 		if err := act(); err != nil {

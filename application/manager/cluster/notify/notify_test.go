@@ -144,11 +144,11 @@ func (e *ears) heard() string {
 func join(t *testing.T, a *air, name string) (*notify.Notifier, *ears) {
 	t.Helper()
 	e := &ears{}
-	h := notify.New(name, a, e, clock.NewSystem(), slog.New(slog.DiscardHandler))
+	h := notify.New(name, a, clock.NewSystem(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	before := a.listening()
-	go func() { defer close(done); _ = h.Run(ctx) }()
+	go func() { defer close(done); _ = h.Run(ctx, e) }()
 	t.Cleanup(func() { cancel(); <-done })
 	require.Eventually(t, func() bool { return a.listening() > before }, 20*time.Second, time.Millisecond)
 	return h, e

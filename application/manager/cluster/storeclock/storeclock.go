@@ -29,22 +29,27 @@ type Clock struct {
 	local clock.Clock
 	// source is nil where the machine's wall clock is the store's.
 	source repository.TimeSource
-	// base is the store's time minus monotonic time, at least: what Now adds.
-	base atomic.Pointer[time.Time]
+	// known bounds the store's time minus monotonic time; nil before the first measurement.
+	known atomic.Pointer[measured]
 	// sure is how far the store's clock is ahead of the wall clock at least, in
 	// nanoseconds.
 	sure atomic.Int64
 	// seen holds wall minus monotonic at the last check, to notice jumps.
 	seen atomic.Int64
 
+	// mu is held by the measurement that writes known.
 	mu sync.Mutex
-	// known bounds the store's time minus monotonic time, as of the moment at.
-	known interval
-	at    time.Duration
 }
 
 // interval bounds a moment.
 type interval struct{ least, most time.Time }
+
+// measured is an interval as of a moment of monotonic time.
+type measured struct {
+	interval
+
+	at time.Duration
+}
 
 // aged is what an interval has become after a while.
 func (i interval) aged(by time.Duration) interval {
@@ -77,10 +82,22 @@ func New(local clock.Clock, source repository.TimeSource) *Clock {
 
 // Now is the store's time, as far as known: never ahead of it.
 func (c *Clock) Now() time.Time {
-	if base := c.base.Load(); base != nil {
-		return base.Add(c.local.Monotonic())
+	if known := c.known.Load(); known != nil {
+		return known.least.Add(c.local.Monotonic())
 	}
 	return c.local.Now()
+}
+
+// Latest is what the store's clock shows at most: never behind it. It is ahead of Now by as long as the answer took
+// that tells most, a millisecond at least. A rest that is counted from it is as long as it should be by the clock of
+// each node, also of one that knows the store's time better.
+func (c *Clock) Latest() time.Time {
+	known := c.known.Load()
+	if known == nil {
+		return c.local.Now()
+	}
+	now := c.local.Monotonic()
+	return known.aged(now - known.at).most.Add(now)
 }
 
 // Measure asks the store for its time.
@@ -98,21 +115,19 @@ func (c *Clock) Measure(ctx context.Context) error {
 }
 
 // take learns that the store's clock showed a time at some moment between two
-// of monotonic time. What was known before holds too, but for the drift since: a
+// of monotonic time. The former bound holds too, but for the drift since: a
 // slow answer takes nothing away. Where the two exclude each other, the store's
 // clock was set, or the store is another server: the new one counts.
 func (c *Clock) take(store time.Time, began, ended time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fresh := interval{store.Add(-ended), store.Add(rounding - began)}
-	if c.base.Load() != nil {
-		if both, ok := fresh.and(c.known.aged(ended - c.at)); ok {
+	if known := c.known.Load(); known != nil {
+		if both, ok := fresh.and(known.aged(ended - known.at)); ok {
 			fresh = both
 		}
 	}
-	c.known, c.at = fresh, ended
-	base := fresh.least
-	c.base.Store(&base)
+	c.known.Store(&measured{fresh, ended})
 	wall := c.local.Now().Add(-c.local.Monotonic())
 	least, most := fresh.least.Sub(wall), fresh.most.Add(-rounding).Sub(wall)
 	c.sure.Store(int64(max(least, 0) + min(most, 0)))

@@ -41,6 +41,11 @@ func TestNowFollowsTheStoreAndIsNeverAhead(t *testing.T) {
 			truth := local.Now().Add(skew)
 			require.False(t, c.Now().After(truth), "a fire must never be early")
 			require.WithinDuration(t, truth, c.Now(), 20*time.Millisecond)
+			require.False(t, c.Latest().Before(truth), "a rest must never be short")
+			require.WithinDuration(t, truth, c.Latest(), 20*time.Millisecond)
+			local.Advance(time.Hour)
+			require.WithinDuration(t, truth.Add(time.Hour+1800*time.Millisecond), c.Latest(), 20*time.Millisecond,
+				"the clocks may have parted since")
 		})
 	}
 }
@@ -55,7 +60,7 @@ func TestMeasureKeepsTheOffsetWhenTheStoreIsAway(t *testing.T) {
 	require.Equal(t, time.Minute, c.Offset())
 }
 
-// What a slow answer leaves open is not laid to the clock.
+// The doubt that a slow answer leaves is not laid to the clock.
 func TestTheOffsetIsWhatIsCertain(t *testing.T) {
 	for _, c := range []struct{ skew, trip, want time.Duration }{
 		{0, 0, 0},
@@ -109,7 +114,7 @@ func TestASlowAnswerTakesNothingAway(t *testing.T) {
 	require.False(t, c.Now().After(truth()))
 }
 
-// What was known long ago bounds little: the clocks may have parted.
+// An old measurement bounds little: the clocks may have parted.
 func TestAMeasurementGrowsOld(t *testing.T) {
 	local := clocktest.NewManual(start)
 	store := &distantStore{local: local, trip: 2 * time.Millisecond}

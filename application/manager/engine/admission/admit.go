@@ -25,19 +25,21 @@ type Admission struct {
 // Admit decides what becomes of one new fire of a job and adds its executions to a.
 // live are the job's in-flight fires, kept up to date over several calls;
 // job.FenceSeq grows with each fire that gets or waits for a slot. Executions of
-// earlier fires that REPLACE ends are written at once. Who has stored the executions
-// calls FillGroupSlotsOf.
+// earlier fires that REPLACE ends are written at once. The code that has stored the
+// executions calls FillGroupSlotsOf.
 func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	live *Live, f entity.Fire, a *Admission,
 ) error {
 	if job.Broadcast {
-		if err := resolveNodes(ctx, tx, job, &f); err != nil {
+		parts, err := broadcastParts(ctx, tx, job, f)
+		if err != nil {
 			return err
 		}
-		if len(f.Nodes) == 0 {
+		if len(parts) == 0 {
 			a.skip(f, job, now, entity.ReasonNoNode)
 			return nil
 		}
+		f.Parts = parts
 	}
 	execs := entity.NewExecutions(job, f, now)
 	if !job.Coordinated() {
@@ -51,7 +53,7 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 	if err != nil {
 		return err
 	}
-	if d.Verdict == overlap.Skip {
+	if d.Action == overlap.Skip {
 		a.skip(f, job, now, d.Reason)
 		return nil
 	}
@@ -65,7 +67,7 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 			return err
 		}
 	}
-	active := d.Verdict == overlap.Start
+	active := d.Action == overlap.Start
 	if !active && d.Replace > 0 {
 		// The fires it replaces may have ended just now: none of them had started.
 		active = live.active < job.FireLimit()

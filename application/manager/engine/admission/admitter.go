@@ -8,19 +8,16 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // Compiler makes schedules from specs; implementations cache.
 type Compiler interface {
 	Compile(spec schedule.Spec) (*schedule.Schedule, error)
-}
-
-// FairTimes spreads the waiting runs of one job (engine rule 15).
-type FairTimes interface {
-	Fair(jobID string, due, now time.Time) time.Time
 }
 
 // Definitions keeps job definitions by id and version.
@@ -34,15 +31,18 @@ type Definitions interface {
 // in the store. Safe for concurrent use.
 type Admitter struct {
 	schedules Compiler
-	fair      FairTimes
+	fair      *fairness.Queue
 	defs      Definitions
 	router    Router
 	ends      *event.Ends
+	clock     clock.LatestClock
 }
 
-// NewAdmitter wires the parts. Without a router every run may start anywhere.
-func NewAdmitter(schedules Compiler, fair FairTimes, defs Definitions, router Router, ends *event.Ends) *Admitter {
-	return &Admitter{schedules: schedules, fair: fair, defs: defs, router: router, ends: ends}
+// NewAdmitter wires the parts. Without a router every run may start anywhere. The clock is the store's.
+func NewAdmitter(schedules Compiler, fair *fairness.Queue, defs Definitions, router Router, ends *event.Ends,
+	c clock.LatestClock,
+) *Admitter {
+	return &Admitter{schedules: schedules, fair: fair, defs: defs, router: router, ends: ends, clock: c}
 }
 
 // RecordEnds is to be called in each transaction that makes runs final, with all

@@ -20,26 +20,13 @@ func admit(t *testing.T, n *enginetest.Node, jobID string) admission.Admission {
 	t.Helper()
 	var a admission.Admission
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		a = admission.Admission{}
 		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID, jobID})
 		if err != nil {
 			return err
 		}
-		live, err := admission.LiveOf(ctx, tx, jobs[jobID])
-		if err != nil {
-			return err
-		}
 		fire := entity.ExtraFire(entity.TriggerManual, n.Time.Now(), n.Time.Now(), n.Time.Now(), "")
-		if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
-			return err
-		}
-		if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
-			return err
-		}
-		if err := tx.InFlightFires.Insert(ctx, a.InFlightFires); err != nil {
-			return err
-		}
-		return tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(jobs[jobID], time.Time{})})
+		a, err = n.Admitter.Fire(ctx, tx, n.Time.Now(), jobs[jobID], fire)
+		return err
 	})
 	return a
 }
@@ -124,25 +111,18 @@ func TestFiresOfOneTransactionReplaceOneAnother(t *testing.T) {
 		job := n.Add(t, enginetest.Job("latest", func(j *entity.Job) {
 			j.Overlap, j.MaxConcurrency = entity.OverlapReplace, limit
 		}))
-		var a admission.Admission
 		n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-			a = admission.Admission{}
 			jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID})
 			if err != nil {
 				return err
 			}
-			live, err := admission.LiveOf(ctx, tx, jobs[job.ID])
-			if err != nil {
-				return err
-			}
+			var fires []entity.Fire
 			for i := range 5 {
 				at := n.Time.Now().Add(time.Duration(i) * time.Second)
-				fire := entity.PlannedFire(at, n.Time.Now(), entity.TriggerSchedule)
-				if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[job.ID], live[job.ID], fire, &a); err != nil {
-					return err
-				}
+				fires = append(fires, entity.PlannedFire(at, n.Time.Now(), entity.TriggerSchedule))
 			}
-			return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[job.ID], &a)
+			_, err = n.Admitter.Fire(ctx, tx, n.Time.Now(), jobs[job.ID], fires...)
+			return err
 		})
 		running := max(limit, 1)
 		for i, exec := range n.Executions(t, job.ID) {

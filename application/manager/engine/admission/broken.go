@@ -22,7 +22,7 @@ func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entit
 	if err := tx.Executions.Insert(ctx, []*entity.Execution{exec}); err != nil {
 		return fmt.Errorf("record why job %s is paused: %w", job.ID, err)
 	}
-	// What is known of the job here is not all of it.
+	// The job is not known here in whole.
 	full, err := tx.Jobs.LockFull(ctx, job.ID)
 	if err != nil {
 		return fmt.Errorf("read job %s, which is to be paused: %w", job.ID, err)

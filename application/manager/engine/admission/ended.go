@@ -136,8 +136,8 @@ func shrink(ctx context.Context, tx repository.Tx, finals map[fireID]int) (gone 
 	return gone, nil
 }
 
-// releaseEnded gives up what fires hold that are over. What a deleted job was bound by
-// is not known, so its slots are looked for.
+// releaseEnded gives up what fires hold that are over. The limits of a deleted job are
+// not known, so its slots are looked for.
 func releaseEnded(ctx context.Context, tx repository.Tx, jobs map[string]*entity.Job,
 	gone []entity.InFlightFire,
 ) error {
@@ -182,16 +182,17 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 	return p.Arm(ctx, tx, job, now, e)
 }
 
-// Arm gives a locked FIXED_DELAY job its next time, counted from end. One whose
-// schedule does not compile any more is paused.
-func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, end time.Time,
+// Arm gives a locked FIXED_DELAY job its next time. It counts from the latest time that the store's clock may show:
+// a node that knows that clock better than this one must not cut the delay short. A job whose schedule does not
+// compile any more is paused as of now.
+func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
 	e *commit.PostCommit,
 ) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
-		return p.pauseBroken(ctx, tx, job, end, err)
+		return p.pauseBroken(ctx, tx, job, now, err)
 	}
-	next, _ := sched.AfterDelay(end)
+	next, _ := sched.AfterDelay(p.clock.Latest())
 	job.Advance(sched, next)
 	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
 		return fmt.Errorf("re-arm job %s: %w", job.ID, err)

@@ -69,7 +69,7 @@ func (l *Live) decide(ctx context.Context, tx repository.Tx, job *entity.Job) (o
 		return overlap.Admit(job.Overlap, job.FireLimit(), job.MaxQueued, 0, 0), nil
 	}
 	d := overlap.Admit(job.Overlap, job.FireLimit(), job.MaxQueued, l.active, l.length(job))
-	if d.Verdict != overlap.Skip || l.counted {
+	if d.Action != overlap.Skip || l.counted {
 		return d, nil
 	}
 	n, err := tx.InFlightFires.CountQueued(ctx, job.ID, max(job.MaxQueued, job.FireLimit()))

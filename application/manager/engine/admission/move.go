@@ -21,8 +21,8 @@ var ErrManyRuns = errors.New("too many runs of the job are live to be moved at o
 const MoveLimit = 200
 
 // MoveToGroup brings the fires of a locked job under what its group asks now: the job
-// was moved, or its group got a limit or lost it. What has begun goes on and
-// counts where it is; what has not waits for a slot there. Of more than limit
+// was moved, or its group got a limit or lost it. A run that has begun goes
+// on and counts where it is; others wait for a slot there. Of more than limit
 // runs it moves none, and returns ErrManyRuns. The caller holds the locks of both
 // groups, stores the job, whose FenceSeq may grow, and fills both.
 func (p *Admitter) MoveToGroup(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, limit int,
@@ -92,7 +92,7 @@ func (p *Admitter) moveToGroup(ctx context.Context, tx repository.Tx, now time.T
 	return p.dropLimit(ctx, tx, now, job, execs, e)
 }
 
-// applyLimit makes the live runs of a job fires of its group. Those of a job that was
+// applyLimit makes the live runs of a job fires of its group. Executions of a job that was
 // plain until now have no slot among the job's fires either, and get one.
 func (p *Admitter) applyLimit(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job,
 	execs []*entity.Execution,

@@ -14,7 +14,7 @@ import (
 )
 
 // fill lets the first queued fires of locked jobs start, as far as their limits
-// allow and one transaction should go. What it reads does not grow with the
+// allow and one transaction should go. Its reads do not grow with the
 // queues. It returns how many fires these are.
 func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jobs []*entity.Job,
 	e *commit.PostCommit,
@@ -37,7 +37,7 @@ func (p *Admitter) fill(ctx context.Context, tx repository.Tx, now time.Time, jo
 	var asked []repository.Oldest
 	for _, id := range bounded {
 		c := counts[id]
-		if free := overlap.Room(byID[id].FireLimit(), c.Active, stepLimit); free > 0 && c.FirstQueued > 0 {
+		if free := overlap.FreeSlots(byID[id].FireLimit(), c.Active, stepLimit); free > 0 && c.FirstQueued > 0 {
 			asked = append(asked, repository.Oldest{JobID: id, Limit: free})
 		}
 	}

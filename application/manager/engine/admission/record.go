@@ -8,6 +8,31 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
+// AdmitAll admits fires of a locked job, in their order.
+func (p *Admitter) AdmitAll(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, fires ...entity.Fire,
+) (a Admission, err error) {
+	live, err := LiveOf(ctx, tx, job)
+	if err != nil {
+		return a, err
+	}
+	for _, fire := range fires {
+		if err := p.Admit(ctx, tx, now, job, live[job.ID], fire, &a); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// Fire admits and stores fires of a locked job outside its schedule.
+func (p *Admitter) Fire(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, fires ...entity.Fire,
+) (Admission, error) {
+	a, err := p.AdmitAll(ctx, tx, now, job, fires...)
+	if err != nil {
+		return a, err
+	}
+	return a, p.Record(ctx, tx, now, job, &a)
+}
+
 // Record stores what fires outside the schedule add to a locked job.
 func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
 	if err := tx.Executions.Insert(ctx, a.Executions); err != nil {

@@ -1,5 +1,5 @@
-// Package backfill runs the scheduled times of past ranges, each once. What is to
-// be run stands in the store, so a node that dies loses nothing: whoever looks
+// Package backfill runs the scheduled times of past ranges, each once. The store holds
+// the work, so a node that dies loses nothing: the node that looks
 // next goes on at the cursor. The rules of the engine are in docs/rules.md.
 package backfill
 
@@ -116,7 +116,7 @@ func (m *Manager) waits(ctx context.Context, b entity.Backfill) (bool, error) {
 		return false, nil
 	}
 	fires, err := m.Backfills.FiresAt(ctx, b.JobID, b.Open)
-	return len(Read(fires).open(b.Open)) >= limit, err
+	return len(Read(fires).open(b)) >= limit, err
 }
 
 // step is one transaction: the next times are decided, and their runs and the

@@ -59,12 +59,11 @@ func (p *pass) run(ctx context.Context, sched *schedule.Schedule) (more bool, er
 // decide admits or leaves out the times in order, and returns how many: it
 // stops at the first that must wait.
 func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
-	fires, err := p.tx.Backfills.FiresAt(ctx, p.job.ID, slices.Concat(p.b.Open, times))
+	past, err := Look(ctx, p.tx.Backfills, p.job.ID, slices.Concat(p.b.Open, times), p.b.IncludeFailed)
 	if err != nil {
 		return 0, err
 	}
-	past := Read(fires)
-	p.b.Open = past.open(p.b.Open)
+	p.b.Open = past.open(p.b)
 	lives, err := admission.LiveOf(ctx, p.tx, p.job)
 	if err != nil {
 		return 0, err
@@ -74,13 +73,20 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 		if p.planned(at) {
 			return i, nil
 		}
-		if past.Ran(at) {
+		again := past.Again(at)
+		if past.Ran(at) && len(again) == 0 {
 			continue
 		}
 		if len(p.b.Open) >= p.b.MaxParallel || !p.admitter.Free(p.job, live) {
 			return i, nil
 		}
-		fire := entity.BackfillFire(at, p.now)
+		fire, found, err := p.fire(ctx, at, again)
+		if err != nil {
+			return i, err
+		}
+		if !found {
+			continue
+		}
 		fire.By.User = p.b.User
 		if err := p.admitter.Admit(ctx, p.tx, p.now, p.job, live, fire, &p.admitted); err != nil {
 			return i, err
@@ -89,6 +95,23 @@ func (p *pass) decide(ctx context.Context, times []time.Time) (int, error) {
 		p.b.Started++
 	}
 	return len(times), nil
+}
+
+// fire is what runs a time: its first run, or one that repeats what failed of it.
+// found is false where retention has taken that meanwhile.
+func (p *pass) fire(ctx context.Context, at time.Time, again []string) (f entity.Fire, found bool, err error) {
+	if len(again) == 0 {
+		return entity.BackfillFire(at, p.now), true, nil
+	}
+	// Retention passes over what is locked, and then sees what was made of it.
+	failed, err := p.tx.Executions.Lock(ctx, again)
+	if err != nil {
+		return f, false, fmt.Errorf("lock the executions of job %s that are repeated: %w", p.job.ID, err)
+	}
+	if len(failed) == 0 {
+		return f, false, nil
+	}
+	return entity.RepeatFire(p.b.ID, failed, p.now), true, nil
 }
 
 // planned reports that the schedule has yet to decide a time, because of

@@ -5,8 +5,8 @@ package commit
 
 import "sync"
 
-// Commits tells those who act on it what each committed transaction did. Who acts
-// says so when it is made, so that nobody needs to know the others. Safe for
+// Commits tells those who act on it what each committed transaction did. A component
+// that acts says so when it is made, so that nobody needs to know the others. Safe for
 // concurrent use.
 type Commits struct {
 	mu      sync.RWMutex

@@ -22,10 +22,9 @@ const (
 	maxMessage = 4 << 10
 )
 
-// persistResults stores the ends, and holds them, with their slots, until the store has
-// taken or refused them (engine rule 23). While the store is away all of them
-// wait. One that cannot be stored is left to the held loop, because it must not
-// hold up others.
+// persistResults stores the ends, and holds them, with their slots, until the store has taken or refused them (engine
+// rule 23). While the store is away all of them wait. It leaves an end that the store does not take for another reason
+// to the held loop, because that end must not hold up others.
 func (m *Completer) persistResults(items []*Result) {
 	for _, f := range items {
 		f.clean()
@@ -41,6 +40,9 @@ func (m *Completer) persistResults(items []*Result) {
 	defer timer.Stop()
 	for failures := 1; len(left) > 0; failures++ {
 		m.held.add(left, err, m.Clock.Monotonic())
+		if unknown(err) {
+			m.hold(left, err)
+		}
 		if failures%20 == 1 {
 			m.Logger.Error("ends of runs could not be stored; they are held and sent again",
 				"runs", len(left), "error", err)
@@ -65,8 +67,13 @@ func (m *Completer) storeHeld(left []*Result) error {
 	if !m.Lease.Holds() && !m.Node.Draining() {
 		return errNoLease
 	}
-	return batch.Bisect(left, m.store, m.storeAlone)
+	for _, f := range left {
+		f.endOnly = false // each try begins whole
+	}
+	return batch.Walk(m.blame, left, (*Result).key, m.store, m.storeAlone)
 }
+
+func (f *Result) key() string { return f.Run.Execution.ID }
 
 func unstored(items []*Result) []*Result {
 	var left []*Result
@@ -78,9 +85,9 @@ func unstored(items []*Result) []*Result {
 	return left
 }
 
-// store stores ends. Those that are stored already are left out: when a late
+// store stores ends. Completions that are stored already are left out: when a late
 // report among the others could not be judged, the batch comes again in parts.
-// What needs a row that somebody else holds for longer than one wait is put off,
+// A completion whose row somebody else holds for longer than one wait is put off,
 // and holds up nothing else (engine rule 10).
 func (m *Completer) store(items []*Result) error {
 	return m.storeIn(context.Background(), items)
@@ -130,7 +137,7 @@ func (m *Completer) storeTogether(ctx context.Context, items []*Result, waitForL
 	m.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *Result) bool {
 		return slices.Contains(c.refused, f)
 	}))
-	m.Commits.AfterCommit(c.effect)
+	m.Commits.AfterCommit(c.postCommit)
 	m.Metrics.CompleteBatch(len(c.items), m.Clock.Monotonic()-began)
 	m.report(&c)
 	if err := m.handleStaleResults(ctx, c.refused); err != nil {
@@ -180,7 +187,7 @@ func (d decision) observed() *entity.Execution {
 // handleStaleResults looks at the executions that did not take their end. An execution that holds
 // it already took it in a transaction whose reply was lost (engine rule 9);
 // every other report is late: it is kept as evidence and counts for nothing
-// (engine rule 19). What was reported from outside is told to who reported it.
+// (engine rule 19). The outcome of a report from outside is told to its sender.
 func (m *Completer) handleStaleResults(ctx context.Context, refused []*Result) error {
 	refused = slices.DeleteFunc(slices.Clone(refused), func(f *Result) bool {
 		f.refused = true
@@ -283,12 +290,12 @@ type completion struct {
 	// jobs are current definitions; those of coordinated jobs are locked.
 	jobs map[string]*entity.Job
 	// groups are those whose limits bound the runs when they started; locked.
-	groups  []string
-	now     time.Time
-	refused []*Result
-	done    []decision
-	effect  commit.PostCommit
-	logs    logbuffer.Lines
+	groups     []string
+	now        time.Time
+	refused    []*Result
+	done       []decision
+	postCommit commit.PostCommit
+	logs       logbuffer.Lines
 }
 
 // decision is an end that was applied to its execution.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -84,6 +85,8 @@ type Deps struct {
 	// Commits are told of what a transaction did.
 	Commits *commit.Commits
 	Lease   Lease
+	// Beating reports whether the latest beat of the node reached the store; nil always.
+	Beating func() bool
 	Node    Node
 	Random  func() float64
 	Logger  *slog.Logger
@@ -96,6 +99,7 @@ type Completer struct {
 	cfg      Config
 	results  chan *Result
 	held     *held
+	blame    *batch.Blame
 	batching sync.Mutex
 	// storing is how many completers send a batch for the first time; one that
 	// failed says nothing about when its slots will be free.
@@ -104,7 +108,10 @@ type Completer struct {
 
 // New returns a completer that stores nothing before Run.
 func New(deps Deps, cfg Config) *Completer {
-	return &Completer{Deps: deps, cfg: cfg, results: make(chan *Result, cfg.Capacity), held: newHeld()}
+	return &Completer{
+		Deps: deps, cfg: cfg, results: make(chan *Result, cfg.Capacity), held: newHeld(),
+		blame: batch.NewBlame(deps.Clock, deps.Beating),
+	}
 }
 
 // Add hands in an end to be stored. It must not be called after Close.
@@ -140,6 +147,8 @@ type Result struct {
 	Log *logbuffer.Buffer
 	// Slots are those that the run holds on this node.
 	Slots entity.Slots
+	// Slotless: the attempt waited on this node without a slot, and ended without one.
+	Slotless bool
 	// unanswered: a transaction with this end got no answer, and may have
 	// stored it. stored: no more transactions are needed.
 	unanswered bool
@@ -149,7 +158,7 @@ type Result struct {
 	cause error
 	next  time.Duration
 	tries int
-	// reduced: without texts from outside. endOnly: without what follows from it.
+	// reduced: without texts from outside. endOnly: this try stores the end without what follows from it.
 	reduced bool
 	endOnly bool
 	// external: somebody else was at work on the attempt, and waits for the answer

@@ -47,7 +47,7 @@ type End struct {
 
 // Conclude stores ends and says of each whether the store took it. One that it
 // did not take came too late, or the run has changed hands since it was read.
-// What cannot be stored holds up no other; its error is returned.
+// An end that cannot be stored holds up no other; its error is returned.
 func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err error) {
 	now := m.StoreClock.Now()
 	items := make([]*Result, len(ends))
@@ -62,7 +62,7 @@ func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err
 		items[i].clean()
 	}
 	if len(items) > 0 {
-		err = batch.Bisect(items, func(items []*Result) error {
+		err = batch.Walk(m.blame, items, (*Result).key, func(items []*Result) error {
 			return m.storeIn(ctx, items)
 		}, func(f *Result, cause error) error {
 			return fmt.Errorf("store the end of run %s: %w", f.Run.Execution.ID, cause)

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// heldTooLong is from when on an end that the store has not taken is shown.
-	heldTooLong = time.Minute
+	// After heldTooLong the health of the node shows an end that the store has not taken; after unknownTooLong, where the
+	// store gives an unknown answer.
+	heldTooLong    = time.Minute
+	unknownTooLong = 5 * time.Second
 	// maxHeldWait is the longest wait between two tries to store one end.
 	maxHeldWait = 30 * time.Second
 	// lockedWait is that for an end that needs what somebody else has locked.
@@ -31,16 +33,28 @@ const (
 // concurrent use.
 type held struct {
 	mu sync.Mutex
-	// since is when the first try failed, in monotonic time.
-	since map[*Result]time.Duration
+	// tries holds the failed tries.
+	tries map[*Result]heldTry
 	// stuck are those that fail for a reason of their own.
 	stuck []*Result
 	cause error
 	wake  chan struct{}
 }
 
+// heldTry is when the first try to store an end failed, in monotonic time, and whether the latest try met an unknown
+// answer.
+type heldTry struct {
+	since   time.Duration
+	unknown bool
+}
+
+// tooLong reports whether the health of the node shows the end.
+func (t heldTry) tooLong(now time.Duration) bool {
+	return now-t.since >= heldTooLong || t.unknown && now-t.since >= unknownTooLong
+}
+
 func newHeld() *held {
-	return &held{since: map[*Result]time.Duration{}, wake: make(chan struct{}, 1)}
+	return &held{tries: map[*Result]heldTry{}, wake: make(chan struct{}, 1)}
 }
 
 // add notes a failed try.
@@ -49,9 +63,12 @@ func (h *held) add(items []*Result, cause error, now time.Duration) {
 	defer h.mu.Unlock()
 	h.cause = cause
 	for _, f := range items {
-		if _, known := h.since[f]; !known {
-			h.since[f] = now
+		t, known := h.tries[f]
+		if !known {
+			t.since = now
 		}
+		t.unknown = unknown(cause)
+		h.tries[f] = t
 	}
 }
 
@@ -73,11 +90,11 @@ func (h *held) locked(items []*Result) bool {
 func (h *held) drop(items []*Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.since) == 0 {
+	if len(h.tries) == 0 {
 		return
 	}
 	for _, f := range items {
-		delete(h.since, f)
+		delete(h.tries, f)
 	}
 }
 
@@ -113,39 +130,39 @@ func (h *held) takeStuck() []*Result {
 func (h *held) long(now time.Duration) (n int, oldest *Result, cause error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for f, since := range h.since {
-		if now-since < heldTooLong {
+	for f, t := range h.tries {
+		if !t.tooLong(now) {
 			continue
 		}
 		n++
-		if oldest == nil || since < h.since[oldest] {
+		if oldest == nil || t.since < h.tries[oldest].since {
 			oldest = f
 		}
 	}
 	return n, oldest, h.cause
 }
 
-// HeldEnds counts the ends of runs that the store has not taken for more than a
-// minute. Safe for concurrent use.
+// HeldEnds counts the ends of runs that the store has not taken for over a minute, or for over 5 s by an unknown
+// answer. Safe for concurrent use.
 func (m *Completer) HeldEnds() int {
 	n, _, _ := m.held.long(m.Clock.Monotonic())
 	return n
 }
 
-// Holding says that ends of runs have waited for the store for more than a
-// minute; it blocks nothing. Safe for concurrent use.
+// Holding says that there are HeldEnds, and why the store did not take them; it
+// blocks nothing. Safe for concurrent use.
 func (m *Completer) Holding() (reason string, blocks bool) {
 	n, oldest, cause := m.held.long(m.Clock.Monotonic())
 	if n == 0 {
 		return "", false
 	}
-	return fmt.Sprintf("%d ends of runs could not be stored for more than a minute, that of execution %s for longest; "+
+	return fmt.Sprintf("%d ends of runs could not be stored for long, that of execution %s for longest; "+
 		"the latest error: %v",
 		n, oldest.Run.Execution.ID, cause), false
 }
 
 // heldLoop tries to store the ends that are stuck, each alone and less and less
-// often, until done is closed. What is left then is tried a last time and given
+// often, until done is closed. The rest is tried a last time and given
 // up: the next life of the node, or another node, ends those runs as lost.
 func (m *Completer) heldLoop(done <-chan struct{}) {
 	timer := m.Clock.NewTimer(maxHeldWait)
@@ -153,6 +170,7 @@ func (m *Completer) heldLoop(done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
+			m.retryToTheLast(timer)
 			for _, f := range m.held.takeStuck() {
 				f.cause = nil // it may wait for a lock
 				if err := m.retryStuck(f); !f.stored {
@@ -168,17 +186,25 @@ func (m *Completer) heldLoop(done <-chan struct{}) {
 	}
 }
 
-// retryDue tries the stuck ends that are due, and returns when the next one is.
+// retryDue tries the stuck ends that are due, and returns when the next one is. It tries the ends that met an unknown
+// answer together: each may be the witness against another.
 func (m *Completer) retryDue() time.Duration {
 	next := maxHeldWait
-	for _, f := range m.held.takeStuck() {
-		if m.Clock.Monotonic() >= f.next {
-			err := m.retryStuck(f)
-			if f.stored {
-				continue
+	var together []*Result
+	stuck := m.held.takeStuck()
+	for _, f := range stuck {
+		switch {
+		case m.Clock.Monotonic() < f.next:
+		case unknown(f.cause):
+			together = append(together, f)
+		default:
+			if err := m.retryStuck(f); !f.stored {
+				m.held.add([]*Result{f}, err, m.Clock.Monotonic())
 			}
-			m.held.add([]*Result{f}, err, m.Clock.Monotonic())
 		}
+	}
+	m.retryHeld(together)
+	for _, f := range unstored(stuck) {
 		next = min(next, max(f.next-m.Clock.Monotonic(), 0))
 		m.held.keepStuck([]*Result{f})
 	}
@@ -237,9 +263,10 @@ func (m *Completer) storeAround(ctx context.Context, items []*Result, waits *int
 	return errors.Join(m.storeAround(ctx, items[:half], waits), m.storeAround(ctx, items[half:], waits))
 }
 
-// storeAlone stores an end that the store refuses as it is (engine rule 10):
-// without the texts that came from outside, where these may be to blame, and
-// then apart from all that follows from it, which the sweeps make up for.
+// storeAlone stores an end that the store refuses as it is (engine rule 10). It first leaves out texts from outside,
+// where these may be to blame. Then it stores the end apart from all that follows from it; sweeps make up for that. An
+// unknown answer is a cause here only where the end is to blame for it. If one comes later, the completer holds the end
+// and tries it whole again.
 func (m *Completer) storeAlone(f *Result, cause error) error {
 	for {
 		var poison *repository.PoisonError
@@ -258,6 +285,9 @@ func (m *Completer) storeAlone(f *Result, cause error) error {
 		}
 		if cause = batch.Guard(func() error { return m.store([]*Result{f}) }); cause == nil || batch.Passes(cause) {
 			return cause
+		}
+		if unknown(cause) && !f.endOnly {
+			return apperror.Unavailable(cause)
 		}
 	}
 }

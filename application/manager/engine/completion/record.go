@@ -57,6 +57,9 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 		return err
 	}
 	c.done = append(c.done, finals...)
+	if err := c.addUsages(ctx, tx); err != nil {
+		return err
+	}
 	if err := c.addExternal(ctx, tx); err != nil {
 		return err
 	}
@@ -216,8 +219,8 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			c.done = append(c.done, d)
 		}
 		if until, ok := d.exec.Claim.ScheduledUntil(); ok &&
-			(c.effect.NextScheduled.IsZero() || until.Before(c.effect.NextScheduled)) {
-			c.effect.NextScheduled = until
+			(c.postCommit.NextScheduled.IsZero() || until.Before(c.postCommit.NextScheduled)) {
+			c.postCommit.NextScheduled = until
 		}
 	}
 	if len(attempts) == 0 {
@@ -257,7 +260,7 @@ func (c *completion) writeFinals(ctx context.Context, tx repository.Tx, finals [
 	if err := storeCheckpoints(ctx, tx, finals); err != nil {
 		return nil, err
 	}
-	refused, err := tx.Executions.Finish(ctx, writes)
+	refused, err := tx.Executions.Finish(ctx, writes, c.now)
 	if err != nil {
 		return nil, fmt.Errorf("finish %d runs: %w", len(writes), err)
 	}
@@ -291,11 +294,11 @@ func (c *completion) releaseSlots(ctx context.Context, tx repository.Tx, finals 
 	if err != nil {
 		return fmt.Errorf("give slots on: %w", err)
 	}
-	c.effect.Add(effect)
+	c.postCommit.Add(effect)
 	if !slices.ContainsFunc(ended, func(exec *entity.Execution) bool { return c.jobs[exec.JobID] == nil }) {
 		return nil
 	}
-	return c.completer.Admitter.FillGroupSlots(ctx, tx, c.now, &c.effect, c.groups...)
+	return c.completer.Admitter.FillGroupSlots(ctx, tx, c.now, &c.postCommit, c.groups...)
 }
 
 // addRecords writes the dead letters, and what the observers of ends add.
@@ -320,6 +323,23 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 		}
 	}
 	return c.completer.Admitter.RecordEnds(ctx, tx, c.now, ended)
+}
+
+// addUsages stores what the attempts took whose ends the store took: commands alone, so that other ends pay nothing.
+// An end that is stored apart leaves it out (engine rule 10).
+func (c *completion) addUsages(ctx context.Context, tx repository.Tx) error {
+	var usages []entity.AttemptUsage
+	for _, d := range c.done {
+		if f := d.item; f.Outcome.Usage != (entity.Usage{}) && !f.endOnly {
+			usages = append(usages, entity.AttemptUsage{
+				ExecutionID: d.exec.ID, Attempt: f.Run.Execution.Attempt, Usage: f.Outcome.Usage,
+			})
+		}
+	}
+	if err := tx.Records.AddUsages(ctx, usages); err != nil {
+		return fmt.Errorf("keep what %d attempts took: %w", len(usages), err)
+	}
+	return nil
 }
 
 // addLogs stores the last lines of the runs together with their ends.

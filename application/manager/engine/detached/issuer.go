@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	halving "github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -55,6 +56,9 @@ const (
 	tryFor    = 10 * time.Second
 	firstWait = 50 * time.Millisecond
 	maxWait   = 2 * time.Second
+	// unknownFor is how long an unknown answer of the store may come again before the attempt fails by it: as long as one
+	// row alone waits elsewhere (engine rule 10).
+	unknownFor = 30 * time.Second
 )
 
 // Issue implements entity.RunTokens. Calls at the same moment share a
@@ -67,9 +71,13 @@ func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	began := i.clock.Monotonic()
 	for wait := firstWait; ; wait = min(2*wait, maxWait) {
 		err := i.share(ctx, run.Execution, kept)
-		if err == nil || !apperror.Is(err, apperror.KindUnavailable) && !errors.Is(err, repository.ErrCommitUnknown) {
+		if err != nil && ctx.Err() != nil {
+			return "", fmt.Errorf("the store has not taken it: %w: %w", err, ctx.Err())
+		}
+		if err == nil || !passes(err, i.clock.Monotonic()-began) {
 			return token, err
 		}
 		if over := clock.Sleep(ctx, i.clock, wait); over != nil {
@@ -78,9 +86,20 @@ func (i *Issuer) Issue(ctx context.Context, run entity.Run) (string, error) {
 	}
 }
 
-// share adds a token to the batch that is stored next. Who opens a batch stores
-// it; while one is being stored, the next one fills.
+// passes reports whether waiting mends an error: the attempt has done nothing yet, and the target has not heard of it.
+func passes(err error, waited time.Duration) bool {
+	if errors.As(err, new(*repository.UnknownError)) {
+		return waited < unknownFor
+	}
+	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown)
+}
+
+// share adds a token to the batch that is stored next, and waits for it as long as its
+// attempt may: a store that is silent must not hold up an attempt that is told to stop,
+// or the node seems to be stuck (engine rule 27). While one batch is being stored, the
+// next one fills.
 func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.RunToken) error {
+	own := *x // the attempt may end first
 	i.mu.Lock()
 	batch := i.open
 	mine := batch == nil
@@ -89,12 +108,16 @@ func (i *Issuer) share(ctx context.Context, x *entity.Execution, kept entity.Run
 		i.open = batch
 	}
 	index := len(batch.runs)
-	batch.runs, batch.tokens = append(batch.runs, x), append(batch.tokens, kept)
+	batch.runs, batch.tokens = append(batch.runs, &own), append(batch.tokens, kept)
 	i.mu.Unlock()
 	if mine {
-		i.write(ctx, batch)
+		go i.write(ctx, batch)
 	}
-	<-batch.done
+	select {
+	case <-batch.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	switch {
 	case batch.err != nil:
 		return batch.err
@@ -110,16 +133,17 @@ func (i *Issuer) write(ctx context.Context, batch *issues) {
 	i.mu.Lock()
 	i.open = nil
 	i.mu.Unlock()
-	batch.err = errors.New("the tokens were not stored") // a panic must not pass for a success
 	defer close(batch.done)
 	// The end of one attempt must not take the others along.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tryFor)
 	defer cancel()
-	batch.err = i.store.Write(ctx, repository.LaneComplete, "issue-tokens",
-		func(ctx context.Context, tx repository.Tx) (err error) {
-			batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)
-			return err
-		})
+	batch.err = halving.Guard(func() error {
+		return i.store.Write(ctx, repository.LaneComplete, "issue-tokens",
+			func(ctx context.Context, tx repository.Tx) (err error) {
+				batch.refused, err = tx.RunTokens.Issue(ctx, batch.runs, batch.tokens)
+				return err
+			})
+	})
 	if batch.err != nil && ctx.Err() != nil {
 		batch.err = apperror.Unavailable(batch.err)
 	}

@@ -126,7 +126,7 @@ func TestALostAnswerOfTheDetachingWriteChangesNothing(t *testing.T) {
 	}
 }
 
-// Whoever cancels while the call is under way is heard, whatever the target answers.
+// A cancellation while the call is under way is heard, whatever the target answers.
 func TestACancelDuringTheCallEndsTheAcceptedRun(t *testing.T) {
 	r := newRig(t, 1)
 	n := r.one()
@@ -282,6 +282,13 @@ func (s *slowStore) began() int {
 	return s.issued
 }
 
+// answer sets how transactions end from now on; a call whose context has ended may still be in one.
+func (s *slowStore) answer(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail = err
+}
+
 func (s *slowStore) Write(ctx context.Context, lane repository.Lane, name string,
 	fn func(ctx context.Context, tx repository.Tx) error,
 ) error {
@@ -369,23 +376,73 @@ func TestATokenWaitsForTheStore(t *testing.T) {
 			return store.began() >= times
 		}
 	}
+	ended := func() bool {
+		n.Clock.Advance(2 * time.Second)
+		return len(issued) == 1
+	}
 	require.Eventually(t, tried(3), 20*time.Second, time.Millisecond)
-	store.mu.Lock()
-	store.fail = nil
-	store.mu.Unlock()
-	require.Eventually(t, tried(4), 20*time.Second, time.Millisecond)
+	store.answer(nil)
+	require.Eventually(t, ended, 20*time.Second, time.Millisecond)
 	require.NoError(t, <-issued)
 
-	store.fail = repository.ErrCommitUnknown
+	store.answer(repository.ErrCommitUnknown)
 	go func() {
 		_, err := issuer.Issue(ctx, run)
 		issued <- err
 	}()
-	require.Eventually(t, tried(6), 20*time.Second, time.Millisecond)
+	require.Eventually(t, tried(store.began()+2), 20*time.Second, time.Millisecond)
 	cancel()
 	require.ErrorIs(t, <-issued, context.Canceled)
 
-	store.fail = fmt.Errorf("a column is missing")
+	store.answer(&repository.UnknownError{Err: errors.New("error 9003: busy")})
+	begun := store.began()
+	go func() {
+		_, err := issuer.Issue(t.Context(), run)
+		issued <- err
+	}()
+	require.Eventually(t, tried(begun+5), 20*time.Second, time.Millisecond, "an answer that nobody knows may pass")
+	require.Eventually(t, ended, 20*time.Second, time.Millisecond)
+	require.ErrorContains(t, <-issued, "error 9003: busy", "one that stays is told")
+
+	store.answer(fmt.Errorf("a column is missing"))
 	_, err := issuer.Issue(t.Context(), run)
 	require.ErrorContains(t, err, "a column is missing", "what waiting does not mend is told")
+}
+
+// An attempt stops when asked although the store is silent, whether it waits for its own transaction or for the one
+// before. A node whose runs do not end must end itself.
+func TestAnAttemptThatIsStoppedDoesNotWaitForASilentStore(t *testing.T) {
+	r := newRig(t, 1)
+	n := r.one()
+	n.Script.Hold()
+	job := r.job(nil)
+	n.Trigger(t, job.ID)
+	n.Trigger(t, job.ID)
+	n.Script.Await(t, 2)
+	store := &slowStore{Store: n.Store, hold: make(chan struct{})}
+	issuer := detached.NewIssuer(store, enginetest.Keys(t, 0), n.Clock, n.Time)
+	ctx, stop := context.WithCancelCause(t.Context())
+	issued := make(chan error, 2)
+	for i, exec := range n.Executions(t, job.ID) {
+		go func() {
+			_, err := issuer.Issue(ctx, entity.Run{Job: job, Execution: exec})
+			issued <- err
+		}()
+		require.Eventually(t, func() bool {
+			return store.began() == 1 && issuer.Waiting() == i
+		}, 20*time.Second, time.Millisecond)
+	}
+	stop(entity.ErrStopLost)
+	for range 2 {
+		select {
+		case err := <-issued:
+			require.ErrorIs(t, err, context.Canceled)
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "an attempt waits for the store")
+		}
+	}
+	close(store.hold)
+	require.Eventually(t, func() bool {
+		return store.began() == 2 && issuer.Waiting() == 0
+	}, 20*time.Second, time.Millisecond)
 }

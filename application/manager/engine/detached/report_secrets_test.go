@@ -127,7 +127,7 @@ func TestANodeWithoutTheKeyTakesAReportWithoutItsTexts(t *testing.T) {
 	require.Equal(t, said, r.one().Execution(t, plain.ID).Result, "a run without secrets is not concerned")
 }
 
-// What is too long to be kept is not known when its target reports.
+// A value too long to be kept is not known when its target reports.
 func TestSecretsThatAreTooLongToBeKeptAreWithheld(t *testing.T) {
 	r := newRig(t, 1)
 	r.one().Vault.Change("huge", strings.Repeat("x", 1<<20+1))

@@ -84,7 +84,7 @@ func TestReportsAtTheSameTimeKeepEveryLine(t *testing.T) {
 	})
 }
 
-// Whoever has no token of the attempt learns nothing and changes nothing.
+// A caller without a token of the attempt learns nothing and changes nothing.
 func TestOnlyTheTokenOfTheAttemptCounts(t *testing.T) {
 	r := newRig(t, 2)
 	job := r.job(nil)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -22,8 +23,8 @@ type Sealer interface {
 // opened more, nothing that its target says can be shown.
 const maxSealed = 1 << 20
 
-// withheldText stands for what a target says where it is not known what to hide in it.
-const withheldText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide " +
+// hiddenText replaces a target's text where the node does not know what to hide in it.
+const hiddenText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide " +
 	"them in this text)"
 
 // sealedFor is the name to which the values of an attempt are bound. No secret is
@@ -89,14 +90,11 @@ func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunRep
 			if text == "" {
 				return ""
 			}
-			return withheldText
+			return hiddenText
 		}
 		r.Checkpoint = nil // the next attempt goes on better from the former one
 	}
-	lines := make([]string, len(r.Lines))
-	for i, line := range r.Lines {
-		lines[i] = hide(line)
-	}
+	lines := convert.All(r.Lines, hide)
 	r.Message, r.Result, r.Lines = hide(r.Message), hide(r.Result), lines
 	if r.Checkpoint != nil {
 		state := hide(*r.Checkpoint)

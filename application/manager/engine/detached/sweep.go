@@ -27,8 +27,8 @@ func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
 	return ended, err
 }
 
-// sweep ends all detached runs of a range. What cannot be ended, or has changed
-// meanwhile, holds up none of the others (engine rule 10).
+// sweep ends all detached runs of a range. A run that cannot be ended, or has
+// changed meanwhile, holds up none of the others (engine rule 10).
 func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange,
 	outcome func(*entity.Execution) entity.Outcome,
 ) (ended int, err error) {

@@ -95,7 +95,7 @@ func TestRunsThatCannotBeEndedHoldUpNoOthers(t *testing.T) {
 	}
 }
 
-// What says nothing of the runs ends the sweep: the next one comes soon.
+// An error that says nothing of the runs ends the sweep: the next one comes soon.
 func TestASweepEndsWhenTheStoreIsAway(t *testing.T) {
 	away := apperror.Unavailable(errors.New("no connection"))
 	s := &shelf{tried: map[string]int{}, broken: func(*entity.Execution) error { return away }}

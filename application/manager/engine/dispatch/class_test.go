@@ -144,7 +144,7 @@ func TestTheQueueOfANodeWithoutCommandsIsMoved(t *testing.T) {
 	require.Equal(t, "3 runs wait for a node that runs commands (executor.command.enabled)", why)
 }
 
-// What a node claimed and cannot run it puts back, and no attempt is lost. So
+// A node puts back a run that it claimed and cannot run, and no attempt is lost. So
 // ends what an old node or an edit put into the wrong queue.
 func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 	for name, c := range map[string]struct {

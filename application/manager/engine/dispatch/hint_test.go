@@ -27,7 +27,7 @@ func (o *told) Notice(e commit.PostCommit) {
 	})
 }
 
-// Whoever may take a run hears of it, and nobody else.
+// A node that may take a run hears of it, and no other.
 func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(j *entity.Job)
@@ -69,7 +69,7 @@ func TestAHintNamesTheNodesThatGotWork(t *testing.T) {
 	}
 }
 
-// What the sweep moves is told to those who get it.
+// The receivers of the runs that the sweep moves are told.
 func TestAHintFollowsWhatIsMoved(t *testing.T) {
 	cl := three(t)
 	job := cl.job(by(entity.RouteLast))

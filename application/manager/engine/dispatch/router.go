@@ -31,7 +31,7 @@ type RouterDeps struct {
 
 // Router places runs by a snapshot of the registry, and by what it has given
 // out since: without that, all runs of one moment would see the same idle
-// node. What a transaction that failed had given out counts until the node's
+// node. Runs that a failed transaction had given out count until the node's
 // next beat, which does no harm. It implements admission.Router.
 type Router struct {
 	RouterDeps

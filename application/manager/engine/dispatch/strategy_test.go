@@ -108,7 +108,7 @@ func TestAShardStaysWithItsNode(t *testing.T) {
 	}
 }
 
-// What ran where is read from the store, so that it does not matter who fires.
+// The strategy reads from the store what ran where, so that it does not matter who fires.
 func TestUsageCountsOverAllSchedulers(t *testing.T) {
 	for _, s := range []entity.RoutingStrategy{entity.RouteLFU, entity.RouteLRU} {
 		c := three(t).start()

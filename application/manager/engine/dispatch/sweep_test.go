@@ -58,7 +58,7 @@ func TestWhatNobodyCanTake(t *testing.T) {
 	require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.read(row)))
 }
 
-// What waits for labels is set aside when the last node that carries them goes.
+// A run that waits for labels is set aside when the last node that carries them goes.
 func TestTheLastNodeOfALabelGoes(t *testing.T) {
 	c := newCluster(t, enginetest.Options{}, gpu)
 	job := c.job(labelled("gpu", "yes"))
@@ -188,7 +188,7 @@ func TestAFullNodeGivesItsQueueAway(t *testing.T) {
 	require.Equal(t, []string{"node-1"}, c.ran(third[1:]))
 }
 
-// Whoever claims first has it: a run that its node takes while it is being sent
+// The first claim wins: a run that its node takes while it is being sent
 // elsewhere is left alone.
 func TestAClaimBeatsTheSweep(t *testing.T) {
 	c := three(t)

@@ -14,12 +14,12 @@ const heavyFire = 16
 // in the order in which they came. So a batch that is smaller than what is due
 // takes what is most urgent, like claims do (engine rule 15).
 type queue struct {
-	lanes [priorities + 1]lane
+	lanes [priorities + 1]class
 	size  int
 }
 
-// lane is the due jobs of one priority.
-type lane struct {
+// class is the due jobs of one priority.
+type class struct {
 	light, heavy []*Due
 	// passed counts the light ones that went before a heavy one.
 	passed int

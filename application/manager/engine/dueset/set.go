@@ -136,8 +136,8 @@ func (b *Set) Remove(id string) {
 	delete(b.held, id)
 }
 
-// RetainPartitions drops the jobs of partitions that are not among those; nil is all. What
-// is being fired stays.
+// RetainPartitions drops the jobs of partitions that are not among those; nil is all. A
+// job that is being fired stays.
 func (b *Set) RetainPartitions(partitions []int) {
 	if partitions == nil {
 		return
@@ -167,7 +167,7 @@ func (b *Set) RetainPartitions(partitions []int) {
 }
 
 // FinishFiring ends the firing of a due job: job is its state after the commit, nil
-// when the reminder was wrong. What is due within the horizon stays in the due set. A
+// when the reminder was wrong. A job due within the horizon stays in the due set. A
 // due job is finished once: what follows for the rest of its batch, as when that
 // fails, does not concern it.
 func (b *Set) FinishFiring(h *Due, job *entity.Job, now time.Time) {

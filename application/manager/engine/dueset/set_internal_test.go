@@ -179,7 +179,7 @@ func TestTheScanAsksForWhatTheBookDoesNotKnow(t *testing.T) {
 	}))
 }
 
-// Whoever sleeps until the earliest due job is woken by an earlier one.
+// A sleeper until the earliest due job is woken by an earlier one.
 func TestAnEarlierHintWakesTheSleepers(t *testing.T) {
 	b := bookWith()
 	_, ok, changed := b.Next()
@@ -246,7 +246,7 @@ func TestHeavyJobsLetTheOthersGoFirst(t *testing.T) {
 	require.Equal(t, 7, slices.Index(taken, "heavy-one"), "one by one: after an eighth of them")
 }
 
-// What does not fit into a batch is the first of the next.
+// A job that does not fit into a batch is the first of the next.
 func TestWhatIsGivenBackIsTakenNext(t *testing.T) {
 	b := bookWith()
 	for i := range 6 {

@@ -99,19 +99,12 @@ func (n *Node) Trigger(t testing.TB, jobID string) []*entity.Execution {
 	n.Admitter.PrepareIDs(t.Context(), jobID)
 	require.NoError(t, n.guard.Write(t.Context(), repository.LaneAPI, "test",
 		func(ctx context.Context, tx repository.Tx) error {
-			a = admission.Admission{}
 			jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 			if err != nil {
 				return err
 			}
-			live, err := admission.LiveOf(ctx, tx, jobs[jobID])
-			if err != nil {
-				return err
-			}
-			if err := n.Admitter.Admit(ctx, tx, n.Time.Now(), jobs[jobID], live[jobID], fire, &a); err != nil {
-				return err
-			}
-			return n.Admitter.Record(ctx, tx, n.Time.Now(), jobs[jobID], &a)
+			a, err = n.Admitter.Fire(ctx, tx, n.Time.Now(), jobs[jobID], fire)
+			return err
 		}))
 	n.Commits.AfterCommit(a.PostCommit)
 	return a.Executions

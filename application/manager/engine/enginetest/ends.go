@@ -21,12 +21,12 @@ type endGuard struct {
 	fail func(args ...any)
 
 	mu sync.Mutex
-	// told are the ends that the observers heard of, and no transaction has stored yet.
-	told map[string]bool
+	// observed are the ends that the observers heard of and that no transaction has stored yet.
+	observed map[string]bool
 }
 
 func newEndGuard(store repository.Store, fail func(args ...any)) *endGuard {
-	return &endGuard{Store: store, fail: fail, told: map[string]bool{}}
+	return &endGuard{Store: store, fail: fail, observed: map[string]bool{}}
 }
 
 // Ended implements event.EndObserver.
@@ -34,7 +34,7 @@ func (g *endGuard) Ended(ended []*entity.Execution, _ time.Time) (none event.End
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, e := range ended {
-		g.told[e.ID] = true
+		g.observed[e.ID] = true
 	}
 	return none
 }
@@ -57,12 +57,12 @@ func (g *endGuard) check(name string, ids []string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
-		if !g.told[id] {
+		if !g.observed[id] {
 			err := fmt.Errorf("transaction %q ends execution %s, and does not tell the observers", name, id)
 			g.fail(err)
 			return err
 		}
-		delete(g.told, id)
+		delete(g.observed, id)
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func (f *finalWrites) Update(ctx context.Context, exec *entity.Execution, from e
 }
 
 // Finish implements repository.ExecutionWriter.
-func (f *finalWrites) Finish(ctx context.Context, ends []repository.Finish) (refused []int, err error) {
-	refused, err = f.ExecutionWriter.Finish(ctx, ends)
+func (f *finalWrites) Finish(ctx context.Context, ends []repository.Finish, now time.Time) (refused []int, err error) {
+	refused, err = f.ExecutionWriter.Finish(ctx, ends, now)
 	next := 0
 	for i, end := range ends {
 		if next < len(refused) && refused[next] == i {

@@ -36,7 +36,7 @@ func TestAnEndThatNobodyHearsOfIsRefused(t *testing.T) {
 					ID: exec.ID, NodeID: exec.NodeID, Epoch: exec.Epoch, Token: exec.Token, Status: entity.StatusSuccess,
 					EndTime: Noon,
 				},
-			})
+			}, Noon)
 			return err
 		},
 	} {

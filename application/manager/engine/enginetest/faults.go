@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -172,11 +173,11 @@ func (p poisoned) Insert(ctx context.Context, execs []*entity.Execution) error {
 }
 
 // Finish implements repository.ExecutionWriter.
-func (p poisoned) Finish(ctx context.Context, rows []repository.Finish) ([]int, error) {
+func (p poisoned) Finish(ctx context.Context, rows []repository.Finish, now time.Time) ([]int, error) {
 	for _, row := range rows {
 		if p.match(row.ID) && row.Result != "" {
 			return nil, errPoison
 		}
 	}
-	return p.ExecutionWriter.Finish(ctx, rows)
+	return p.ExecutionWriter.Finish(ctx, rows, now)
 }

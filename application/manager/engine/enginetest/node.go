@@ -143,14 +143,14 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
 	}), event.NewEnds(append([]event.EndObserver{
 		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard,
-	}, o.Ends...)...))
+	}, o.Ends...)...), n.Time)
 	logger := slog.New(slog.DiscardHandler)
 	runner := redact.New(n.Script, n.Vault)
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
 		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter, Commits: n.Commits,
-		StoreClock: n.Time, Metrics: n.Counts,
+		StoreClock: n.Time, Metrics: n.Counts, Clock: o.Clock,
 	})
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,

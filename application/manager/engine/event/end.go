@@ -64,7 +64,11 @@ func (e *Ends) Record(ctx context.Context, tx repository.Tx, now time.Time, ende
 // Outbox is the EndObserver that tells its readers of every end other than SUCCESS
 // (engine rule 24), and the rules of those successes that somebody asks for. Without
 // readers it adds nothing.
-type Outbox struct{ Readers entity.EventReaders }
+type Outbox struct {
+	Readers entity.EventReaders
+	// Jobs returns the definition that this node holds of a job, or nil; it must not wait.
+	Jobs func(id string) *entity.Job
+}
 
 // Ended implements EndObserver.
 func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
@@ -79,7 +83,11 @@ func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
 			}
 		}
 		if !readers.Nobody() {
-			final := Final(e, now)
+			var job *entity.Job
+			if o.Jobs != nil {
+				job = o.Jobs(e.JobID)
+			}
+			final := Final(e, job, now)
 			final.Readers = readers
 			rows.Events = append(rows.Events, final)
 		}

@@ -224,7 +224,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 func TestASuccessAddsNoEvent(t *testing.T) {
 	ended := []*entity.Execution{{ID: "a", Status: entity.StatusSuccess}, {ID: "b", Status: entity.StatusDead}}
 	outbox := event.Outbox{Readers: entity.EventReaders{Kafka: true}}
-	want := event.Final(ended[1], noon)
+	want := event.Final(ended[1], nil, noon)
 	want.Readers.Kafka = true
 	require.Equal(t, []entity.Event{want}, outbox.Ended(ended, noon).Events)
 	require.Empty(t, event.Outbox{}.Ended(ended, noon).Events, "nobody reads")

@@ -15,8 +15,13 @@ const TypeExecutionFinal = "execution.final"
 
 // ExecutionData is the data of an execution's event, in the names of the API.
 type ExecutionData struct {
-	ExecutionID   string         `json:"executionId"`
-	JobID         string         `json:"jobId"`
+	ExecutionID string `json:"executionId"`
+	JobID       string `json:"jobId"`
+	// JobName, Group and Owner describe the job when the run ended. They are absent where the node that ended it does not
+	// hold the definition.
+	JobName       string         `json:"jobName,omitempty"`
+	Group         string         `json:"group,omitempty"`
+	Owner         string         `json:"owner,omitempty"`
 	FireKey       string         `json:"fireKey"`
 	ScheduledTime time.Time      `json:"scheduledTime"`
 	Trigger       entity.Trigger `json:"trigger"`
@@ -27,16 +32,28 @@ type ExecutionData struct {
 	Attempt       int            `json:"attempt"`
 	ErrorMessage  string         `json:"errorMessage,omitempty"`
 	SkipCount     int            `json:"skipCount,omitempty"`
+	// NodeID is the node of the last attempt. StartTime and DurationMs are those of that attempt; a fire that
+	// was not run has none.
+	NodeID     string     `json:"nodeId,omitempty"`
+	StartTime  *time.Time `json:"startTime,omitempty"`
+	DurationMs *int64     `json:"durationMs,omitempty"`
 }
 
-// Final is the event of an execution that has reached its final state. Its id
-// is computed from execution, attempt and status, so that a consumer which
-// sees it twice can tell (engine rule 24).
-func Final(e *entity.Execution, now time.Time) entity.Event {
+// Final is the event of an execution that has reached its final state. Its id is computed from execution, attempt and
+// status, so that a consumer recognises a repetition (engine rule 24). job is nil where this node does not hold it.
+func Final(e *entity.Execution, job *entity.Job, now time.Time) entity.Event {
 	data := ExecutionData{
 		ExecutionID: e.ID, JobID: e.JobID, FireKey: e.FireKey, ScheduledTime: e.ScheduledTime.UTC(),
 		Trigger: e.Trigger, ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status,
 		Reason: e.Reason, Attempt: e.Attempt, ErrorMessage: e.ErrorMessage, SkipCount: e.SkipCount,
+		NodeID: e.NodeID,
+	}
+	if job != nil {
+		data.JobName, data.Group, data.Owner = job.Name, job.Group, job.Owner
+	}
+	if !e.StartTime.IsZero() {
+		start, took := e.StartTime.UTC(), e.Duration.Milliseconds()
+		data.StartTime, data.DurationMs = &start, &took
 	}
 	payload, err := json.Marshal(data)
 	if err != nil {

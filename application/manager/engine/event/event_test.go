@@ -21,7 +21,7 @@ func TestTheEventOfAnEnd(t *testing.T) {
 		Reason:  entity.ReasonTimeout,
 		Attempt: 4, ErrorMessage: "too <slow>",
 	}
-	got := event.Final(e, noon.Add(time.Second))
+	got := event.Final(e, nil, noon.Add(time.Second))
 	require.Equal(t, entity.Event{
 		ID: "e-1:4:DEAD", Topic: entity.TopicExecutions, Key: "j-1", Type: event.TypeExecutionFinal,
 		CreateTime: noon.Add(time.Second),
@@ -31,12 +31,27 @@ func TestTheEventOfAnEnd(t *testing.T) {
 		"trigger":"SCHEDULE","shardIndex":1,"shardTotal":3,"status":"DEAD","reason":"TIMEOUT","attempt":4,"errorMessage":"too <slow>"}`, got.Payload)
 }
 
+// An event says which job's run ended, where, and how long it took. So consumers need no call for each event.
+func TestTheEventOfAnEndNamesItsJob(t *testing.T) {
+	e := &entity.Execution{
+		ID: "e-1", JobID: "j-1", Status: entity.StatusFailed, ScheduledTime: noon, NodeID: "node-2",
+		StartTime: noon.Add(time.Second), EndTime: noon.Add(3 * time.Second), Duration: 2 * time.Second,
+	}
+	job := &entity.Job{ID: "j-1", Name: "settle orders", Group: "billing", Owner: "ann@example.com"}
+	rows := event.Outbox{
+		Readers: entity.EventReaders{Kafka: true}, Jobs: func(string) *entity.Job { return job },
+	}.Ended([]*entity.Execution{e}, noon)
+	require.JSONEq(t, `{"executionId":"e-1","jobId":"j-1","jobName":"settle orders","group":"billing","owner":"ann@example.com",
+		"fireKey":"","scheduledTime":"2026-11-20T12:00:00Z","trigger":"","shardIndex":0,"shardTotal":0,"status":"FAILED",
+		"attempt":0,"nodeId":"node-2","startTime":"2026-11-20T12:00:01Z","durationMs":2000}`, rows.Events[0].Payload)
+}
+
 func TestARangeTellsHowManyFiresItStandsFor(t *testing.T) {
 	e := &entity.Execution{
 		ID: "e-1", Status: entity.StatusSkipped, Reason: entity.ReasonMisfire, SkipCount: 7,
 		ScheduledTime: noon,
 	}
-	got := event.Final(e, noon)
+	got := event.Final(e, nil, noon)
 	require.Equal(t, "e-1:0:SKIPPED", got.ID)
 	require.Contains(t, got.Payload, `"skipCount":7`)
 	require.NotContains(t, got.Payload, "errorMessage")
@@ -46,5 +61,5 @@ func TestARangeTellsHowManyFiresItStandsFor(t *testing.T) {
 // event without it.
 func TestAnEventOfAnImpossibleTimeStillNamesItsExecution(t *testing.T) {
 	e := &entity.Execution{ID: "e-1", Status: entity.StatusFailed, ScheduledTime: noon.AddDate(20000, 0, 0)}
-	require.JSONEq(t, `{"executionId":"e-1"}`, event.Final(e, noon).Payload)
+	require.JSONEq(t, `{"executionId":"e-1"}`, event.Final(e, nil, noon).Payload)
 }

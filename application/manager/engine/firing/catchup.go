@@ -52,13 +52,13 @@ func (s CatchUpPlanner) CatchUp(ctx context.Context, tx repository.Tx, job *enti
 	if err != nil {
 		return effect, false, err
 	}
-	return res.effect, more, s.store(ctx, tx, job, res, now)
+	return res.postCommit, more, s.store(ctx, tx, job, res, now)
 }
 
 // Abandon decides what CatchUp has left of a schedule that ends now, because the
 // job gets another one or is deleted. Scheduled times that have passed and are
-// not due yet, because of the jitter, run at their due times. What is more than
-// CatchUp takes, and a span whose schedule cannot be read any more, becomes one
+// not due yet, because of the jitter, run at their due times. The times beyond CatchUp,
+// and a span whose schedule cannot be read any more, become one
 // range row with the reason.
 func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *entity.Job, reason entity.Reason,
 	now time.Time,
@@ -76,11 +76,11 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 		}
 		res.execs = append(res.execs, exec)
 		job.ClearCursor()
-		return res.effect, s.store(ctx, tx, job, res, now)
+		return res.postCommit, s.store(ctx, tx, job, res, now)
 	}
 	if job.Status == entity.JobPaused {
 		endPause(job, sched, now, now, res)
-		return res.effect, s.store(ctx, tx, job, res, now)
+		return res.postCommit, s.store(ctx, tx, job, res, now)
 	}
 	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)),
 		reason); skip != nil {
@@ -96,14 +96,14 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 		plan.Fires[i].DueTime = plan.Fires[i].ScheduledTime.Add(sched.Jitter(job.ID))
 	}
 	if err := s.admit(ctx, tx, job, plan, now, res); err != nil {
-		return res.effect, err
+		return res.postCommit, err
 	}
 	plan.Apply(job, sched)
 	if plan.Partial {
 		skip, _ := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
 		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
 	}
-	return res.effect, s.store(ctx, tx, job, res, now)
+	return res.postCommit, s.store(ctx, tx, job, res, now)
 }
 
 // maxJitterSec is more than any jitter lasts.
@@ -151,18 +151,12 @@ func (s CatchUpPlanner) admit(ctx context.Context, tx repository.Tx, job *entity
 	if len(plan.Fires) == 0 {
 		return nil
 	}
-	places, err := admission.LiveOf(ctx, tx, job)
+	a, err := s.Admitter.AdmitAll(ctx, tx, now, job, plan.Fires...)
 	if err != nil {
 		return err
 	}
-	var a admission.Admission
-	for _, f := range plan.Fires {
-		if err := s.Admitter.Admit(ctx, tx, now, job, places[job.ID], f, &a); err != nil {
-			return err
-		}
-	}
 	res.execs = append(res.execs, a.Executions...)
-	res.effect.Add(a.PostCommit)
+	res.postCommit.Add(a.PostCommit)
 	if len(a.InFlightFires) == 0 {
 		return nil
 	}

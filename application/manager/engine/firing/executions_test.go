@@ -67,8 +67,8 @@ func TestJobsOfOneShardDoNotWaitForThoseOfMany(t *testing.T) {
 	}
 }
 
-// What is late takes an eighth of the executions beside what is on time, and all of
-// them when it is alone.
+// Late fires take an eighth of the executions beside punctual ones, and all of them
+// when they are alone.
 func TestWhatIsLateTakesAnEighthOfTheRows(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	var batches []int

@@ -37,15 +37,15 @@ type result struct {
 	fired   []*item
 	dropped []*item
 	// locked are those whose job's row somebody else has locked.
-	locked []*item
-	execs  []*entity.Execution
-	effect commit.PostCommit
+	locked     []*item
+	execs      []*entity.Execution
+	postCommit commit.PostCommit
 }
 
 // fire decides and records what is due of the jobs, as much as one batch
 // takes. Patiently it waits for rows that somebody else has locked. All due jobs
-// are finished, put aside or given back when it returns. What has begun is finished
-// although working ends.
+// are finished, put aside or given back when it returns. A fire that has begun is
+// finished although working ends.
 func (m *JobManager) fire(working context.Context, dueJobs []*dueset.Due, groups map[string]entity.Group,
 	waitForLocks bool,
 ) error {
@@ -99,9 +99,9 @@ type attempt struct {
 
 // record records the items of one transaction, in halves where one of them is
 // refused by the store or panics, or needs a row that somebody else has locked.
-// What is locked is put aside.
+// A locked job is put aside.
 func (m *attempt) record(ctx context.Context, items []*item) error {
-	err := batch.Bisect(items,
+	err := batch.Walk(m.blame, items, func(it *item) string { return it.job.ID },
 		func(part []*item) error { return m.fireAll(ctx, part, m.now, m.waitForLocks) },
 		func(it *item, cause error) error { return m.recordAlone(ctx, it, cause, m.now) },
 	)
@@ -286,7 +286,7 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 	if len(runs) > 0 {
 		m.Runner.Start(runs)
 	}
-	m.Commits.AfterCommit(res.effect)
+	m.Commits.AfterCommit(res.postCommit)
 	m.count(res.execs)
 }
 

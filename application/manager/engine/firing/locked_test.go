@@ -66,7 +66,7 @@ func (s *stranger) release() { require.NoError(s.t, s.tx.Rollback()) }
 func onServer(t *testing.T, test func(t *testing.T, n *enginetest.Node, s *stranger)) {
 	t.Helper()
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	test(t, enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{}), &stranger{t: t, db: dbtest.Raw(t, cfg)})
 }
 
@@ -263,7 +263,7 @@ func TestOtherLocksHoldUpTheirOwnJobsAlone(t *testing.T) {
 // The planner's own loop tries what is locked and tells of what is so for long.
 func TestTheLoopTriesWhatIsLockedAndTellsOfIt(t *testing.T) {
 	onServer(t, func(t *testing.T, n *enginetest.Node, s *stranger) {
-		var said logtest.Book
+		var said logtest.Log
 		n.Planner.Logger = slog.New(slog.NewTextHandler(&said, nil))
 		job := n.Add(t, everySecond(nil))
 		s.lockJob(job.ID)

@@ -143,7 +143,9 @@ type Deps struct {
 	Commits *commit.Commits
 	Owner   Owner
 	// Lease is asked before each batch; nil always holds.
-	Lease   Lease
+	Lease Lease
+	// Beating reports whether the latest beat of the node reached the store; nil always.
+	Beating func() bool
 	Metrics Metrics
 	Logger  *slog.Logger
 }
@@ -155,6 +157,7 @@ type JobManager struct {
 	cfg    Config
 	dueSet *dueset.Set
 	pauses groupPauses
+	blame  *batch.Blame
 }
 
 // New returns a manager that has seen nothing yet.
@@ -163,6 +166,7 @@ func New(deps Deps, cfg Config) *JobManager {
 	m := &JobManager{
 		Deps: deps, cfg: cfg,
 		dueSet: dueset.New(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
+		blame:  batch.NewBlame(deps.Clock, deps.Beating),
 	}
 	deps.Commits.OnCommit(func(e commit.PostCommit) {
 		for _, job := range e.Rearmed {
@@ -252,7 +256,7 @@ func (m *JobManager) awaitDue(ctx context.Context, timer clock.Timer) {
 // pause backs off while the store fails: 100 ms, doubling to 2 s. The due jobs
 // were dropped; the next scan finds the jobs again, as they are still due.
 func (m *JobManager) pause(ctx context.Context, timer clock.Timer, failures int) {
-	timer.Reset(min(100*time.Millisecond<<min(failures-1, 5), 2*time.Second))
+	timer.Reset(batch.HeldPause(failures))
 	select {
 	case <-ctx.Done():
 	case <-timer.C():

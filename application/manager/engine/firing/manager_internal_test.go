@@ -165,6 +165,17 @@ func TestAScanReadsEveryPage(t *testing.T) {
 	}
 }
 
+// A job behind pages of jobs that are held already is found, too.
+func TestAScanReadsBehindWhatIsHeld(t *testing.T) {
+	m, due := scanOf(2*scanPage+100, 50_000)
+	_, err := m.Scan(t.Context())
+	require.NoError(t, err)
+	due.jobs = append(due.jobs, jobDueAt("999999", noon.Add(time.Second)))
+	found, err := m.Scan(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, found)
+}
+
 // While the due set is full a scan reads no more than it takes, and a quarter on
 // top for what is on time.
 func TestAScanStopsWhereTheBookIsFull(t *testing.T) {

@@ -50,7 +50,7 @@ func TestAFireMeetsARunOfItsJob(t *testing.T) {
 					require.Equal(t, c.second, enginetest.States(n.Executions(t, job.ID))[1])
 				}
 			})
-			// What was recorded is looked at before the runner hears of it.
+			// A recorded fire is looked at before the runner hears of it.
 			n.FireAt(t, enginetest.Noon.Add(time.Hour))
 			second := n.Executions(t, job.ID)[1].ID
 			if c.first == entity.StatusSuccess {

@@ -13,14 +13,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// recordAlone deals with the one job of a batch that cannot be fired, so that
-// the others go on (engine rule 10). What neither is refused for its values nor
-// panics is left as it is, and found again by the next scan.
+// recordAlone handles the one job of a batch that cannot be fired, so that the others go on (engine rule 10). A fire
+// that the store refuses by an unknown answer stays due until the refusal has lasted. Then it is recorded like a fire
+// that the store refuses for its values. Any other error changes nothing, and the next scan finds the job again.
 func (m *attempt) recordAlone(ctx context.Context, it *item, cause error, now time.Time) error {
 	var poison *repository.PoisonError
-	if errors.As(cause, &poison) {
+	var unknown *repository.UnknownError
+	if errors.As(cause, &unknown) && !m.blame.Lasts(it.job.ID) {
+		m.leaveDue(it, cause, now)
+		return nil
+	}
+	if errors.As(cause, &poison) || errors.As(cause, &unknown) {
 		err := batch.Guard(func() error { return m.recordPoison(ctx, it, cause, now) })
+		if errors.As(err, &unknown) {
+			m.leaveDue(it, err, now)
+			return nil
+		}
 		if !errors.As(err, &poison) {
+			m.blame.Acquit(it.job.ID)
 			return err
 		}
 		cause = err // not even what is left of the executions can be stored
@@ -33,6 +43,15 @@ func (m *attempt) recordAlone(ctx context.Context, it *item, cause error, now ti
 	}
 	m.recordBroken(ctx, it.due.Job, cause)
 	return nil
+}
+
+// leaveDue gives back a job whose fire the store refused while it took others. The next scan tries it again.
+func (m *attempt) leaveDue(it *item, cause error, now time.Time) {
+	m.Logger.Warn("a fire stays due, because the store gives an answer that is not known", "job", it.job.ID,
+		"error", cause)
+	it.revertStarts()
+	it.done = true
+	m.dueSet.FinishFiring(it.due, nil, now)
 }
 
 // recordPoison records the fires of one job that the store refuses as
@@ -57,8 +76,8 @@ func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now t
 // recordBroken records that a due job cannot be planned, because its schedule no
 // longer compiles (a time zone has left the zone data), its row cannot be read,
 // or planning it panics: the fire that met this fails, one execution for each shard, and
-// the job is paused with the reason. What is planned from then on until somebody
-// resumes it is a range, as of every pause.
+// the job is paused with the reason. The times planned from then on until somebody
+// resumes it are a range, as of every pause.
 func (m *JobManager) recordBroken(ctx context.Context, job *entity.Job, cause error) {
 	m.Logger.Error("a due job cannot be planned; it is paused", "job", job.ID, "error", cause, "stack",
 		batch.StackOf(cause))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -16,8 +17,8 @@ import (
 // checked first, then the executions inserted by id. Jobs that need not know
 // of their other fires are advanced by the same statement that checks them;
 // the cursors of coordinated ones move last, with the number of the fires that
-// were admitted. What fails the check, or is locked by somebody else, drops out,
-// and nothing of it stays.
+// were admitted. A fire that fails the check, or is locked by somebody else, drops
+// out, and nothing of it stays.
 func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item, now time.Time, res *result) error {
 	var plain, coordinated []*item
 	for _, it := range items {
@@ -46,7 +47,7 @@ func (m *JobManager) write(ctx context.Context, tx repository.Tx, items []*item,
 			return fmt.Errorf("advance %d jobs: %w", len(admitted), err)
 		}
 	}
-	if err := m.Admitter.FillGroupSlotsOf(ctx, tx, now, &res.effect, jobsOf(coordinated)...); err != nil {
+	if err := m.Admitter.FillGroupSlotsOf(ctx, tx, now, &res.postCommit, jobsOf(coordinated)...); err != nil {
 		return err
 	}
 	return m.Admitter.RecordEnds(ctx, tx, now, res.ended())
@@ -86,7 +87,7 @@ func (m *JobManager) accept(it *item, now time.Time, res *result) {
 	res.fired = append(res.fired, it)
 	for _, exec := range it.execs {
 		if exec.Status == entity.StatusWaiting {
-			m.Admitter.MakeReady(&it.job, exec, 0, now, &res.effect)
+			m.Admitter.MakeReady(&it.job, exec, 0, now, &res.postCommit)
 		}
 	}
 	res.execs = append(res.execs, it.execs...)
@@ -141,7 +142,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 		moves = append(moves, repository.AdvanceOf(&it.job, it.last))
 	}
 	res.execs = append(res.execs, a.Executions...)
-	res.effect.Add(a.PostCommit)
+	res.postCommit.Add(a.PostCommit)
 	if len(a.InFlightFires) == 0 {
 		return moves, nil
 	}
@@ -152,11 +153,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 }
 
 func idsOfItems(items []*item) []string {
-	ids := make([]string, len(items))
-	for i, it := range items {
-		ids[i] = it.job.ID
-	}
-	return ids
+	return convert.All(items, func(it *item) string { return it.job.ID })
 }
 
 // withDeadline are the jobs of items that have a deadline: mostly none.
@@ -170,11 +167,7 @@ func withDeadline(items []*item) (jobs []*entity.Job) {
 }
 
 func jobsOf(items []*item) []*entity.Job {
-	jobs := make([]*entity.Job, len(items))
-	for i, it := range items {
-		jobs[i] = &it.job
-	}
-	return jobs
+	return convert.All(items, func(it *item) *entity.Job { return &it.job })
 }
 
 // ended are the executions of the transaction that are final already: those of fires
@@ -186,7 +179,7 @@ func (r *result) ended() []*entity.Execution {
 			ended = append(ended, exec)
 		}
 	}
-	for _, exec := range r.effect.Closed {
+	for _, exec := range r.postCommit.Closed {
 		if !slices.Contains(r.execs, exec) {
 			ended = append(ended, exec)
 		}

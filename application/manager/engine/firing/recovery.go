@@ -30,6 +30,10 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	for _, it := range items {
 		it.done = true
 		m.dueSet.FinishFiring(it.due, nil, now) // the next scan reads the cursor anew
+	}
+	// Only what the transaction fired: somebody else may have fired a dropped job, and this node may have claimed and
+	// started that execution under the same token.
+	for _, it := range res.fired {
 		for _, exec := range it.direct {
 			s := stored[exec.ID]
 			if s != nil && s.HeldAs(exec) {
@@ -44,7 +48,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 	if len(runs) > 0 {
 		m.Runner.Start(runs)
 	}
-	m.Commits.AfterCommit(res.effect)
+	m.Commits.AfterCommit(res.postCommit)
 	return nil
 }
 

@@ -19,8 +19,8 @@ const scanPage = 2000
 // rule 12), in the order of their due times, and reads into the due set those that
 // it does not hold yet. While the due set is full it stops early, after a look at
 // what is on time, so that a long backlog does not hold up today's fires; the
-// next scan begins in the far past again. What a group holds, which does not come
-// into the due set, takes no room in it. It returns how many jobs it read.
+// next scan begins in the far past again. A job that a group holds does not come
+// into the due set, and takes no room in it. It returns how many jobs it read.
 func (m *JobManager) Scan(ctx context.Context) (found int, err error) {
 	groups, err := m.pausedGroups(ctx)
 	if err != nil {

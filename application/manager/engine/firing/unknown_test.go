@@ -95,3 +95,34 @@ func TestAnUnansweredCommitThatCannotBeReadIsGivenUp(t *testing.T) {
 	require.Equal(t, 2, exec.Attempt)
 	require.Len(t, n.Script.Runs(), 1)
 }
+
+// A job drops out of the transaction, because another node has fired it. This node has claimed that execution meanwhile
+// and works on it under the same token. After an unanswered commit it does not start a second time (engine rule 9).
+func TestAnUnansweredCommitStartsNothingThatDroppedOut(t *testing.T) {
+	for name, overlap := range overlaps {
+		t.Run(name, func(t *testing.T) {
+			n := enginetest.New(t, enginetest.Options{})
+			jobs := addMany(t, n, 2, func(_ int, j *entity.Job) { j.Overlap = overlap })
+			theirs := entity.NewExecutions(jobs[0], atNoon(), second(0))[0]
+			theirs.Status, theirs.NodeID, theirs.Epoch, theirs.Token, theirs.Attempt = entity.StatusRunning, "node-1", 1, 1, 1
+			fired := false
+			n.Faults.Before(func(tx string) {
+				if tx == "fire" && !fired {
+					fired = true
+					insertRow(t, n, theirs)
+					n.Change(t, jobs[0].ID, func(j *entity.Job) { j.NextFireTime = second(1) })
+				}
+			})
+			n.Faults.Next("fire", enginetest.LostReply)
+			require.NoError(t, fireOnce(t, n))
+			n.Start(t)
+			for _, exec := range n.Executions(t, jobs[1].ID) {
+				n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+			}
+			runs := n.Script.Runs()
+			require.Len(t, runs, 1)
+			require.Equal(t, jobs[1].ID, runs[0].Execution.JobID)
+			require.Zero(t, slotsInUse(n))
+		})
+	}
+}

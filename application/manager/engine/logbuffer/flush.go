@@ -46,8 +46,8 @@ const flushBytes = 256 << 10
 
 // Flush stores what the attempts of the buffers have said since the last call: their
 // lines, and how far they are, which the next attempt starts from. It leaves out
-// attempts that have ended: their ends take the rest along. What could not be stored
-// is kept for the next call.
+// attempts that have ended: their ends take the rest along. Lines that could not be
+// stored are kept for the next call.
 func Flush(ctx context.Context, s repository.Store, buffers []*Buffer) error {
 	var f flush
 	for _, b := range buffers {
@@ -81,7 +81,7 @@ func (f *flush) add(b *Buffer) {
 	f.bytes += f.lines.Add(b)
 }
 
-// store writes it all in one transaction. What fails stays in the buffers.
+// store writes it all in one transaction. Lines that fail stay in the buffers.
 func (f *flush) store(ctx context.Context, s repository.Store) error {
 	if len(f.lines.Chunks)+len(f.updates) == 0 {
 		return nil

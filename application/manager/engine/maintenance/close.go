@@ -132,9 +132,9 @@ func (c *closing) lock(ctx context.Context,
 	}), err
 }
 
-// checkLocks looks whether all jobs of the locked executions are locked that must be. Who
-// binds a plain job to a limit locks the job first and its executions then: it has
-// come before these locks, and is seen, or finds the executions closed.
+// checkLocks looks whether all jobs of the locked executions are locked that must be. The
+// change that binds a plain job to a limit locks the job first and its executions then: it
+// has come before these locks, and is seen, or finds the executions closed.
 func (c *closing) checkLocks(ctx context.Context, tx repository.Tx, execs []*entity.Execution) error {
 	var plain []string
 	for _, exec := range execs {

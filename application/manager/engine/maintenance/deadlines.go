@@ -21,7 +21,7 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 	now := r.StoreClock.Now()
 	closed := 0
 	var errs []error
-	// What runs stands between them and may be past its deadline for long.
+	// Running executions stand between them and may be past their deadline for long.
 	for _, waiting := range entity.WaitingSpans() {
 		q := repository.ClaimRange{Lo: waiting.Lo, Hi: waiting.Hi, Limit: sweepLimit, DeadlineBefore: now}
 		if last := r.stayed[waiting]; last != nil {
@@ -40,7 +40,7 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 		for reason, part := range map[entity.Reason][]*entity.Execution{
 			entity.ReasonDeadline: execs[:first], entity.ReasonNoNode: execs[first:],
 		} {
-			err := batch.Bisect(part, func(part []*entity.Execution) error {
+			err := batch.Walk(r.blame, part, idOf, func(part []*entity.Execution) error {
 				n, err := r.skipLate(ctx, part, reason)
 				closed += n
 				return err

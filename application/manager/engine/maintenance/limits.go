@@ -41,8 +41,8 @@ func (r *Repairer) makeWait(ctx context.Context, execs []*entity.Execution, now 
 }
 
 // SweepLimits repairs what a lost transaction could have left of the limits of
-// groups: slots whose fire is over, and free slots for which fires wait. What
-// cannot be repaired does not hold up the others: the next look goes on behind it.
+// groups: slots whose fire is over, and free slots for which fires wait. A
+// slot that cannot be repaired does not hold up the others: the next look goes on behind it.
 // It returns how many of either it found, and is never called twice at once.
 func (r *Repairer) SweepLimits(ctx context.Context) (int, error) {
 	found := 0

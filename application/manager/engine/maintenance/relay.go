@@ -123,7 +123,7 @@ func (r *Relay) RunOnce(ctx context.Context) (sent int, refused, err error) {
 		after = page[len(page)-1].Seq
 		began := r.Clock.Monotonic()
 		taken, failure := r.publish(ctx, page, held)
-		// What fails at once may be one topic; what takes long is the brokers.
+		// A failure at once may be one topic; a slow one is the brokers.
 		slow := failure != nil && r.Clock.Monotonic()-began > slowFailure
 		if failure != nil {
 			refused = failure
@@ -131,7 +131,7 @@ func (r *Relay) RunOnce(ctx context.Context) (sent int, refused, err error) {
 		if refused != nil {
 			pages++
 		}
-		// What was taken is cleared, also when the node is about to stop.
+		// Taken events are cleared, also when the node is about to stop.
 		err = r.Outbox.ClearEvents(context.WithoutCancel(ctx), entity.ReaderKafka, taken)
 		if err != nil {
 			return sent, refused, fmt.Errorf("clear published events: %w", err)

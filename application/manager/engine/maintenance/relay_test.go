@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -148,6 +149,36 @@ func TestAFailedEventHoldsUpItsKeyAlone(t *testing.T) {
 		}
 	}
 	require.Equal(t, stuck, b.seen[before:], "in order")
+}
+
+// lateCommit is an outbox of which one event is not visible yet.
+type lateCommit struct {
+	repository.Outbox
+	hidden string
+}
+
+func (o *lateCommit) PendingEvents(ctx context.Context, reader entity.EventReader, after int64, limit int) (
+	[]entity.Event, error,
+) {
+	events, err := o.Outbox.PendingEvents(ctx, reader, after, limit)
+	return slices.DeleteFunc(events, func(e entity.Event) bool { return e.ID == o.hidden }), err
+}
+
+// Rule 32: a transaction that commits late has a smaller number than what is published already. Its event goes out all
+// the same.
+func TestAnEventThatIsCommittedLateIsPublished(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	events, ids := numbered(3, func(i int) string { return fmt.Sprint(i) })
+	store(t, n, events)
+	outbox, b := &lateCommit{Outbox: n.Store, hidden: ids[1]}, &broker{}
+	relay := relayOf(outbox, b, n.Clock)
+	for _, want := range [][]string{{ids[0], ids[2]}, {ids[0], ids[2], ids[1]}} {
+		_, refused, err := relay.RunOnce(t.Context())
+		require.NoError(t, errors.Join(refused, err))
+		require.Equal(t, want, b.seen)
+		outbox.hidden = ""
+	}
+	require.Empty(t, waiting(t, n))
 }
 
 // A relay whose answer of the store is lost sends again, and loses nothing.

@@ -6,6 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -33,6 +34,10 @@ type RepairDeps struct {
 	Commits    *commit.Commits
 	StoreClock clock.StoreClock
 	Metrics    EndMetrics
+	// Clock and Beating bound how long an unknown answer of the store holds a sweep up, see batch.Blame; without a Clock
+	// it has no bound. Beating reports whether the latest beat of the node reached the store; nil always.
+	Clock   clock.Clock
+	Beating func() bool
 }
 
 // Repairer brings what the store holds of waiting runs in line with their jobs:
@@ -48,9 +53,16 @@ type Repairer struct {
 	stayed map[entity.ClaimSpan]*entity.Execution
 	// sweptSlot is where the next look of SweepLimits goes on, and that task's.
 	sweptSlot entity.GroupSlot
+	blame     *batch.Blame
 }
+
+func idOf(exec *entity.Execution) string { return exec.ID }
 
 // NewRepairer returns one that has looked at nothing yet.
 func NewRepairer(deps RepairDeps) *Repairer {
-	return &Repairer{RepairDeps: deps, stayed: map[entity.ClaimSpan]*entity.Execution{}}
+	r := &Repairer{RepairDeps: deps, stayed: map[entity.ClaimSpan]*entity.Execution{}}
+	if deps.Clock != nil {
+		r.blame = batch.NewBlame(deps.Clock, deps.Beating)
+	}
+	return r
 }

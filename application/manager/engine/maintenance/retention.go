@@ -13,6 +13,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/series"
 )
@@ -147,6 +148,7 @@ func (r *Retention) kinds() []kind {
 		{"nodes", r.Days.Nodes, r.forgetNodes},
 		{"alerts", r.Days.Alerts, r.Store.PurgeAlerts},
 		{"reports", r.Days.Alerts, r.Store.PurgeReports},
+		{"rows set aside", entity.AsideDays, r.Store.PurgeAsides},
 	} {
 		if k.days > 0 {
 			out = append(out, kind{what: k.what, before: now.AddDate(0, 0, -k.days), purge: k.purge, more: true})

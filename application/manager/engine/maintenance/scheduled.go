@@ -19,8 +19,8 @@ import (
 const sweepLimit = 500
 
 // PromoteScheduled makes the scheduled runs ready whose moment has come, and returns when
-// the next one comes; zero when none waits. What fails, or is locked by
-// somebody else, holds up none of the others.
+// the next one comes; zero when none waits. A run that fails, or is locked
+// by somebody else, holds up none of the others.
 func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err error) {
 	now := r.StoreClock.Now()
 	scheduled, end := entity.ScheduledSpan(), entity.ScheduledKey(now.Add(time.Millisecond))
@@ -61,7 +61,7 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 		execs []*entity.Execution
 		move  func(ctx context.Context, execs []*entity.Execution, now time.Time) error
 	}{{ready, r.makeReady}, {limited, r.makeWait}} {
-		errs[i] = batch.Bisect(part.execs, func(execs []*entity.Execution) error {
+		errs[i] = batch.Walk(r.blame, part.execs, idOf, func(execs []*entity.Execution) error {
 			return part.move(ctx, execs, now)
 		}, func(exec *entity.Execution, cause error) error {
 			return fmt.Errorf("let run %s start: %w", exec.ID, cause)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
@@ -54,6 +54,12 @@ func (r *Repairer) SweepSlots(ctx context.Context) (int, error) {
 // somebody else has locked is no such reason.
 func endsSweep(err error) bool { return batch.Passes(err) && !errors.Is(err, repository.ErrLocked) }
 
+// maxUnwitnessed is how many jobs may meet an unknown answer of the store before any other job is repaired. Then the
+// look ends, because all others would meet it, too.
+const maxUnwitnessed = 8
+
+func unknown(err error) bool { return errors.As(err, new(*repository.UnknownError)) }
+
 // eachJob repairs jobs, and goes on past those that cannot be repaired.
 func eachJob(ids []string, repair func(id string) (helped bool, err error)) (touched int, err error) {
 	return each("repair the slots of job", ids, repair)
@@ -63,7 +69,7 @@ func eachJob(ids []string, repair func(id string) (helped bool, err error)) (tou
 // says in an error what was tried.
 func each(what string, ids []string, help func(id string) (helped bool, err error)) (touched int, err error) {
 	var errs []error
-	for _, id := range ids {
+	for i, id := range ids {
 		helped, err := help(id)
 		if helped {
 			touched++
@@ -72,7 +78,7 @@ func each(what string, ids []string, help func(id string) (helped bool, err erro
 			continue
 		}
 		errs = append(errs, fmt.Errorf("%s %s: %w", what, id, err))
-		if endsSweep(err) {
+		if endsSweep(err) || len(errs) > i && len(errs) >= maxUnwitnessed && unknown(err) {
 			break
 		}
 	}
@@ -106,10 +112,7 @@ func (r *Repairer) sweepQueues(ctx context.Context) (int, error) {
 	if err != nil || len(heads) == 0 {
 		return 0, err
 	}
-	ids := make([]string, len(heads))
-	for i, h := range heads {
-		ids[i] = h.jobID
-	}
+	ids := convert.All(heads, func(h queueHead) string { return h.jobID })
 	jobs, err := r.Jobs.Load(ctx, ids)
 	if err != nil {
 		return 0, err
@@ -293,40 +296,4 @@ func (r *Repairer) sweepScheduled(ctx context.Context) (int, error) {
 		n, err := r.closeDeleted(ctx, id, byJob[id])
 		return n > 0, err
 	})
-}
-
-// oldFire is from when on an in-flight fire is looked at: what lasts shorter ends by
-// itself.
-const oldFire = time.Minute
-
-// sweepFires gives up in-flight fires of which no run is live, and counts those anew
-// of which fewer are than they say (engine rule 16).
-func (r *Repairer) sweepFires(ctx context.Context) (int, error) {
-	fires, err := r.Plans.InFlightFires(ctx, r.swept.fire, r.StoreClock.Now().Add(-oldFire), sweepLimit)
-	if err != nil {
-		return 0, err
-	}
-	if r.swept.fire = (entity.InFlightFire{}); len(fires) == sweepLimit {
-		r.swept.fire = fires[len(fires)-1]
-	}
-	touched := 0
-	var errs []error
-	for _, f := range fires {
-		rows, err := r.Plans.CountExecutionsOf(ctx, f)
-		if err == nil && rows < f.Remaining {
-			_, err = r.write(ctx, func(ctx context.Context, tx repository.Tx, effect *commit.PostCommit) (err error) {
-				*effect, err = r.Admitter.Recount(ctx, tx, r.StoreClock.Now(), f)
-				return err
-			})
-			touched++
-		}
-		if err == nil {
-			continue
-		}
-		errs = append(errs, fmt.Errorf("look after the fire %s of job %s: %w", f.FireKey, f.JobID, err))
-		if endsSweep(err) {
-			break
-		}
-	}
-	return touched, errors.Join(errs...)
 }

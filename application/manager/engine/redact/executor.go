@@ -15,7 +15,7 @@ import (
 // Opener gives the values of secrets by their names. Names that do not exist are
 // left out.
 type Opener interface {
-	// Open is for a job of a group. What is not for the group is left out.
+	// Open is for a job of a group. A secret that is not for the group is left out.
 	Open(ctx context.Context, group string, names []string) (map[string]string, error)
 }
 

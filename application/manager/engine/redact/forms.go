@@ -7,7 +7,7 @@ import (
 )
 
 // formsOf are the texts that give a value away: itself, in hexadecimal and in
-// base64. What escapes change is not among them, since texts are looked at
+// base64. Escaped forms are not among them, since texts are looked at
 // without their escapes, too.
 func formsOf(value string) []string {
 	lower := hex.EncodeToString([]byte(value))

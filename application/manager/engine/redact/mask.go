@@ -17,15 +17,15 @@ const (
 	// shortestPiece is the shortest line that is hidden because it is a piece out
 	// of the middle of a form: of a value that was folded, or of its base64.
 	shortestPiece = 12
-	// keyBytes is how much of a pattern decides whether it is one. What follows
-	// is hidden as far as it is equal, so that a look at a long secret costs no
+	// keyBytes is how much of a pattern decides whether it is one. The text
+	// that follows is hidden as far as it is equal, so that a look at a long secret costs no
 	// more than one at a short one.
 	keyBytes = 64
 	// longestTail bounds the ends of forms that are looked for at the beginning
 	// of a line.
 	longestTail = 256
 	// allForms bounds the values of one run, in total, that are looked for in
-	// every form. What exceeds it, the longest first, is hidden as it is.
+	// every form. Secrets that exceed it, the longest first, are hidden as they are.
 	allForms = 256 << 10
 )
 

@@ -220,7 +220,7 @@ func BenchmarkMask(b *testing.B) {
 	})
 }
 
-// What a run says cannot make its mask work without end: each of these is a
+// The output of a run cannot make its mask work without end: each of these is a
 // fraction of a second.
 func TestTheMaskCostsWhatTheTextIsLong(t *testing.T) {
 	for name, c := range logs() {

@@ -151,7 +151,7 @@ func TestTheLongerSecretIsHiddenFirst(t *testing.T) {
 	require.NotContains(t, strings.Join(n.lines, ""), "more")
 }
 
-// What is said of a run outside of its attempt hides what the attempt was given.
+// A text about a run outside of its attempt hides what the attempt was given.
 func TestAHiderHidesValues(t *testing.T) {
 	require.Equal(t, "the key is "+redact.Hidden, redact.Hider([]string{"s3cret-value"})("the key is s3cret-value"))
 	require.Equal(t, "s3cret-value", redact.Hider(nil)("s3cret-value"))

@@ -16,6 +16,8 @@ type attemptTime struct {
 	mu    sync.Mutex
 	start time.Time
 	began time.Duration
+	// waits: the attempt has not begun, because it waits.
+	waits bool
 	// limit ends the attempt; nil without a time-out.
 	limit    *time.Timer
 	deadline time.Time
@@ -25,7 +27,7 @@ type attemptTime struct {
 func (at *attemptTime) begin(t *TaskManager, a *active) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	at.start, at.began = t.StoreClock.Now(), t.Clock.Monotonic()
+	at.start, at.began, at.waits = t.StoreClock.Now(), t.Clock.Monotonic(), false
 	d := a.run.Job.Timeout()
 	if d <= 0 {
 		return
@@ -54,11 +56,19 @@ func (at *attemptTime) until(job *entity.Job) time.Time {
 	return job.DeadlineFrom(at.start)
 }
 
+// wait stops the time-out of an attempt that has not begun.
+func (at *attemptTime) wait() {
+	at.hold()
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.waits = true
+}
+
 // since is the start and the age; false where the attempt has not begun.
 func (at *attemptTime) since(t *TaskManager) (start time.Time, age time.Duration, begun bool) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	return at.start, t.Clock.Monotonic() - at.began, !at.start.IsZero()
+	return at.start, t.Clock.Monotonic() - at.began, !at.start.IsZero() && !at.waits
 }
 
 // end is the start and the duration.
@@ -101,6 +111,6 @@ func (c *attemptContext) Err() error {
 
 // Waits implements entity.Reporter.
 func (a *active) Waits() (begins func()) {
-	a.time.hold()
+	a.time.wait()
 	return func() { a.time.begin(a.manager, a) }
 }

@@ -106,17 +106,14 @@ func (t *TaskManager) claimKind(ctx context.Context, kind entity.SlotKind,
 		return false, nil
 	}
 	var execs []*entity.Execution
-	err = batch.Guard(func() (err error) {
+	refused := batch.Guard(func() (err error) {
 		execs, err = t.claimBatch(ctx, working, reserved, queues)
 		return err
 	})
-	if err != nil {
-		t.giveBack(kind, reserved)
-		return false, err
-	}
+	t.passed.forget(execs)
 	used, err := t.startClaimed(ctx, working, kind, execs)
 	t.giveBack(kind, reserved-used)
-	if err != nil {
+	if err = errors.Join(refused, err); err != nil {
 		return false, err
 	}
 	if len(execs) == 0 || len(execs) < reserved && len(queues) == 1 {
@@ -132,31 +129,82 @@ func (t *TaskManager) giveBack(kind entity.SlotKind, n int) {
 	t.slots.Release(given)
 }
 
-// claimBatch runs the claim transaction. When its commit was not answered the
-// executions are read again, and those that carry this node, epoch and token are
-// claimed (engine rule 9). What is not answered is asked again until working ends.
+// claimBatch takes up to limit runs of the queues. Where the store refuses them, it takes them in parts, until the
+// refused run is alone. Claims pass over that run for a while, so that it holds up no run behind it (engine rule 10).
+// claimBatch returns taken runs beside an error, too.
 func (t *TaskManager) claimBatch(ctx, working context.Context, limit int,
 	queues []entity.Queue,
-) ([]*entity.Execution, error) {
-	var execs []*entity.Execution
-	epoch := t.epoch.Load()
-	err := t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
-		t.Forget(execs) // of a try that was rolled back
-		var err error
-		execs, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
-			NodeID: t.cfg.NodeID, Epoch: epoch, Limit: limit, Now: t.StoreClock.Now(), Queues: queues,
+) (taken []*entity.Execution, err error) {
+	r := repository.ClaimRequest{NodeID: t.cfg.NodeID, Epoch: t.epoch.Load(), Limit: limit, Queues: queues}
+	r.Except = t.passed.now()
+	var met []*entity.Execution
+	err = batch.Guard(func() error {
+		taken, met, err = t.claim(ctx, working, r)
+		return err
+	})
+	if err == nil || len(met) == 0 || batch.Passes(err) {
+		return taken, err
+	}
+	if len(met) == 1 {
+		if taken = t.claimBeyond(ctx, working, r, met[0], err); len(taken) > 0 {
+			return taken, nil
+		}
+		t.passed.rest(met[0])
+	}
+	r.Except = nil
+	return taken, batch.Walk(t.blame, met, func(e *entity.Execution) string { return e.ID },
+		func(part []*entity.Execution) error {
+			r.Only = entity.IDsOf(part)
+			got, _, err := t.claim(ctx, working, r)
+			taken = append(taken, got...)
+			return err
+		}, func(exec *entity.Execution, cause error) error {
+			t.passed.add(exec, cause)
+			return nil
 		})
-		if err == nil {
+}
+
+// claimBeyond takes a run behind a refused one where there was a slot for one alone. Otherwise no other run could be
+// the witness against it.
+func (t *TaskManager) claimBeyond(ctx, working context.Context, r repository.ClaimRequest, met *entity.Execution,
+	cause error,
+) []*entity.Execution {
+	r.Except = append(r.Except, met.ID)
+	var taken []*entity.Execution
+	err := batch.Guard(func() (err error) {
+		taken, _, err = t.claim(ctx, working, r)
+		return err
+	})
+	if err == nil && len(taken) > 0 {
+		t.passed.witnessed(met, cause)
+	}
+	return taken
+}
+
+// claim runs a claim transaction. When its commit was not answered the executions are read again, and those that carry
+// this node, epoch and token are claimed (engine rule 9). It repeats reads without an answer until working ends. met
+// are the runs that an error met.
+func (t *TaskManager) claim(ctx, working context.Context, r repository.ClaimRequest) (
+	taken, met []*entity.Execution, err error,
+) {
+	var execs []*entity.Execution
+	err = t.Store.Write(ctx, repository.LaneComplete, "claim", func(ctx context.Context, tx repository.Tx) error {
+		t.Forget(execs) // of a try that was rolled back
+		execs = nil
+		r.Now = t.StoreClock.Now()
+		found, err := tx.Executions.Claim(ctx, r)
+		if met = found; err == nil {
+			execs = found
 			t.Expect(execs)
 		}
 		return err
 	})
 	if err == nil {
-		return execs, nil
+		return execs, nil, nil
 	}
 	if !errors.Is(err, repository.ErrCommitUnknown) {
 		t.Forget(execs)
-		return nil, err
+		return nil, met, err
 	}
 	var mine []*entity.Execution
 	err = storeretry.Read(working, t.Clock, func() (err error) {
@@ -166,7 +214,7 @@ func (t *TaskManager) claimBatch(ctx, working context.Context, limit int,
 	t.Forget(slices.DeleteFunc(execs, func(exec *entity.Execution) bool {
 		return slices.ContainsFunc(mine, func(m *entity.Execution) bool { return m.ID == exec.ID })
 	}))
-	return mine, err
+	return mine, nil, err
 }
 
 // reread returns those of the executions that the store holds as this node's.

@@ -242,7 +242,7 @@ func (r readyHeads) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.C
 	return r.ClaimReader.First(ctx, lo, hi)
 }
 
-// What is not routed costs nothing: one look tells that the common queue is
+// A run without routing costs nothing: one look tells that the common queue is
 // all there is.
 func TestWithoutRoutedRunsOneLookIsEnough(t *testing.T) {
 	for name, c := range map[string]struct {

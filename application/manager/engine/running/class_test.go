@@ -159,7 +159,7 @@ func TestAnAttemptThatDidNotBeginDoesNotCount(t *testing.T) {
 	}
 }
 
-// Who cancels a run while its attempt does not begin ends it.
+// A cancellation while the attempt does not begin ends the run.
 func TestACancelOfAnAttemptThatDidNotBegin(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("busy", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
@@ -176,7 +176,7 @@ func TestACancelOfAnAttemptThatDidNotBegin(t *testing.T) {
 	require.Len(t, n.Events(t), 1)
 }
 
-// What an executor waits for before it begins counts for nothing.
+// The wait of an executor before it begins counts for nothing.
 func TestWaitingBeforeTheBeginningDoesNotCount(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	job := n.Add(t, enginetest.Job("waits", func(j *entity.Job) { j.TimeoutSec = 1 }))

@@ -171,7 +171,7 @@ func awaitDraining(t *testing.T, n *enginetest.Node) {
 	}, 20*time.Second, time.Millisecond)
 }
 
-// What a claim has taken runs within the grace, although the node stops between the
+// A claimed run runs within the grace, although the node stops between the
 // commit and the start (engine rule 28).
 func TestADrainWaitsForAClaimThatHasBegun(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})

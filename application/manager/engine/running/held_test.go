@@ -52,8 +52,8 @@ func TestAJobThatCannotBeArmedAgainIsPausedAndHoldsUpNobody(t *testing.T) {
 type choosy struct {
 	repository.Store
 	mu sync.Mutex
-	// finish fails the writing of ends, places what is to be done about slots.
-	finish, places func(executionID string) error
+	// finish fails the writing of ends, places what is to be done about slots, usages what they took.
+	finish, places, usages func(executionID string) error
 }
 
 func (c *choosy) set(finish, places func(id string) error) {
@@ -66,7 +66,7 @@ func (c *choosy) Write(ctx context.Context, lane repository.Lane, name string,
 	fn func(ctx context.Context, tx repository.Tx) error,
 ) error {
 	c.mu.Lock()
-	finish, places := c.finish, c.places
+	finish, places, usages := c.finish, c.places, c.usages
 	c.mu.Unlock()
 	return c.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
 		if finish != nil {
@@ -74,6 +74,9 @@ func (c *choosy) Write(ctx context.Context, lane repository.Lane, name string,
 		}
 		if places != nil {
 			tx.InFlightFires = choosyPlaces{tx.InFlightFires, places}
+		}
+		if usages != nil {
+			tx.Records = choosyRecords{tx.Records, usages}
 		}
 		return fn(ctx, tx)
 	})
@@ -84,13 +87,13 @@ type choosyRuns struct {
 	refuse func(string) error
 }
 
-func (c choosyRuns) Finish(ctx context.Context, rows []repository.Finish) ([]int, error) {
+func (c choosyRuns) Finish(ctx context.Context, rows []repository.Finish, now time.Time) ([]int, error) {
 	for _, row := range rows {
 		if err := c.refuse(row.ID); err != nil {
 			return nil, err
 		}
 	}
-	return c.ExecutionWriter.Finish(ctx, rows)
+	return c.ExecutionWriter.Finish(ctx, rows, now)
 }
 
 type choosyPlaces struct {
@@ -109,10 +112,11 @@ func (c choosyPlaces) Delete(ctx context.Context, fires []entity.InFlightFire) e
 
 var errBroken = errors.New("no such column")
 
-func only(id string) func(string) error {
+// only refuses the one with the id.
+func only(id string, err error) func(string) error {
 	return func(other string) error {
 		if other == id {
-			return errBroken
+			return err
 		}
 		return nil
 	}
@@ -130,7 +134,7 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 	}
 	execs := endTogether(t, n, entity.Succeeded("done"), func(execs []*entity.Execution) {
-		store.set(only(execs[2].ID), nil)
+		store.set(only(execs[2].ID, errBroken), nil)
 	}, jobs...)
 	for _, i := range []int{0, 1, 3} {
 		n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
@@ -167,7 +171,7 @@ func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 	n.Runner.Ends.Store = store
 	n.Start(t)
 	job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
-	store.set(nil, only(job.ID))
+	store.set(nil, only(job.ID, errBroken))
 	exec := startRun(t, n, job.ID)
 	ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	require.Equal(t, "done", ended.Result)

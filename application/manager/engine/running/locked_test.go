@@ -25,7 +25,7 @@ type withLocked struct {
 func onLockable(t *testing.T, test func(t *testing.T, n withLocked)) {
 	t.Helper()
 	dbtest.NeedMySQL(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	cfg.Clock = clocktest.NewManual(enginetest.Noon)
 	n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{Clock: cfg.Clock.(*clocktest.Manual)})
 	other, err := dbtest.Raw(t, cfg).BeginTx(t.Context(), nil)

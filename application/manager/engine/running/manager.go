@@ -10,14 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
-
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/slots"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 )
 
 // Executor runs one attempt. It returns when the attempt has really ended,
@@ -31,13 +32,6 @@ type Executor interface {
 type Jobs interface {
 	// Load returns those that exist, in their current version, by id.
 	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
-}
-
-// FairTimes spreads the waiting runs of one job; Reset forgets the debts of all
-// jobs, once nothing waits any more.
-type FairTimes interface {
-	admission.FairTimes
-	Reset()
 }
 
 // Scheduled lets scheduled runs start.
@@ -108,7 +102,7 @@ type Deps struct {
 	Executions repository.ExecutionReader
 	Jobs       Jobs
 	Admitter   *admission.Admitter
-	Fair       FairTimes
+	Fair       *fairness.Queue
 	Executor   Executor
 	// Tokens lets the targets of asynchronous calls report; nil where nobody can.
 	Tokens     entity.RunTokens
@@ -122,9 +116,11 @@ type Deps struct {
 	Commits   *commit.Commits
 	Scheduled Scheduled
 	// Lease is asked before each claim, start and batch of ends; nil always holds.
-	Lease  Lease
-	Random func() float64
-	Logger *slog.Logger
+	Lease Lease
+	// Beating reports whether the latest beat of the node reached the store; nil always.
+	Beating func() bool
+	Random  func() float64
+	Logger  *slog.Logger
 }
 
 // TaskManager runs executions on this node.
@@ -148,6 +144,10 @@ type TaskManager struct {
 	// fitQueues is what the claim loop has found out about the queues of classes:
 	// whether this node may take from them.
 	fitQueues map[entity.Queue]bool
+
+	// blame and passed remember runs that the store does not let this node take.
+	blame  *batch.Blame
+	passed *passed
 
 	// Ends stores the ends of runs.
 	Ends *completion.Completer
@@ -183,7 +183,8 @@ func New(deps Deps, cfg Config) *TaskManager {
 		},
 		runs: map[string]*active{}, orphans: map[string]orphanCandidate{}, expected: map[string]int64{},
 		recovering: map[string]int64{},
-		fitQueues:  map[entity.Queue]bool{}, inFlight: newInFlight(),
+		blame:      batch.NewBlame(deps.Clock, deps.Beating), passed: newPassed(deps.Clock, deps.Logger),
+		fitQueues: map[entity.Queue]bool{}, inFlight: newInFlight(),
 		wake:      make(chan struct{}, 1),
 		quiet:     make(chan struct{}, 1),
 		scheduled: make(chan time.Time, 16),
@@ -193,8 +194,8 @@ func New(deps Deps, cfg Config) *TaskManager {
 	t.Ends = completion.New(completion.Deps{
 		Store: deps.Store, Executions: deps.Executions, Jobs: deps.Jobs, Admitter: deps.Admitter, Clock: deps.Clock,
 		StoreClock: deps.StoreClock, Metrics: deps.Metrics, Observer: deps.Observer, Commits: deps.Commits, Lease: deps.Lease,
-		AsksSuccess: deps.AsksSuccess,
-		Node:        endings{t}, Random: deps.Random, Logger: deps.Logger,
+		AsksSuccess: deps.AsksSuccess, Beating: deps.Beating,
+		Node: endings{t}, Random: deps.Random, Logger: deps.Logger,
 	}, completion.Config{
 		Completers: cfg.Completers, Linger: cfg.Linger, BatchSize: cfg.BatchSize,
 		Capacity: cfg.Slots + cfg.CommandSlots + cfg.BatchSize,

@@ -110,7 +110,7 @@ func (t *TaskManager) fits(ctx context.Context, q entity.Queue) (bool, error) {
 	}
 	class := entity.NodeClassOf(job)
 	if entity.ClassQueue(class) != q {
-		// What waits for labels alone may be more than that to a node of the former
+		// A run that waits for labels alone may wait for more than that to a node of the former
 		// release. Whether this node can run it, the claim finds out.
 		if class = (entity.NodeClass{Labels: class.Labels}); entity.ClassQueue(class) != q {
 			return false, nil

@@ -125,7 +125,7 @@ func TestLooksAtDifferentAttemptsDoNotAddUp(t *testing.T) {
 	require.Equal(t, 1, n.Counts.Of(lost))
 }
 
-// What is held by a later life of this node id is not for this process to judge.
+// A run that a later life of this node id holds is not for this process to judge.
 func TestARowOfALaterLifeIsLeftAlone(t *testing.T) {
 	n := startedNode(t, enginetest.Options{Epoch: 2})
 	exec := lostRun(t, n, n.Add(t, enginetest.Job("later", nil)).ID, func(exec *entity.Execution) { exec.Epoch = 3 })

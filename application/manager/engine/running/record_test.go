@@ -118,7 +118,7 @@ func TestALateReportThatCannotBeJudgedHoldsNobodyUp(t *testing.T) {
 	require.Empty(t, linesOf(t, n, execs[2].ID, entity.LogEvidence))
 }
 
-// What a run comes to, and who hears of it (engine rules 20 and 24).
+// The outcome of a run, and who hears of it (engine rules 20 and 24).
 func TestHowRunsEnd(t *testing.T) {
 	forbidden := func(o entity.Outcome) entity.Outcome { o.NoRetry = true; return o }
 	for _, c := range []struct {

@@ -354,7 +354,7 @@ func TestWhatDoesNotReArmAFixedDelay(t *testing.T) {
 	}
 }
 
-// What an attempt keeps just before it ends is shown with the end.
+// A value that an attempt keeps just before it ends is shown with the end.
 func TestTheLastCheckpointIsKeptWithTheEnd(t *testing.T) {
 	for status, outcome := range map[entity.Status]entity.Outcome{
 		entity.StatusSuccess: entity.Succeeded(""), entity.StatusFailed: failed(),

@@ -151,7 +151,7 @@ func TestEachRetryHasTheWholeSpanToStartIn(t *testing.T) {
 	require.Zero(t, awaitRetry(t, n, exec.ID, 4).StartDeadline)
 }
 
-// What has run was not skipped: a retry whose deadline passes has FAILED.
+// A run that has begun was not skipped: a retry whose deadline passes has FAILED.
 func TestARetryWhoseDeadlinePassesHasFailed(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	counted := &ends{Metrics: n.Runner.Metrics}

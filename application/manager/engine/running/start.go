@@ -6,6 +6,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/slots"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -23,6 +24,8 @@ type active struct {
 	stopReason entity.Reason
 	// missing counts reconciliations that did not find the execution; likewise.
 	missing int
+	// parked is not nil once the attempt waited without its slot.
+	parked *slots.Parked
 }
 
 // Start implements firing.Runner: it runs attempts that are committed to this
@@ -62,6 +65,17 @@ func (t *TaskManager) Start(runs []entity.Run) {
 	}
 }
 
+// Park implements entity.Parking. An attempt parks once.
+func (a *active) Park(share string) (entity.Parked, bool) {
+	if a.parked != nil {
+		return nil, false
+	}
+	if a.parked = a.manager.slots.Park(a.manager.kindOf(a.run.Job), share); a.parked == nil {
+		return nil, false
+	}
+	return a.parked, true
+}
+
 // ended notes that an attempt is not at work any more.
 func (t *TaskManager) ended() {
 	if t.executing.Add(-1) > 0 {
@@ -86,12 +100,15 @@ func (t *TaskManager) execute(a *active) {
 		t.ended()
 		start, took := a.time.end(t)
 		a.Buffer.End(&outcome)
-		t.Ends.Add(&completion.Result{
+		result := &completion.Result{
 			Run: a.run, Outcome: outcome, Start: start, End: start.Add(took), Took: took, Log: a.Buffer,
-			Slots: slotOf(t.kindOf(a.run.Job)),
-		})
+		}
+		if result.Slotless = a.parked.Leave(); !result.Slotless {
+			result.Slots = slotOf(t.kindOf(a.run.Job))
+		}
+		t.Ends.Add(result)
 	}()
-	a.run.Tokens = t.Tokens
+	a.run.Tokens, a.run.Parking = t.Tokens, a
 	a.run.Deadline = a.run.Job.DeadlineFrom(a.time.start)
 	outcome = t.Executor.Run(a.time.context(a), a.run, a)
 	if outcome.Detached() {
@@ -146,7 +163,7 @@ func (t endings) Done(items []*completion.Result) {
 		for kind, n := range f.Slots {
 			freed[kind] += n
 		}
-		if f.Slots != (entity.Slots{}) {
+		if f.Slots != (entity.Slots{}) || f.Slotless {
 			if a := t.runs[e.ID]; a != nil && a.run.Execution.Token == e.Token {
 				delete(t.runs, e.ID)
 			}

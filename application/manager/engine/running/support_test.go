@@ -34,25 +34,20 @@ func startedNode(t *testing.T, o enginetest.Options) *enginetest.Node {
 	return n
 }
 
-// trigger records a fire by hand as the service does, without telling the
-// node's loops, and returns what they must be told.
+// trigger records a fire by hand as the service does, without the free slots of its group and
+// without telling the node's loops, and returns what they must be told.
 func trigger(t *testing.T, n *enginetest.Node, jobID string) ([]*entity.Execution, commit.PostCommit) {
 	t.Helper()
 	var a admission.Admission
 	now := n.Time.Now()
 	fire := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		a = admission.Admission{}
 		jobs, err := n.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
 		}
-		live, err := admission.LiveOf(ctx, tx, jobs[jobID])
-		if err != nil {
-			return err
-		}
 		job := jobs[jobID]
-		if err := n.Admitter.Admit(ctx, tx, now, job, live[jobID], fire, &a); err != nil {
+		if a, err = n.Admitter.AdmitAll(ctx, tx, now, job, fire); err != nil {
 			return err
 		}
 		if err := tx.Executions.Insert(ctx, a.Executions); err != nil {

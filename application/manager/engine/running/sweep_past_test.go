@@ -15,21 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// barring is a store that refuses, for a reason that lasts, to lock some jobs
-// and groups.
-type barring struct {
-	repository.Store
-	ids []string
-}
-
-func (b *barring) Write(ctx context.Context, lane repository.Lane, name string,
-	fn func(ctx context.Context, tx repository.Tx) error,
-) error {
-	return b.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
-		tx.Jobs, tx.Groups = barredJobs{tx.Jobs, b.ids}, barredGroups{tx.Groups, b.ids}
-		return fn(ctx, tx)
-	})
-}
+// barring names jobs and groups that a store refuses to lock, for a reason that lasts.
+type barring struct{ ids []string }
 
 func barred(asked, ids []string) error {
 	if slices.ContainsFunc(asked, func(id string) bool { return slices.Contains(ids, id) }) {
@@ -73,8 +60,11 @@ func (b barredGroups) Lock(ctx context.Context, names []string) (map[string]int,
 func onBarring(t *testing.T) (*enginetest.Node, *barring) {
 	t.Helper()
 	n := enginetest.New(t, enginetest.Options{})
-	b := &barring{Store: n.Faults}
-	n.Runner.Store, n.Runner.Ends.Store, n.Repairs.Store = b, b, b
+	b := &barring{}
+	store := enginetest.Around(n.Faults, func(tx *repository.Tx) {
+		tx.Jobs, tx.Groups = barredJobs{tx.Jobs, b.ids}, barredGroups{tx.Groups, b.ids}
+	})
+	n.Runner.Store, n.Runner.Ends.Store, n.Repairs.Store = store, store, store
 	return n, b
 }
 
@@ -105,7 +95,7 @@ func unarmed(t *testing.T, n *enginetest.Node, count int) (ids []string) {
 	return ids
 }
 
-// What cannot be repaired is named, and keeps the sweep neither from the jobs
+// A job that cannot be repaired is named, and keeps the sweep neither from the jobs
 // behind it nor from its other parts (engine rule 10).
 func TestTheSweepGoesOnPastWhatCannotBeRepaired(t *testing.T) {
 	n, b := onBarring(t)

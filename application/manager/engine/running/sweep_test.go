@@ -181,7 +181,7 @@ func TestTheSweepFreesAForgottenQueuedRun(t *testing.T) {
 	require.False(t, n.Execution(t, second.ID).Claim.Queued())
 }
 
-// What a run says can be read while it runs, and a failed flush loses nothing,
+// The output of a run can be read while it runs, and a failed flush loses nothing,
 // whether the store took it or not.
 func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 	for name, fault := range map[string]enginetest.Fault{

@@ -26,6 +26,8 @@ type Set struct {
 	// waitFailed: a waiter timed out; others do not wait until a slot is freed.
 	waitFailed bool
 	freed      chan struct{}
+	// closing is closed while nothing may start because the node drains.
+	closing chan struct{}
 }
 
 // pool is the slots of one kind.
@@ -36,13 +38,21 @@ type pool struct {
 	backlog bool
 	// backlogGen counts how often somebody said so.
 	backlogGen int
+	// parked counts the attempts that wait without a slot, in all and by what they wait for. resuming are attempts that
+	// want a slot again; they go before all others.
+	parked   int
+	shares   map[string]int
+	resuming int
 }
+
+// spare is how many slots no run has asked for.
+func (p *pool) spare() int { return max(p.free-p.resuming, 0) }
 
 // New returns the slots of a node; all of them are free.
 func New(total entity.Slots) *Set {
-	s := &Set{freed: make(chan struct{})}
+	s := &Set{freed: make(chan struct{}), closing: make(chan struct{})}
 	for kind, n := range total {
-		s.pools[kind] = pool{total: n, free: n}
+		s.pools[kind] = pool{total: n, free: n, shares: map[string]int{}}
 	}
 	return s
 }
@@ -66,7 +76,7 @@ func (s *Set) ReserveForClaim(kind entity.SlotKind, n int) int {
 		return 0
 	}
 	p := &s.pools[kind]
-	n = min(n, p.free)
+	n = min(n, p.spare())
 	p.free -= n
 	return n
 }
@@ -75,7 +85,7 @@ func (s *Set) ReserveForClaim(kind entity.SlotKind, n int) int {
 func (s *Set) Exchange(from, to entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pools[to].free == 0 {
+	if s.pools[to].spare() == 0 {
 		return false
 	}
 	s.pools[to].free--
@@ -152,7 +162,7 @@ func (s *Set) open(kind entity.SlotKind) int {
 	if s.pools[kind].backlog || s.closed() {
 		return 0
 	}
-	return s.pools[kind].free
+	return s.pools[kind].spare()
 }
 
 func (s *Set) giveUp() {
@@ -194,7 +204,7 @@ func (s *Set) WantsClaim(kind entity.SlotKind) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &s.pools[kind]
-	return p.total > 0 && (p.free > 0 || !p.backlog)
+	return p.total > 0 && (p.spare() > 0 || !p.backlog)
 }
 
 // Freed is asked when nothing more could be claimed. It returns a channel that
@@ -210,7 +220,7 @@ func (s *Set) Freed() <-chan struct{} {
 	waited := false
 	for i := range s.pools {
 		p := &s.pools[i]
-		if p.backlog && p.free > 0 {
+		if p.backlog && p.spare() > 0 {
 			now := make(chan struct{})
 			close(now)
 			return now
@@ -256,6 +266,7 @@ func (s *Set) Suspend(suspended bool) bool {
 		return false
 	}
 	s.suspended = suspended
+	s.close()
 	s.signal()
 	return true
 }
@@ -265,6 +276,7 @@ func (s *Set) Drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining = true
+	s.close()
 }
 
 // HasSpare reports whether nobody waits for a slot of the kind, nor will soon.

@@ -20,7 +20,7 @@ func usedOf(s *Set) int {
 
 var slotsBegin = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Who may take slots: direct starts yield to the backlog, and nobody starts
+// The order of slots: direct starts yield to the backlog, and nobody starts
 // anything while the node drains (engine rules 14 and 28).
 func TestWhoMayTakeSlots(t *testing.T) {
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestNoMoreSlotsAreTakenThanThereAre(t *testing.T) {
 	require.Equal(t, 2, s.Reserve(entity.Slots{10}).Total())
 }
 
-// Whoever waits for a change is told of a release and of the backlog's end,
+// A waiter for a change is told of a release and of the backlog's end,
 // and of nothing else.
 func TestWhatIsAnnounced(t *testing.T) {
 	for _, c := range []struct {

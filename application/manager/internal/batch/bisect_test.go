@@ -17,6 +17,11 @@ import (
 
 var errRefused = errors.New("value too long")
 
+// bisect is batch.Walk without a memory: without a witness, no row is to blame for an unknown answer of the store.
+func bisect[T any](items []T, do func([]T) error, offender func(T, error) error) error {
+	return batch.Walk(nil, items, nil, do, offender)
+}
+
 // store applies batches of numbers and refuses those that hold a bad one.
 type store struct {
 	bad     map[int]bool
@@ -46,7 +51,7 @@ func numbers(n int) []int {
 func TestOneOffenderAmongFiveHundredGoesAlone(t *testing.T) {
 	s := &store{bad: map[int]bool{317: true}}
 	var offenders []int
-	err := batch.Bisect(numbers(500), s.apply, func(n int, err error) error {
+	err := bisect(numbers(500), s.apply, func(n int, err error) error {
 		require.ErrorIs(t, err, errRefused)
 		offenders = append(offenders, n)
 		return nil
@@ -57,14 +62,14 @@ func TestOneOffenderAmongFiveHundredGoesAlone(t *testing.T) {
 	require.LessOrEqual(t, s.calls, 2*9+1)
 }
 
-// What says nothing of the rows ends the walk at once.
+// An error that says nothing of the rows ends the walk at once.
 func TestErrorsThatPassEndTheWalk(t *testing.T) {
 	for _, passing := range []error{
 		apperror.Unavailable(errors.New("the store is away")), fmt.Errorf("commit: %w", repository.ErrCommitUnknown),
 		context.Canceled, context.DeadlineExceeded,
 	} {
 		calls := 0
-		err := batch.Bisect(numbers(4), func([]int) error { calls++; return passing }, func(int, error) error {
+		err := bisect(numbers(4), func([]int) error { calls++; return passing }, func(int, error) error {
 			t.Fatal("no row is to blame")
 			return nil
 		})
@@ -78,7 +83,7 @@ func TestErrorsThatPassEndTheWalk(t *testing.T) {
 func TestAnyErrorThatLastsIsTracedToItsRow(t *testing.T) {
 	broken, helpless := errors.New("a schedule does not compile"), errors.New("cannot be helped")
 	var applied []int
-	err := batch.Bisect(numbers(8), func(items []int) error {
+	err := bisect(numbers(8), func(items []int) error {
 		if slices.Contains(items, 2) || slices.Contains(items, 5) {
 			return broken
 		}
@@ -97,7 +102,7 @@ func TestAnyErrorThatLastsIsTracedToItsRow(t *testing.T) {
 // An offender that meets an outage ends the walk, too.
 func TestAnOutageWhileAnOffenderIsHelpedEndsTheWalk(t *testing.T) {
 	calls := 0
-	err := batch.Bisect(numbers(2), func([]int) error { calls++; return errRefused }, func(int, error) error {
+	err := bisect(numbers(2), func([]int) error { calls++; return errRefused }, func(int, error) error {
 		return apperror.Unavailable(errors.New("away"))
 	})
 	require.True(t, apperror.Is(err, apperror.KindUnavailable))
@@ -106,7 +111,7 @@ func TestAnOutageWhileAnOffenderIsHelpedEndsTheWalk(t *testing.T) {
 
 func TestAPanicIsTracedToItsItem(t *testing.T) {
 	var applied, offenders []int
-	err := batch.Bisect(numbers(100), func(items []int) error {
+	err := bisect(numbers(100), func(items []int) error {
 		for _, n := range items {
 			if n == 42 {
 				panic("a schedule that panics")
@@ -128,7 +133,7 @@ func TestAPanicIsTracedToItsItem(t *testing.T) {
 }
 
 func TestAPanicOfTheOffendersHandlerIsAnError(t *testing.T) {
-	err := batch.Bisect([]int{1}, func([]int) error { return &repository.PoisonError{Err: errRefused} },
+	err := bisect([]int{1}, func([]int) error { return &repository.PoisonError{Err: errRefused} },
 		func(int, error) error { panic("again") })
 	require.EqualError(t, err, "panic: again")
 }
@@ -167,7 +172,7 @@ func checkBisect(t require.TestingT, n int, badList []int) {
 		s.bad[b] = true
 	}
 	named := map[int]int{}
-	require.NoError(t, batch.Bisect(numbers(n), s.apply, func(i int, _ error) error {
+	require.NoError(t, bisect(numbers(n), s.apply, func(i int, _ error) error {
 		named[i]++
 		return nil
 	}))

@@ -18,8 +18,8 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // Guard runs do and returns a panic of it as a *PanicError: one bad row, job
 // or schedule must not end the process, or it would end node after node (engine
-// rule 10). A transaction that a panic leaves is rolled back by its store. What
-// do had done in memory before it panicked stays.
+// rule 10). A transaction that a panic leaves is rolled back by its store. Changes
+// that do made in memory before it panicked stay.
 func Guard(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/storeretry"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 func TestAReadOutlastsAnOutage(t *testing.T) {
@@ -24,6 +25,7 @@ func TestAReadOutlastsAnOutage(t *testing.T) {
 	}{
 		"the store answers":       {[]error{nil}, nil, 1},
 		"it comes back":           {[]error{away, away, nil}, nil, 3},
+		"an answer nobody knows":  {[]error{&repository.UnknownError{Err: refused}, nil}, nil, 2},
 		"another error ends it":   {[]error{away, refused, nil}, refused, 2},
 		"the caller's time ended": {[]error{away, away, away, away, away, away, away}, away, 6},
 	} {
