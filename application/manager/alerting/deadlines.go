@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/fires"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -19,8 +22,8 @@ import (
 const (
 	// deadlineBatch bounds the deadlines of one look.
 	deadlineBatch = 500
-	// settle is how long after a deadline it is judged: ends wait a moment for others.
-	settle = 3 * time.Second
+	// deadlineDelay is the wait between a deadline and its evaluation: ends wait a moment for others.
+	deadlineDelay = 3 * time.Second
 	// comingBatches bounds the reads of one look at deadlines to come.
 	comingBatches = 10
 	// ahead is how early a deadline may be at risk.
@@ -32,7 +35,7 @@ const (
 // leader: who deletes its row, or marks it, raises the alert in the same transaction.
 func (e *Evaluator) Deadlines(ctx context.Context) (int, error) {
 	now := e.Clock.Now()
-	past, err := e.Alerts.Deadlines(ctx, time.Unix(0, 0).UTC(), now.Add(-settle), deadlineBatch)
+	past, err := e.Alerts.Deadlines(ctx, time.Unix(0, 0).UTC(), now.Add(-deadlineDelay), deadlineBatch)
 	if err != nil {
 		return 0, fmt.Errorf("read the deadlines that have passed: %w", err)
 	}
@@ -49,11 +52,17 @@ func (e *Evaluator) Deadlines(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	raised, runs := 0, map[string][]*entity.Execution{}
+	raised, reader := 0, fires.NewReader(e.Runs, fires.NewBudget(), now)
+	for _, d := range past {
+		reader.Expect(d.JobID, "", d.Moment)
+	}
 	var failed error // one that cannot be judged keeps no other waiting
 	for _, d := range past {
-		n, err := e.judgeDeadline(ctx, rules, jobs[d.JobID], d, runs)
-		raised, failed = raised+n, errors.Join(failed, err)
+		n, err := e.evaluateDeadline(ctx, reader, rules, jobs[d.JobID], d)
+		if raised += n; errors.Is(err, fires.ErrLater) {
+			continue // those that need no rows are judged in this turn
+		}
+		failed = errors.Join(failed, err)
 	}
 	for batch := range comingBatches {
 		n, err := e.foresee(ctx, rules, coming, now)
@@ -75,7 +84,7 @@ func (e *Evaluator) Deadlines(ctx context.Context) (int, error) {
 
 // coming reads deadlines to come, behind one of them.
 func (e *Evaluator) coming(ctx context.Context, after entity.Deadline, until time.Time) ([]entity.Deadline, error) {
-	found, err := e.Alerts.UntoldDeadlines(ctx, after, until, deadlineBatch)
+	found, err := e.Alerts.UnreportedDeadlines(ctx, after, until, deadlineBatch)
 	if err != nil {
 		return nil, fmt.Errorf("read the deadlines to come: %w", err)
 	}
@@ -84,10 +93,7 @@ func (e *Evaluator) coming(ctx context.Context, after entity.Deadline, until tim
 
 // jobsOf reads the jobs of deadlines.
 func (e *Evaluator) jobsOf(ctx context.Context, deadlines []entity.Deadline) (map[string]repository.AlertJob, error) {
-	ids := make([]string, len(deadlines))
-	for i, d := range deadlines {
-		ids[i] = d.JobID
-	}
+	ids := convert.All(deadlines, func(d entity.Deadline) string { return d.JobID })
 	jobs, err := e.Alerts.AlertJobs(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs of deadlines: %w", err)
@@ -95,24 +101,19 @@ func (e *Evaluator) jobsOf(ctx context.Context, deadlines []entity.Deadline) (ma
 	return jobs, nil
 }
 
-// judgeDeadline raises the alert about a deadline that has passed, where no run of the
-// fire or of a later one had succeeded by then.
-func (e *Evaluator) judgeDeadline(ctx context.Context, rules map[string]*alert.Rule, job repository.AlertJob,
-	d entity.Deadline, runs map[string][]*entity.Execution,
+// evaluateDeadline raises the alert about a passed deadline if no run of the fire or of a later fire had succeeded by
+// then.
+func (e *Evaluator) evaluateDeadline(ctx context.Context, reader *fires.Reader, rules map[string]*alert.Rule,
+	job repository.AlertJob, d entity.Deadline,
 ) (int, error) {
 	var signals []alerting.Signal
 	if expected(job) {
-		execs, known := runs[d.JobID]
-		if !known {
-			var err error
-			execs, _, err = e.Runs.List(ctx, repository.ExecutionFilter{JobID: d.JobID}, repository.Page{Limit: runsOfJob})
-			if err != nil {
-				return 0, fmt.Errorf("read the newest runs of job %s: %w", d.JobID, err)
-			}
-			runs[d.JobID] = execs
+		kept, err := e.kept(ctx, reader, d)
+		if err != nil {
+			return 0, err
 		}
-		if !alerting.InTime(execs, d) {
-			if err := e.stop(ctx, job, d, execs); err != nil {
+		if !kept {
+			if err := e.stop(ctx, job, d); err != nil {
 				return 0, err
 			}
 			for _, r := range append(ruleset.InOrder(rules), alerting.ShortRules(ruleset.JobOf(job))...) {
@@ -122,47 +123,41 @@ func (e *Evaluator) judgeDeadline(ctx context.Context, rules map[string]*alert.R
 			}
 		}
 	}
-	return e.settleDeadline(ctx, signals, func(ctx context.Context, tx repository.Tx) (bool, error) {
+	return e.storeDeadline(ctx, d, signals, func(ctx context.Context, tx repository.Tx) (bool, error) {
 		return tx.Alerts.TakeDeadline(ctx, d)
 	})
 }
 
-// expected reports whether a job is there and is to run.
-func expected(job repository.AlertJob) bool {
-	return job.ID != "" && !job.Deleted && job.Status != entity.JobPaused && job.Deadline.At != ""
-}
-
-// stop asks what still runs of a fire to stop, where the job says so. It comes before the
-// deadline is taken: a leader that dies in between asks again.
-func (e *Evaluator) stop(ctx context.Context, job repository.AlertJob, d entity.Deadline,
-	execs []*entity.Execution,
-) error {
-	if job.Deadline.OnMiss != entity.MissCancel {
-		return nil
-	}
-	for _, exec := range execs {
-		if exec.FireKey != d.FireKey || exec.Status.Final() {
-			continue
-		}
-		if err := e.Cancel(ctx, exec.ID); err != nil {
-			return fmt.Errorf("stop run %s, which has missed its deadline: %w", exec.ID, err)
-		}
-	}
-	return nil
-}
-
-// settleDeadline raises alerts in the transaction that takes or marks a deadline, unless
-// another leader has.
-func (e *Evaluator) settleDeadline(ctx context.Context, signals []alerting.Signal,
+// storeDeadline raises alerts in the transaction that takes or marks a deadline, unless
+// another leader has. A refused row holds up no other deadline.
+func (e *Evaluator) storeDeadline(ctx context.Context, d entity.Deadline, signals []alerting.Signal,
 	mine func(ctx context.Context, tx repository.Tx) (bool, error),
 ) (raised int, err error) {
-	err = e.Store.Write(ctx, repository.LaneAPI, "alert-deadline", func(ctx context.Context, tx repository.Tx) error {
+	settle := func(ctx context.Context, tx repository.Tx) error {
 		raised = 0
 		ok, err := mine(ctx, tx)
 		if err != nil || !ok {
 			return err
 		}
 		raised, err = episode.Raise(ctx, tx, signals, e.Clock.Now())
+		if errors.Is(err, episode.ErrOvertaken) { // no deadline is to blame for that
+			err = fmt.Errorf("%w: %w", repository.ErrLocked, err)
+		}
+		return err
+	}
+	key := identity.Hash("deadline", d.JobID, d.FireKey)
+	err = batch.Walk(e.Aside.Blames(), []string{key}, func(key string) string { return key }, func([]string) error {
+		return e.Store.Write(ctx, repository.LaneAPI, "alert-deadline", settle)
+	}, func(_ string, cause error) error {
+		a := entity.SetAside{Kind: entity.AsideDeadline, ID: key, Job: d.JobID}
+		if len(signals) > 0 {
+			a.Rule = signals[0].Rule.ID
+		}
+		_, err := e.helpless(ctx, a, cause, settle, func(ctx context.Context, tx repository.Tx) error {
+			raised = 0
+			_, err := mine(ctx, tx)
+			return err
+		})
 		return err
 	})
 	if err != nil {
@@ -172,7 +167,7 @@ func (e *Evaluator) settleDeadline(ctx context.Context, signals []alerting.Signa
 }
 
 // foresee raises alerts about deadlines that will be missed, by how long the runs of the
-// job usually take. Each is told once. Those of fires that have ended it does not meet again.
+// job usually take. Each is told once. Deadlines of fires that have ended it does not meet again.
 func (e *Evaluator) foresee(ctx context.Context, rules map[string]*alert.Rule, coming []entity.Deadline,
 	now time.Time,
 ) (raised int, err error) {
@@ -187,7 +182,7 @@ func (e *Evaluator) foresee(ctx context.Context, rules map[string]*alert.Rule, c
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	execs, err := e.Facts.ExecutionsByID(ctx, ids)
+	execs, err := e.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return 0, fmt.Errorf("read the runs with deadlines: %w", err)
 	}
@@ -199,7 +194,7 @@ func (e *Evaluator) foresee(ctx context.Context, rules map[string]*alert.Rule, c
 	if err != nil {
 		return 0, err
 	}
-	usual, err := e.Facts.BaselinesOf(ctx, binary)
+	usual, err := e.Baselines.BaselinesOf(ctx, binary)
 	if err != nil {
 		return 0, fmt.Errorf("read what is usual for jobs with deadlines: %w", err)
 	}
@@ -229,7 +224,7 @@ func (e *Evaluator) foresee(ctx context.Context, rules map[string]*alert.Rule, c
 				signals = append(signals, s)
 			}
 		}
-		n, err := e.settleDeadline(ctx, signals, func(ctx context.Context, tx repository.Tx) (bool, error) {
+		n, err := e.storeDeadline(ctx, d, signals, func(ctx context.Context, tx repository.Tx) (bool, error) {
 			return tx.Alerts.MarkDeadline(ctx, d)
 		})
 		if raised += n; err != nil {
@@ -250,7 +245,7 @@ func (e *Evaluator) leave(ctx context.Context, coming []entity.Deadline, ids []s
 		exec := byID[ids[i]]
 		switch {
 		case exec != nil && !exec.Status.Final():
-		case exec != nil && alerting.InTime([]*entity.Execution{exec}, d):
+		case exec != nil && alerting.NewKept(d).Add(exec):
 			kept = append(kept, d)
 		default:
 			ended = append(ended, d)

@@ -229,7 +229,7 @@ func TestAFrequentJobDoesNotHideDeadlines(t *testing.T) {
 			require.Equal(t, []any{alert.DeadlineAtRisk, job.ID}, []any{d.One().Type, d.One().JobID})
 			require.Equal(t, left, d.left(), "what is kept is forgotten, what is not is still to be judged")
 			if status.Final() {
-				untold, err := d.Store.UntoldDeadlines(t.Context(), entity.Deadline{}, enginetest.Noon.Add(time.Hour), 2)
+				untold, err := d.Store.UnreportedDeadlines(t.Context(), entity.Deadline{}, enginetest.Noon.Add(time.Hour), 2)
 				require.NoError(t, err)
 				require.Empty(t, untold, "it is not met again")
 			}

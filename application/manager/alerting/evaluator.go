@@ -1,16 +1,23 @@
-// Package alerting evaluates the rules of alerting. It keeps nothing between two turns: what
-// one leader knows, the next one reads.
+// Package alerting evaluates the rules of alerting. The next leader reads all that the last one knew: between two turns
+// a leader keeps only compiled expressions and their cost within the minute.
 package alerting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/budget"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/fires"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -18,49 +25,34 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
-// Settings is what people have defined for alerting.
-type Settings interface {
-	ruleset.Settings
-	// AddMissingAlertSettings: see repository.AlertSettings.
-	AddMissingAlertSettings(ctx context.Context, settings []alert.Setting) error
-}
-
-// Events are the events that rules have not read.
-type Events interface {
-	// PendingEvents: see repository.Outbox.
-	PendingEvents(ctx context.Context, reader entity.EventReader, after int64, limit int) ([]entity.Event, error)
-}
-
-// Runs reads executions of jobs.
-type Runs interface {
-	// List: see repository.ExecutionReader.
-	List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error)
-	// Outcomes: see repository.ExecutionReader.
-	Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error)
-}
-
-// Looker reads what level rules look at, as far as it is asked for.
-type Looker interface {
-	Look(ctx context.Context, ask levels.Ask) (*alerting.State, error)
-}
-
 // Deps are the parts of an Evaluator.
 type Deps struct {
 	Store    repository.Store
 	Alerts   repository.Alerts
-	Settings Settings
-	Events   Events
-	Runs     Runs
-	Looker   Looker
-	// Expressions and Facts serve rules of type EXPRESSION. Zone is that of baselines.
+	Settings repository.AlertSettings
+	Events   repository.Outbox
+	// Look reads what level rules look at, as far as it is asked for.
+	Look func(ctx context.Context, ask levels.Ask) (*alerting.State, error)
+	// Runs are the executions as rules about several runs read them.
+	Runs       fires.Rows
+	Executions repository.ExecutionReader
+	// Expressions compiles what rules of type EXPRESSION say. They read Sums and Baselines; Zone is that of
+	// baselines.
 	Expressions alerting.Expressions
-	Facts       Facts
+	Sums        repository.StatisticsReader
+	Baselines   repository.BaselineReader
 	Zone        *time.Location
+	// Suspensions names the rules that have cost too much.
+	Suspensions repository.RuleSuspensions
 	// Cancel asks a run to stop, which has missed its deadline.
 	Cancel func(ctx context.Context, executionID string) error
 	Clock  clock.StoreClock
+	// Machine measures the time that passes.
+	Machine clock.Clock
 	// Wake tells those who send that there is something new. It must not wait.
-	Wake   func()
+	Wake func()
+	// Aside is told of what the store refuses; nil is nobody.
+	Aside  *aside.Recorder
 	Logger *slog.Logger
 }
 
@@ -68,12 +60,23 @@ type Deps struct {
 // do no harm, because each write names what it has read. Safe for concurrent use.
 type Evaluator struct {
 	Deps
+	compiled *ruleset.Compiled
+	budget   *budget.Budget
+	// owed says that the latest turn took cheap events alone, and dear ones waited.
+	owed atomic.Bool
+	pace pace
 	// These are where the looks at levels and at recoveries go on.
 	forLevels, forRecovery episode.Window
+	// recoverFrom is the job with which the next look at recoveries begins.
+	recoverFrom atomic.Pointer[string]
 }
 
 // NewEvaluator wires the parts.
-func NewEvaluator(d Deps) *Evaluator { return &Evaluator{Deps: d} }
+func NewEvaluator(d Deps) *Evaluator {
+	return &Evaluator{Deps: d, compiled: ruleset.NewCompiled(d.Expressions), budget: budget.New(budget.Deps{
+		Store: d.Suspensions, Clock: d.Clock, Monotonic: d.Machine.Monotonic, Logger: d.Logger,
+	})}
+}
 
 // writeBatch is how many alerts one transaction writes.
 const writeBatch = 200
@@ -98,30 +101,54 @@ func (e *Evaluator) rules(ctx context.Context) (map[string]*alert.Rule, error) {
 	return ruleset.Rules(ctx, e.Settings, e.Logger)
 }
 
-// write stores changes in transactions of bounded size, and returns how many were
-// stored. What somebody else has changed meanwhile is left to the next turn.
+// write stores changes in transactions of bounded size, and returns how many were stored. It leaves a row that somebody
+// else has changed meanwhile to the next turn. A change that the store refuses holds up nothing else.
 func (e *Evaluator) write(ctx context.Context, name string, changes []alerting.Change) (stored int, err error) {
-	for len(changes) > 0 {
-		n := min(len(changes), writeBatch)
-		part := changes[:n]
-		count := 0
-		err := e.Store.Write(ctx, repository.LaneAPI, name, func(ctx context.Context, tx repository.Tx) error {
-			count = 0
-			for _, c := range part {
-				ok, err := episode.Apply(ctx, tx, c)
-				if err != nil {
+	var errs []error
+	for part := range slices.Chunk(changes, writeBatch) {
+		err := batch.Walk(e.Aside.Blames(), part, func(c alerting.Change) string { return c.Alert.Fingerprint },
+			func(part []alerting.Change) error {
+				count := 0
+				err := e.Store.Write(ctx, repository.LaneAPI, name, func(ctx context.Context, tx repository.Tx) error {
+					count = 0
+					return applyAll(ctx, tx, part, &count)
+				})
+				if err == nil {
+					stored += count
+				}
+				return err
+			}, func(c alerting.Change, cause error) error {
+				a := entity.SetAside{
+					Kind: entity.AsideLevel, ID: c.Alert.Fingerprint, Job: c.Alert.JobID, Rule: c.Alert.RuleID,
+				}
+				raised, err := e.helpless(ctx, a, cause, func(ctx context.Context, tx repository.Tx) error {
+					_, err := episode.Apply(ctx, tx, c)
 					return err
+				}, nil)
+				if raised {
+					stored++
 				}
-				if ok {
-					count++
-				}
-			}
-			return nil
-		})
+				return err
+			})
 		if err != nil {
-			return stored, fmt.Errorf("write %d alerts: %w", n, err)
+			errs = append(errs, fmt.Errorf("write %d alerts: %w", len(part), err))
+			if batch.Passes(err) {
+				break
+			}
 		}
-		stored, changes = stored+count, changes[n:]
 	}
-	return stored, nil
+	return stored, errors.Join(errs...)
+}
+
+func applyAll(ctx context.Context, tx repository.Tx, changes []alerting.Change, count *int) error {
+	for _, c := range changes {
+		ok, err := episode.Apply(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		if ok {
+			*count++
+		}
+	}
+	return nil
 }

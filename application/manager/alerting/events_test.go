@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
 // Each failure counts once, whatever becomes of the transaction.
@@ -154,7 +155,7 @@ func TestTheDefaultRulesAreAddedOnce(t *testing.T) {
 	}
 	n, err := d.Store.CountAlertSettings(t.Context(), alert.KindRule)
 	require.NoError(t, err)
-	require.Equal(t, 11, n)
+	require.Equal(t, len(alerting.DefaultRules(enginetest.Noon)), n)
 	job := d.Add(t, enginetest.Job("settle", nil))
 	d.End(job, entity.StatusFailed)
 	d.Evaluate()

@@ -17,43 +17,22 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
 
-// Facts is what expressions read beside the events.
-type Facts interface {
-	// ExecutionsByID returns those that exist, in no order.
-	ExecutionsByID(ctx context.Context, ids []string) ([]*entity.Execution, error)
-	// SumRows: see repository.StatisticsReader.
-	SumRows(ctx context.Context, q repository.SumsQuery) ([]repository.SumRow, error)
-	// BaselinesOf: see repository.BaselineReader.
-	BaselinesOf(ctx context.Context, jobs []repository.BinaryID) (map[repository.BinaryID]repository.StoredBaseline, error)
-}
-
-// StoreFacts reads facts from the parts of a store.
-type StoreFacts struct {
-	repository.StatisticsReader
-	repository.BaselineReader
-	Executions repository.ExecutionReader
-}
-
-// ExecutionsByID implements Facts.
-func (s StoreFacts) ExecutionsByID(ctx context.Context, ids []string) ([]*entity.Execution, error) {
-	return s.Executions.ByIDs(ctx, ids)
-}
-
 // said is a rule of type EXPRESSION with its condition.
 type said struct {
 	rule *alert.Rule
 	alerting.Condition
 }
 
-// conditions compiles the expressions of the rules that are on. One that cannot be
-// compiled is told and left out: an older program may have saved it.
+// conditions are those of the rules of type EXPRESSION that are on. It logs and leaves out one that cannot be compiled:
+// an older program may have saved it.
 func (e *Evaluator) conditions(rules map[string]*alert.Rule) (out []said) {
+	e.compiled.Keep(rules)
 	for _, id := range slices.Sorted(maps.Keys(rules)) {
 		r := rules[id]
 		if r.Type != alert.Expression || !r.Enabled {
 			continue
 		}
-		condition, problems := e.Expressions.Compile(r.Expression)
+		condition, problems := e.compiled.Of(r)
 		if len(problems) > 0 {
 			e.Logger.Error("the expression of a rule is wrong; the rule is left out", "rule", r.Name, "line", problems[0].Line,
 				"column", problems[0].Column, "error", problems[0].Message)
@@ -64,13 +43,21 @@ func (e *Evaluator) conditions(rules map[string]*alert.Rule) (out []said) {
 	return out
 }
 
+// sized are conditions with the size of their patterns.
+func sized(all []said) []alerting.Sized {
+	out := make([]alerting.Sized, len(all))
+	for i, c := range all {
+		out[i] = alerting.Sized{Rule: c.rule, Steps: c.Steps()}
+	}
+	return out
+}
+
 // expressions asks the rules of type EXPRESSION about ends. It reads the executions of
 // those ends that a rule sees, and of their jobs what the expressions name. It returns how
 // many ends it has judged.
-func (e *Evaluator) expressions(ctx context.Context, rules map[string]*alert.Rule, events []entity.Event,
+func (e *Evaluator) expressions(ctx context.Context, all []said, events []entity.Event,
 	ends []endData, jobs map[string]repository.AlertJob,
 ) (out []found, judged int, err error) {
-	all := e.conditions(rules)
 	if len(all) == 0 {
 		return nil, len(ends), nil
 	}
@@ -83,15 +70,27 @@ func (e *Evaluator) expressions(ctx context.Context, rules map[string]*alert.Rul
 	if len(ids) == 0 {
 		return nil, len(ends), nil
 	}
-	execs, err := e.Facts.ExecutionsByID(ctx, ids)
+	if err := e.budget.Begin(ctx, sized(all)); err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if saved := e.budget.Save(ctx); saved != nil { // the next turn tries again
+			e.Logger.Error("suspended rules are not stored yet", "error", saved)
+		}
+	}()
+	execs, err := e.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the executions of events: %w", err)
 	}
 	byID := entity.ByID(execs)
 	reader := &factsReader{Evaluator: e, days: map[string]alerting.DayFacts{}, usual: map[string]*baseline.State{}}
+	spent := e.span(ctx)
+	var steps int64
+	var took time.Duration
+	defer func() { e.pace.note(steps, took) }()
 	for i, end := range ends {
-		if len(out) >= maxFound {
-			return out, i, nil
+		if full, err := spent(i, len(out)); full || err != nil {
+			return out, i, err
 		}
 		exec, job := byID[end.ExecutionID], jobs[end.JobID]
 		if exec == nil {
@@ -99,14 +98,17 @@ func (e *Evaluator) expressions(ctx context.Context, rules map[string]*alert.Rul
 		}
 		at := endOf(end, events[i].CreateTime)
 		for _, c := range all {
-			if !c.rule.Sees(job.ID, job.Group, job.Labels) {
+			if !c.rule.Sees(job.ID, job.Group, job.Labels) || e.budget.Suspended(c.rule.ID) {
 				continue
 			}
 			facts, err := reader.of(ctx, c, ruleset.JobOf(job), exec, at.At)
 			if err != nil {
 				return nil, 0, err
 			}
-			signal, holds, err := alerting.OnExpression(c.rule, c, ruleset.JobOf(job), at, &facts)
+			began := e.Machine.Monotonic()
+			signal, holds, cost, err := alerting.OnExpression(c.rule, c, ruleset.JobOf(job), at, &facts)
+			steps, took = steps+cost, took+e.Machine.Monotonic()-began
+			e.budget.Spend(c.rule, cost)
 			if err != nil {
 				e.Logger.Error("the expression of a rule failed", "rule", c.rule.Name, "execution", exec.ID, "error", err)
 			}
@@ -161,7 +163,7 @@ func (r *factsReader) of(ctx context.Context, c alerting.Condition, job alerting
 // day adds up the hour of a moment and the 24 before it.
 func (r *factsReader) day(ctx context.Context, job repository.BinaryID, at time.Time) (f alerting.DayFacts, err error) {
 	hour := at.UTC().Truncate(time.Hour)
-	rows, err := r.Facts.SumRows(ctx, repository.SumsQuery{
+	rows, err := r.Sums.SumRows(ctx, repository.SumsQuery{
 		Job: job, Hours: statistics.Interval{From: hour.Add(-24 * time.Hour), To: hour.Add(time.Hour)},
 	})
 	if err != nil {
@@ -176,7 +178,7 @@ func (r *factsReader) day(ctx context.Context, job repository.BinaryID, at time.
 
 // baseline is what is usual for a job. One that cannot be read says nothing.
 func (r *factsReader) baseline(ctx context.Context, job repository.BinaryID) (*baseline.State, error) {
-	stored, err := r.Facts.BaselinesOf(ctx, []repository.BinaryID{job})
+	stored, err := r.Baselines.BaselinesOf(ctx, []repository.BinaryID{job})
 	if err != nil {
 		return nil, fmt.Errorf("read what is usual for a job: %w", err)
 	}

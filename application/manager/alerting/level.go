@@ -2,13 +2,17 @@ package alerting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/fires"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -43,9 +47,12 @@ func (e *Evaluator) Levels(ctx context.Context) (int, error) {
 			ask.Jobs = append(ask.Jobs, a.JobID)
 		}
 	}
-	state, err := e.Looker.Look(ctx, ask)
+	state, err := e.Look(ctx, ask)
 	if err != nil {
 		return 0, fmt.Errorf("look at levels: %w", err)
+	}
+	if state.Suspended, err = e.suspended(ctx, rules); err != nil {
+		return 0, err
 	}
 	byFingerprint := make(map[string]*alert.Alert, len(held))
 	for _, a := range held {
@@ -84,6 +91,21 @@ func (e *Evaluator) Levels(ctx context.Context) (int, error) {
 		e.Wake()
 	}
 	return stored, err
+}
+
+// suspended are the rules that do nothing for some time.
+func (e *Evaluator) suspended(
+	ctx context.Context,
+	rules map[string]*alert.Rule,
+) (out []alerting.SuspendedRule, err error) {
+	lasting, err := e.budget.Look(ctx, rules, sized(e.conditions(rules)))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range lasting {
+		out = append(out, alerting.SuspendedRule{Rule: rules[s.RuleID], Suspension: s})
+	}
+	return out, nil
 }
 
 // lateRules asks the rules of the overdue jobs themselves.
@@ -150,8 +172,8 @@ func gone(job repository.AlertJob, known bool) alert.Resolution {
 	return ""
 }
 
-// recoverRuns is how many executions the sweep reads of a job: enough for its newest run,
-// also one of many shards.
+// recoverRuns is how many executions the sweep reads of a job at least: the run that ended last
+// may have begun before some others.
 const recoverRuns = 200
 
 // Recover ends the episodes about jobs whose newest run has succeeded, and tells of that
@@ -196,32 +218,55 @@ func (e *Evaluator) recover(ctx context.Context, some map[string]bool) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("read the jobs of open alerts: %w", err)
 	}
-	total := 0
-	for _, id := range ids {
-		n, err := e.recoverJob(ctx, rules, jobs[id], id, byJob[id])
-		if total += n; err != nil {
-			return total, err
+	total, reader := 0, fires.NewReader(e.Runs, fires.NewBudget(), e.Clock.Now())
+	var errs []error
+	for _, id := range e.nextJobs(ids) { // a job whose alerts cannot end holds up no alerts of other jobs
+		err := batch.Guard(func() error {
+			n, err := e.recoverJob(ctx, reader, rules, jobs[id], id, byJob[id])
+			total += n
+			return err
+		})
+		if errors.Is(err, fires.ErrLater) {
+			e.recoverFrom.Store(&id)
+			break
+		}
+		if errs = append(errs, err); err != nil && batch.Passes(err) {
+			break
 		}
 	}
 	if total > 0 {
 		e.Wake()
 	}
-	return total, nil
+	return total, errors.Join(errs...)
 }
 
-func (e *Evaluator) recoverJob(ctx context.Context, rules map[string]*alert.Rule, job repository.AlertJob, id string,
-	open []*alert.Alert,
-) (int, error) {
-	execs, err := e.Runs.Outcomes(ctx, id, "", recoverRuns)
-	if err != nil {
-		return 0, fmt.Errorf("read the newest runs of job %s: %w", id, err)
+// nextJobs begins with the job at which the last look used up its rows. So jobs with many runs keep no other job
+// waiting for ever.
+func (e *Evaluator) nextJobs(ids []string) []string {
+	from := e.recoverFrom.Swap(nil)
+	if from == nil {
+		return ids
 	}
-	runs := alerting.RunsOf(execs)
+	at := max(slices.Index(ids, *from), 0)
+	return slices.Concat(ids[at:], ids[:at])
+}
+
+func (e *Evaluator) recoverJob(ctx context.Context, reader *fires.Reader, rules map[string]*alert.Rule,
+	job repository.AlertJob, id string, open []*alert.Alert,
+) (int, error) {
 	now := e.Clock.Now()
 	var changes []alerting.Change
 	var by alerting.Run
 	for _, a := range open {
-		if run, yes := alerting.EndedBy(a, rules[a.RuleID], runs); yes {
+		rule := rules[a.RuleID]
+		past, err := reader.Before(ctx, fires.Question{
+			JobID: id, Moment: now.Add(fires.Ahead), Fires: alerting.RunsToEnd(a, rule), First: recoverRuns,
+			Enough: func(runs []alerting.Run) bool { return alerting.EnoughToEnd(a, rule, runs) },
+		})
+		if err != nil {
+			return 0, err
+		}
+		if run, yes := alerting.EndedBy(a, rule, past.Runs); yes {
 			by = run
 			changes = append(changes, alerting.Ended(a, alert.ByRecovery, run.At, now))
 		}
@@ -231,19 +276,10 @@ func (e *Evaluator) recoverJob(ctx context.Context, rules map[string]*alert.Rule
 	}
 	signals := recovered(rules, ruleset.JobOf(job), by)
 	ended := 0
-	err = e.Store.Write(ctx, repository.LaneAPI, "alert-recover", func(ctx context.Context, tx repository.Tx) error {
+	err := e.Store.Write(ctx, repository.LaneAPI, "alert-recover", func(ctx context.Context, tx repository.Tx) error {
 		ended = 0
-		for _, c := range changes {
-			ok, err := episode.Apply(ctx, tx, c)
-			if err != nil {
-				return err
-			}
-			if ok {
-				ended++
-			}
-		}
-		if ended == 0 { // somebody else has ended them, and has told of it
-			return nil
+		if err := applyAll(ctx, tx, changes, &ended); err != nil || ended == 0 {
+			return err // at 0 somebody else has ended them, and has told of it
 		}
 		_, err := episode.Raise(ctx, tx, signals, now)
 		return err

@@ -61,7 +61,7 @@ func TestTheWaitsOfALevelOutliveAClockThatStepsBack(t *testing.T) {
 	require.Equal(t, alert.Resolved, status(&alerting.State{}, 5*time.Second))
 }
 
-// Whoever writes late, after another leader, changes nothing.
+// A leader that writes late, after another one, changes nothing.
 func TestALeaderThatStoodStillWritesNothing(t *testing.T) {
 	d := newDesk(t)
 	d.Rule(alert.QueueDepth, func(r *alert.Rule) { r.Threshold = 5 })

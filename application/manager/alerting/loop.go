@@ -2,6 +2,7 @@ package alerting
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -75,7 +76,7 @@ func NewLoop(d LoopDeps) *Loop {
 }
 
 // Succeeded notes jobs of which a run has succeeded, so that alerts about them end soon.
-// Those that are too many are found by the sweep.
+// The sweep finds jobs beyond that number.
 func (l *Loop) Succeeded(jobIDs []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,20 +131,24 @@ func (l *Loop) turn(ctx context.Context) (taken int, ok bool) {
 			}
 			l.prepared = true
 		}
-		n, more, err := l.Turns.RunOnce(ctx)
-		if err != nil {
+		var n int
+		var more bool
+		judged := batch.Guard(func() (err error) {
+			n, more, err = l.Turns.RunOnce(ctx)
 			return err
-		}
+		})
 		if more {
 			l.Wake()
 		} else {
 			taken = n
 		}
-		if err := l.recover(ctx); err != nil {
+		// A failure of one of them does not stop the others.
+		recovered := batch.Guard(func() error { return l.recover(ctx) })
+		planned := batch.Guard(func() error {
+			_, err := l.Plan(ctx)
 			return err
-		}
-		_, err = l.Plan(ctx)
-		return err
+		})
+		return errors.Join(judged, recovered, planned)
 	})
 	if ctx.Err() == nil {
 		l.Note(err)

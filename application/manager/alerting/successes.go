@@ -9,22 +9,25 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
 // Successes knows which jobs rules of type JOB_SUCCEEDED, or expressions, ask for. A success is told to the
-// rules only then: a plain one costs no row. What a rule asks for counts a few seconds
+// rules only then: a plain one costs no row. A rule's request counts a few seconds
 // later. Safe for concurrent use.
 type Successes struct {
-	settings    ruleset.Settings
-	expressions alerting.Expressions
-	logger      *slog.Logger
-	rules       atomic.Pointer[[]*alert.Rule]
+	settings repository.AlertSettings
+	compiled *ruleset.Compiled
+	logger   *slog.Logger
+	rules    atomic.Pointer[[]*alert.Rule]
 }
 
 // NewSuccesses knows of no rule before RunOnce.
-func NewSuccesses(settings ruleset.Settings, expressions alerting.Expressions, l *slog.Logger) *Successes {
-	return &Successes{settings: settings, expressions: expressions, logger: l}
+func NewSuccesses(settings repository.AlertSettings, expressions alerting.Expressions,
+	l *slog.Logger,
+) *Successes {
+	return &Successes{settings: settings, compiled: ruleset.NewCompiled(expressions), logger: l}
 }
 
 // RunOnce reads the rules.
@@ -34,8 +37,13 @@ func (s *Successes) RunOnce(ctx context.Context) error {
 		return err
 	}
 	var asking []*alert.Rule
+	s.compiled.Keep(rules)
 	for _, r := range ruleset.InOrder(rules) {
-		if alerting.AsksForSuccesses(r, s.expressions) {
+		var condition alerting.Condition
+		if r.Enabled && r.Type == alert.Expression {
+			condition, _ = s.compiled.Of(r)
+		}
+		if alerting.AsksForSuccesses(r, condition) {
 			asking = append(asking, r)
 		}
 	}

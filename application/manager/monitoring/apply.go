@@ -34,8 +34,7 @@ type UnusualData struct {
 func (f *Fold) applyScopes(ctx context.Context, b *batch) error {
 	var keys []repository.SumKey
 	for _, name := range b.sums.Scopes() {
-		keys = append(keys,
-			repository.SumKey{Period: statistics.Hour, Start: name.Hour, Kind: name.Kind, Name: name.Name})
+		keys = append(keys, scopeKey(name))
 	}
 	return f.inBatch(ctx, b.seq, "fold-scopes", func(ctx context.Context, tx repository.Tx, state repository.Fold) error {
 		if state.Scopes {
@@ -65,8 +64,8 @@ func (f *Fold) applyJobs(ctx context.Context, b *batch) error {
 			}
 			return err
 		})
-		if told && f.Told != nil { // also where nobody knows whether it is committed
-			f.Told()
+		if told && f.EventsAdded != nil { // also where nobody knows whether it is committed
+			f.EventsAdded()
 		}
 		keys, jobs = keys[:0], jobs[:0]
 		return err
@@ -76,7 +75,7 @@ func (f *Fold) applyJobs(ctx context.Context, b *batch) error {
 		if len(b.runs[name.Job]) > 0 && (i == 0 || names[i-1].Job != name.Job) {
 			jobs = append(jobs, name.Job)
 		}
-		keys = append(keys, repository.SumKey{Period: statistics.Hour, Start: name.Hour, Job: name.Job})
+		keys = append(keys, jobKey(name))
 		if len(keys)+len(jobs) >= maxRows-1 {
 			if err := flush(); err != nil {
 				return err
@@ -142,7 +141,7 @@ func (f *Fold) putBaselines(ctx context.Context, tx repository.Tx, b *batch, job
 	}
 	var put []repository.StoredBaseline
 	now := f.StoreClock.Now()
-	fresh := func(run timedRun) bool { return now.Sub(run.at) <= tellsFor }
+	fresh := func(run timedRun) bool { return now.Sub(run.at) <= reportsFor }
 	var events []entity.Event
 	for _, job := range jobs {
 		row := stored[job]
@@ -151,7 +150,7 @@ func (f *Fold) putBaselines(ctx context.Context, tx repository.Tx, b *batch, job
 		}
 		state := f.baselineOf(job, row)
 		for i, run := range b.runs[job] {
-			if found, ok := state.Judge(run.Run); ok && fresh(run) && !f.Readers.Nobody() {
+			if found, ok := state.Evaluate(run.Run); ok && fresh(run) && !f.Readers.Nobody() {
 				events = append(events, f.unusual(b.seq, job, i, run.at, found))
 			}
 			state.Learn(run.Run)

@@ -78,8 +78,8 @@ func NewCollector(d CollectorDeps) *Collector {
 	}
 }
 
-// RunOnce takes a sample. When a minute is over, it writes the rows of that minute. What the store does not take is
-// tried again at the next call.
+// RunOnce takes a sample. When a minute is over, it writes the rows of that minute. Figures that the store does not
+// take are tried again at the next call.
 func (c *Collector) RunOnce(ctx context.Context) error {
 	measures := c.Source.Sample(ctx, c.Leads())
 	c.mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
+	halving "github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -34,9 +36,9 @@ const (
 	// maxNoted bounds the notes of ends while nodes of the former release run: 800 MB, some three hours at 10,000 ends a
 	// second.
 	maxNoted = 100_000_000
-	// tellsFor is how long after its end people are told that a run was unusual. What nodes of the former release have
-	// ended may be added up long after.
-	tellsFor = time.Hour
+	// reportsFor is how long after its end the fold reports a run as unusual. The fold may add up ends of nodes of the
+	// former release much later.
+	reportsFor = time.Hour
 	// quiet is how long nothing must have ended for the next batch to begin at once.
 	quiet = time.Second
 	// turn bounds one call of RunOnce that need not wait between batches.
@@ -57,12 +59,14 @@ type FoldDeps struct {
 	Zone *time.Location
 	// Readers get the events that tell of what is unusual; where there is nobody, there are none. Told is called after
 	// a commit that added some, and must not wait; nil: nobody is told.
-	Readers entity.EventReaders
-	Told    func()
+	Readers     entity.EventReaders
+	EventsAdded func()
 	// Succeeded is told of the jobs of which a run of a batch has succeeded, each once; nil: nobody is told. It must not
 	// wait. A batch that is repeated tells again.
 	Succeeded func(jobIDs []string)
-	Logger    *slog.Logger
+	// Aside learns what the store refuses; nil is nobody.
+	Aside  *aside.Recorder
+	Logger *slog.Logger
 }
 
 // Fold adds digests up: into rows of sums, baselines, and fires with shards. It is a
@@ -172,6 +176,9 @@ func (f *Fold) batch(ctx context.Context) (int, error) {
 	if errors.Is(err, errStale) {
 		return n, nil
 	}
+	if err != nil && !halving.Passes(err) {
+		return n, f.setAside(ctx, state, err)
+	}
 	return n, err
 }
 
@@ -201,8 +208,16 @@ func (f *Fold) open(ctx context.Context) (state repository.Fold, err error) {
 	return state, nil
 }
 
-// fold applies and closes a batch.
-func (f *Fold) fold(ctx context.Context, state repository.Fold) (int, error) {
+// fold applies and closes a batch. A panic is an error.
+func (f *Fold) fold(ctx context.Context, state repository.Fold) (ends int, err error) {
+	err = halving.Guard(func() error {
+		ends, err = f.apply(ctx, state)
+		return err
+	})
+	return ends, err
+}
+
+func (f *Fold) apply(ctx context.Context, state repository.Fold) (int, error) {
 	b, err := f.read(ctx, state)
 	if err != nil {
 		return 0, err

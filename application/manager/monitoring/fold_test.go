@@ -175,7 +175,7 @@ func fresh(t *testing.T, cfg persistence.Config) persistence.Config {
 	if cfg.Driver == "sqlite" {
 		return dbtest.SQLite(t)
 	}
-	return dbtest.MySQL(t)
+	return dbtest.Migrated(t)
 }
 
 // A job may go to another group between two tries of a batch: its runs do not count in
@@ -199,7 +199,7 @@ func TestAJobThatChangesItsGroupMeanwhileCountsOnce(t *testing.T) {
 	d.check()
 }
 
-// What cannot be read stops nobody.
+// A row that cannot be read stops nobody.
 func TestWhatCannotBeReadHoldsUpNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		d := newDesk(t, cfg)

@@ -79,7 +79,7 @@ func TestMinutesBecomeHoursAndHoursDays(t *testing.T) {
 	require.InDelta(t, 2.0*90*91/2+7, days[0].Sum+days[1].Sum+days[2].Sum, 0)
 }
 
-// Whoever leads next, also beside the former one, writes the same rows.
+// The next leader, also beside the former one, writes the same rows.
 func TestANewLeaderWritesTheSameRows(t *testing.T) {
 	store, clock := newTable(), clocktest.NewManual(noon)
 	store.minutes(t, noon, 300)

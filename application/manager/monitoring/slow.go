@@ -32,18 +32,18 @@ type SlowDeps struct {
 	Store    repository.Store
 	Clock    clock.StoreClock
 	// Readers get the events; Told is called after each commit that added some.
-	Readers entity.EventReaders
-	Told    func()
+	Readers     entity.EventReaders
+	EventsAdded func()
 }
 
-// Slow tells of attempts of this node that run for longer than usual, while they run. What
-// is shorter than 5 s costs nothing. It is one task of a node, and not safe for concurrent
+// Slow tells of attempts of this node that run for longer than usual, while they run. A
+// run shorter than 5 s costs nothing. It is one task of a node, and not safe for concurrent
 // use.
 type Slow struct {
 	SlowDeps
-	// told are the attempts that it has told of. A node that starts again has none of its
-	// former attempts, and the id of an event is computed: nothing is told twice.
-	told map[attempt]bool
+	// reported are the attempts that this node has reported. A restarted node has none of its former attempts, and event
+	// ids are computed, so no report comes twice.
+	reported map[attempt]bool
 }
 
 type attempt struct {
@@ -52,23 +52,23 @@ type attempt struct {
 }
 
 // NewSlow wires the parts.
-func NewSlow(d SlowDeps) *Slow { return &Slow{SlowDeps: d, told: map[attempt]bool{}} }
+func NewSlow(d SlowDeps) *Slow { return &Slow{SlowDeps: d, reported: map[attempt]bool{}} }
 
 // RunOnce looks at the attempts that are older than 5 s, and tells of those that are news.
 func (s *Slow) RunOnce(ctx context.Context) error {
 	long := s.Attempts.Long(longAttempt)
-	if len(long) == 0 && len(s.told) == 0 {
+	if len(long) == 0 && len(s.reported) == 0 {
 		return nil
 	}
 	still := make(map[attempt]bool, len(long))
 	var jobs []string
 	for _, a := range long {
 		key := attempt{a.ExecutionID, a.Attempt}
-		if still[key] = s.told[key]; !still[key] {
+		if still[key] = s.reported[key]; !still[key] {
 			jobs = append(jobs, a.JobID)
 		}
 	}
-	s.told = still
+	s.reported = still
 	if len(jobs) == 0 || s.Readers.Nobody() {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (s *Slow) RunOnce(ctx context.Context) error {
 	var news []attempt
 	for _, a := range long {
 		key := attempt{a.ExecutionID, a.Attempt}
-		if s.told[key] {
+		if s.reported[key] {
 			continue
 		}
 		found, unusual, err := s.Usual.Running(ctx, a.JobID, a.Start, a.Age)
@@ -112,8 +112,8 @@ func (s *Slow) RunOnce(ctx context.Context) error {
 		return fmt.Errorf("tell of %d slow runs: %w", len(events), err)
 	}
 	for _, key := range news {
-		s.told[key] = true
+		s.reported[key] = true
 	}
-	s.Told()
+	s.EventsAdded()
 	return nil
 }

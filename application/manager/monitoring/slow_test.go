@@ -44,7 +44,7 @@ func TestASlowRunIsToldWhileItRuns(t *testing.T) {
 		told := 0
 		slow := monitoring.NewSlow(monitoring.SlowDeps{
 			Attempts: &run, Usual: d.usual(from), Store: d.faults, Clock: d.clock,
-			Readers: entity.EventReaders{Rules: true}, Told: func() { told++ },
+			Readers: entity.EventReaders{Rules: true}, EventsAdded: func() { told++ },
 		})
 		look := func(age time.Duration) []entity.Event {
 			now := d.clock.Now()

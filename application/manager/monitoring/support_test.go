@@ -22,7 +22,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// desk is a store with ends and those who add them up. What they log is kept.
+// desk is a store with ends and those who add them up. Their log lines are kept.
 type desk struct {
 	*testing.T
 	store  *persistence.Store
@@ -74,7 +74,7 @@ func (d *desk) write(fn func(ctx context.Context, tx repository.Tx) error) {
 func (d *desk) fold(store repository.Store) *monitoring.Fold {
 	return monitoring.NewFold(monitoring.FoldDeps{
 		Store: store, Digests: d.store.Statistics, Clock: d.clock, StoreClock: d.clock, Zone: d.zone,
-		Readers: entity.EventReaders{Rules: true}, Told: func() { d.told++ },
+		Readers: entity.EventReaders{Rules: true}, EventsAdded: func() { d.told++ },
 		Logger: slog.New(slog.NewTextHandler(&d.log, nil)),
 	})
 }

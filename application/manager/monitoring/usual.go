@@ -54,8 +54,8 @@ func NewUsual(d UsualDeps) *Usual {
 	return &Usual{UsualDeps: d, known: map[string]*list.Element{}, used: list.New()}
 }
 
-// Load reads the baselines of those jobs that are not remembered, in one read. Whoever asks for several jobs calls it
-// first.
+// Load reads the baselines of those jobs that are not remembered, in one read. A caller that asks for several jobs
+// calls it first.
 func (u *Usual) Load(ctx context.Context, jobs []string) error {
 	var ask []repository.BinaryID
 	for _, job := range jobs {
@@ -84,7 +84,7 @@ func (u *Usual) Running(ctx context.Context, job string, start time.Time, age ti
 	if err != nil || state == nil {
 		return f, false, err
 	}
-	f, found = state.JudgeRunning(start.In(u.Zone), age)
+	f, found = state.EvaluateRunning(start.In(u.Zone), age)
 	return f, found, nil
 }
 

@@ -4,6 +4,7 @@ package notifying
 
 import (
 	"context"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 )
@@ -32,18 +33,12 @@ type Renderer interface {
 		alert.Content, error)
 }
 
-// Settings reads what people have defined for alerting.
-type Settings interface {
-	// AlertSetting: see repository.AlertSettings.
-	AlertSetting(ctx context.Context, kind alert.Kind, id string) (alert.Setting, error)
-	// AlertSettings: see repository.AlertSettings.
-	AlertSettings(ctx context.Context, kinds []alert.Kind, limit int) ([]alert.Setting, error)
-}
-
 // Metrics counts what became of notifications, by the type of their channel.
 type Metrics interface {
 	// Delivered counts an attempt.
 	Delivered(channelType, result string)
+	// NotificationDelay notes after how long a message was sent that was due.
+	NotificationDelay(channelType string, d time.Duration)
 	// NotificationDead counts one that is given up.
 	NotificationDead(channelType string)
 }

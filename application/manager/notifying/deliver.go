@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -23,8 +25,6 @@ const (
 	// writeTries is how often a result is written, and writePause the time in between.
 	writeTries = 20
 	writePause = 250 * time.Millisecond
-	// maxRules bounds the rules that are read for a notification that is DEAD.
-	maxRules = 5000
 )
 
 // deliver makes the next attempt to send a notification.
@@ -51,6 +51,7 @@ func (n *Notifier) deliver(ctx context.Context, d alert.Notification) error {
 	message, told, result := n.attempt(ctx, s, taken, begun)
 	delivery.EndTime = n.StoreClock.Now()
 	delivery.Result, delivery.Code, delivery.Message = result.Result, result.Code, result.Text
+	delivery.Named = namedBy(message, result)
 	why := result.Text
 	if why == "" {
 		why = result.Code
@@ -64,7 +65,8 @@ func (n *Notifier) deliver(ctx context.Context, d alert.Notification) error {
 		n.Logger.Warn("a channel of alerts does not take messages, and is asked once a minute", "channel", s.ID,
 			"name", s.Name, "code", result.Code)
 	}
-	return n.end(ctx, s, taken, delivery, told && aboutChannels(message))
+	more := result.Result == alert.ResultSent && message.Total > len(delivery.Named)
+	return n.end(ctx, s, taken, delivery, told && aboutChannels(message), more)
 }
 
 // codeLate is that of an attempt that was not begun: the node had stood still.
@@ -78,12 +80,12 @@ func (n *Notifier) attempt(ctx context.Context, s alert.Setting, taken alert.Not
 	failed := func(code, text string) alert.SendResult {
 		return alert.SendResult{Result: alert.ResultFailed, Code: code, Text: text}
 	}
-	of, err := n.Notifications.ToldAlerts(ctx, taken.ID, alert.MaxMessageAlerts)
+	of, err := n.Notifications.Contents(ctx, taken.ID, alert.MaxMessageAlerts)
 	if err != nil {
 		n.Logger.Error("the alerts of a notification could not be read", "notification", taken.ID, "error", err)
 		return m, false, failed("store", "the alerts could not be read from the store")
 	}
-	m = compose(taken, of, nil)
+	m = compose(taken, of, nil, n.PublicURL)
 	if gone(m) {
 		return m, true, failed("gone", "the alerts are deleted")
 	}
@@ -99,12 +101,21 @@ func (n *Notifier) attempt(ctx context.Context, s alert.Setting, taken alert.Not
 		if m.Content, err = n.Renderer.Render(ctx, c.Type, language, template, m); err != nil {
 			note = "sent with the text of the product: " + err.Error()
 		}
+		m.Fewer = func(count int) alert.Content {
+			fewer := m
+			fewer.Alerts = m.Alerts[:count]
+			content, _ := n.Renderer.Render(ctx, c.Type, language, template, fewer) // its error is that of the whole
+			return content
+		}
 	}
 	if n.Clock.Monotonic()-begun > latest {
 		return m, true, failed(codeLate, "the node stood still before it could send; nothing was sent")
 	}
 	r = n.through(ctx, channel, m)
 	n.Metrics.Delivered(string(c.Type), string(r.Result))
+	if r.Result == alert.ResultSent {
+		n.Metrics.NotificationDelay(string(c.Type), max(n.StoreClock.Now().Sub(taken.NextTry), 0))
+	}
 	if r.Result == alert.ResultSent && note != "" {
 		r.Text = note + appended(r.Text)
 	}
@@ -118,7 +129,7 @@ func appended(text string) string {
 	return "; " + text
 }
 
-// through makes one attempt. What the end of the node cuts off has an unknown result.
+// through makes one attempt. An attempt that the end of the node cuts off has an unknown result.
 func (n *Notifier) through(ctx context.Context, c Channel, m alert.Message) alert.SendResult {
 	bounded, cancel := context.WithTimeout(ctx, sendBound)
 	defer cancel()
@@ -145,8 +156,9 @@ func aboutChannels(m alert.Message) bool {
 
 // end writes the result of an attempt. It goes on while the store is away, for a while:
 // a result that is not written means another attempt.
+// More: it is about more alerts than it named.
 func (n *Notifier) end(ctx context.Context, s alert.Setting, taken alert.Notification, d alert.Delivery,
-	quiet bool,
+	quiet, more bool,
 ) error {
 	ctx = context.WithoutCancel(ctx)
 	dead := taken.State == alert.NotificationDead
@@ -168,6 +180,11 @@ func (n *Notifier) end(ctx context.Context, s alert.Setting, taken alert.Notific
 			if err != nil || !held {
 				return err
 			}
+			if more && len(d.Named) > 0 {
+				if err := pageOn(ctx, tx, taken); err != nil {
+					return err
+				}
+			}
 			count, err := episode.Raise(ctx, tx, signals, taken.UpdateTime)
 			raised = count > 0
 			return err
@@ -182,12 +199,12 @@ func (n *Notifier) end(ctx context.Context, s alert.Setting, taken alert.Notific
 	if err != nil {
 		return fmt.Errorf("write the result of attempt %d, %s: %w", d.Attempt, d.Result, err)
 	}
-	n.told(s, dead, raised)
+	n.reportDead(s, dead, raised)
 	return nil
 }
 
-// told tells others of a notification that is DEAD.
-func (n *Notifier) told(s alert.Setting, dead, raised bool) {
+// reportDead tells others of a notification that is DEAD.
+func (n *Notifier) reportDead(s alert.Setting, dead, raised bool) {
 	if !dead {
 		return
 	}
@@ -201,14 +218,13 @@ func (n *Notifier) told(s alert.Setting, dead, raised bool) {
 
 // signals are the evidence that a notification is DEAD, one for each rule that asks for it.
 func (n *Notifier) signals(ctx context.Context, s alert.Setting, dead alert.Notification) ([]rules.Signal, error) {
-	settings, err := n.Settings.AlertSettings(ctx, []alert.Kind{alert.KindRule}, maxRules)
+	settings, err := n.Settings.AlertSettings(ctx, []alert.Kind{alert.KindRule}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	var out []rules.Signal
-	for _, setting := range settings {
-		r, err := alert.Read[alert.Rule](setting)
-		if err == nil && r.Enabled && r.Type == alert.DeliveryFailed {
+	for _, r := range ruleset.InOrder(ruleset.Read[alert.Rule](settings, alert.KindRule, nil)) {
+		if r.Enabled && r.Type == alert.DeliveryFailed {
 			out = append(out, rules.NotDelivered(r, s.Head, dead.ID, dead.Why, dead.UpdateTime))
 		}
 	}
@@ -226,11 +242,11 @@ func (n *Notifier) close(ctx context.Context, d alert.Notification, state alert.
 	exists := err == nil
 	var signals []rules.Signal
 	if dead && exists {
-		told, err := n.Notifications.ToldAlerts(ctx, d.ID, alert.MaxMessageAlerts)
+		told, err := n.Notifications.Contents(ctx, d.ID, alert.MaxMessageAlerts)
 		if err != nil {
 			return err
 		}
-		if !aboutChannels(compose(d, told, nil)) {
+		if !aboutChannels(compose(d, told, nil, "")) {
 			if signals, err = n.signals(ctx, s, d); err != nil {
 				return err
 			}
@@ -251,7 +267,7 @@ func (n *Notifier) close(ctx context.Context, d alert.Notification, state alert.
 		return fmt.Errorf("close the notification %s: %w", d.ID, err)
 	}
 	if exists {
-		n.told(s, dead, raised)
+		n.reportDead(s, dead, raised)
 	}
 	return nil
 }

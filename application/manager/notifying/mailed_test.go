@@ -109,7 +109,9 @@ func read(r io.Reader) (l letter, err error) {
 
 // Delivered and NotificationDead implement notifying.Metrics.
 func (*office) Delivered(string, string) {}
-func (*office) NotificationDead(string)  {}
+
+func (*office) NotificationDelay(string, time.Duration) {}
+func (*office) NotificationDead(string)                 {}
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
@@ -130,7 +132,7 @@ func newOffice(t *testing.T) *office {
 	o.port = l.Addr().(*net.TCPAddr).Port
 	o.channels = notify.New(o.Clock, notify.Settings{Guard: notifytest.Loopback(), Timeout: 30 * time.Second})
 	t.Cleanup(o.channels.Close)
-	renderer, err := template.New(o.Clock, time.UTC)
+	renderer, err := template.New(o.Clock, time.UTC, notify.DialectOf)
 	require.NoError(t, err)
 	o.notifier = notifying.New(notifying.Deps{
 		Store: o.Store, Notifications: o.Store, Settings: o.Store,

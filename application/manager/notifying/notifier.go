@@ -19,6 +19,8 @@ import (
 const Interval = 2 * time.Second
 
 const (
+	// fullLook is how many notifications a look finds, at least, behind which there may be others.
+	fullLook = 8
 	// oldInterval is how often it looks for notifications that are too old.
 	oldInterval = time.Minute
 	// oldBatch bounds how many of them a turn closes.
@@ -31,10 +33,12 @@ const (
 type Deps struct {
 	Store         repository.Store
 	Notifications repository.Notifications
-	Settings      Settings
+	Settings      repository.AlertSettings
 	Open          OpenChannel
 	Config        ReadConfig
 	Renderer      Renderer
+	// PublicURL is where people find the console; "" makes no links.
+	PublicURL string
 	// Clock measures what this node does; StoreClock is the time that nodes share.
 	Clock      clock.Clock
 	StoreClock clock.StoreClock
@@ -145,9 +149,6 @@ func (n *Notifier) look(ctx, sending context.Context) error {
 		n.former, n.swept = "", now
 	}
 	if now := n.Clock.Monotonic(); now-n.looked >= oldInterval {
-		if err := n.Notifications.HastenNotifications(ctx, n.StoreClock.Now()); err != nil {
-			return fmt.Errorf("hasten notifications from before the clock was set back: %w", err)
-		}
 		if err := n.giveUp(ctx); err != nil {
 			return err
 		}
@@ -158,13 +159,13 @@ func (n *Notifier) look(ctx, sending context.Context) error {
 		if free <= 0 {
 			return nil
 		}
-		// Those that this node has just begun may still be in the list, and those that others may send.
+		// Messages that this node has just begun may still be in the list, and messages that others may send.
 		limit := free + running + min(len(n.leases), maxSeen)
 		due, err := n.Notifications.DueNotifications(ctx, n.StoreClock.Now(), closed, limit)
 		if err != nil {
 			return fmt.Errorf("read notifications that are due: %w", err)
 		}
-		begun := 0
+		begun, known := 0, n.gates.known()
 		for _, d := range due {
 			if !n.mayTake(d) || !n.gates.enter(d, n.Clock.Monotonic()) {
 				continue
@@ -172,7 +173,8 @@ func (n *Notifier) look(ctx, sending context.Context) error {
 			begun++
 			n.sends.Go(func() { n.send(sending, d) })
 		}
-		if len(due) < limit || begun == 0 {
+		// Of channels that were met here for the first time the next look knows whether they take more.
+		if len(due) < min(limit, fullLook) || begun == 0 && n.gates.known() == known {
 			return nil
 		}
 	}
@@ -181,7 +183,14 @@ func (n *Notifier) look(ctx, sending context.Context) error {
 // send sends one notification, and has the loop look for what it held back.
 func (n *Notifier) send(ctx context.Context, d alert.Notification) {
 	err := batch.Guard(func() error { return n.deliver(ctx, d) })
-	n.gates.leave(d)
+	slower, faster := n.gates.leave(d, n.Clock.Monotonic())
+	switch {
+	case slower:
+		n.Logger.Warn("a channel of alerts takes long for a message, and gets few at once", "channel", d.ChannelID,
+			"group", d.ChannelGroup, "over", slowAfter, "atOnce", perSlowChannel)
+	case faster:
+		n.Logger.Info("a channel of alerts is fast again", "channel", d.ChannelID, "group", d.ChannelGroup)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			n.Logger.Error("a notification could not be sent; it is tried again", "notification", d.ID, "error", err)

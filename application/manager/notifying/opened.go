@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // maxOpened bounds the channels that are kept open.
@@ -70,16 +74,12 @@ func (c *channels) openNew(s alert.Setting) (*alert.Channel, Channel, error) {
 	return of, channel, nil
 }
 
-const (
-	// textsFor is how long routes and templates are kept: an edit holds a little later.
-	textsFor = 2 * time.Second
-	// maxTexts bounds how many of them are read.
-	maxTexts = 5000
-)
+// textsFor is how long routes and templates are kept: an edit holds a little later.
+const textsFor = 2 * time.Second
 
 // texts keeps routes and templates for a moment: a burst of messages asks once.
 type texts struct {
-	settings Settings
+	settings repository.AlertSettings
 	clock    clock.Clock
 	logger   *slog.Logger
 
@@ -89,12 +89,12 @@ type texts struct {
 	templates map[string]*alert.Template
 }
 
-func newTexts(s Settings, c clock.Clock, l *slog.Logger) *texts {
+func newTexts(s repository.AlertSettings, c clock.Clock, l *slog.Logger) *texts {
 	return &texts{settings: s, clock: c, logger: l, read: -textsFor}
 }
 
 // of returns the labels by which the route of a notification groups, and its template in a
-// language. What is not known, or cannot be read, is left to the product: a message does
+// language. A template that is not known, or cannot be read, is left to the product: a message does
 // not wait for its form.
 func (t *texts) of(ctx context.Context, n alert.Notification, language string) (groupBy []string, c alert.Content) {
 	if n.RouteID == "" && n.TemplateID == "" {
@@ -103,7 +103,7 @@ func (t *texts) of(ctx context.Context, n alert.Notification, language string) (
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now := t.clock.Monotonic(); now-t.read >= textsFor {
-		all, err := t.settings.AlertSettings(ctx, []alert.Kind{alert.KindRoute, alert.KindTemplate}, maxTexts)
+		all, err := t.settings.AlertSettings(ctx, []alert.Kind{alert.KindRoute, alert.KindTemplate}, bounds.Settings)
 		if err != nil {
 			t.logger.Error("the routes and templates of alerts could not be read", "error", err)
 		} else {
@@ -118,17 +118,9 @@ func (t *texts) of(ctx context.Context, n alert.Notification, language string) (
 }
 
 func (t *texts) keep(all []alert.Setting) {
-	t.groupBy, t.templates = map[string][]string{}, map[string]*alert.Template{}
-	for _, s := range all {
-		switch s.Kind {
-		case alert.KindRoute:
-			if v, err := alert.Read[alert.Route](s); err == nil {
-				t.groupBy[s.ID] = v.GroupBy
-			}
-		case alert.KindTemplate:
-			if v, err := alert.Read[alert.Template](s); err == nil && s.Enabled {
-				t.templates[s.ID] = v
-			}
-		}
+	t.groupBy, t.templates = map[string][]string{}, ruleset.Read[alert.Template](all, alert.KindTemplate, nil)
+	maps.DeleteFunc(t.templates, func(_ string, v *alert.Template) bool { return !v.Enabled })
+	for id, v := range ruleset.Read[alert.Route](all, alert.KindRoute, nil) {
+		t.groupBy[id] = v.GroupBy
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/template"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -47,6 +48,10 @@ type post struct {
 	errors []error
 	// told is called before the alerts of a notification are read.
 	told func()
+	// leased is called when a lease is in the store, and its node does not know yet.
+	leased func()
+	// url is the address of the console.
+	url string
 }
 
 func newPost(t *testing.T, cfg persistence.Config) *post {
@@ -75,11 +80,21 @@ type seen struct {
 	p *post
 }
 
-func (s seen) ToldAlerts(ctx context.Context, id string, limit int) (alert.Told, error) {
+func (s seen) Contents(ctx context.Context, id string, limit int) (alert.Contents, error) {
 	if s.p.told != nil {
 		s.p.told()
 	}
-	return s.Store.ToldAlerts(ctx, id, limit)
+	return s.Store.Contents(ctx, id, limit)
+}
+
+func (s seen) BeginDelivery(ctx context.Context, read alert.Notification, node string, now time.Time) (
+	alert.Notification, bool, error,
+) {
+	n, ok, err := s.Store.BeginDelivery(ctx, read, node, now)
+	if s.p.leased != nil {
+		s.p.leased()
+	}
+	return n, ok, err
 }
 
 // line is a channel of a test; its configuration is its name.
@@ -98,6 +113,8 @@ func (l line) Send(_ context.Context, m alert.Message) alert.SendResult {
 
 func (p *post) Delivered(string, string) {}
 
+func (p *post) NotificationDelay(string, time.Duration) {}
+
 func (p *post) NotificationDead(string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +124,7 @@ func (p *post) NotificationDead(string) {
 // node is a notifier without a past.
 func (p *post) node(id string) *notifying.Notifier {
 	p.t.Helper()
-	renderer, err := template.New(p.clock, time.UTC)
+	renderer, err := template.New(p.clock, time.UTC, notify.DialectOf)
 	require.NoError(p.t, err)
 	return notifying.New(notifying.Deps{
 		Store: p.faults, Notifications: seen{p.store, p}, Settings: p.store,
@@ -115,7 +132,7 @@ func (p *post) node(id string) *notifying.Notifier {
 			return line{p, string(config)}, nil
 		},
 		Config:   func(s alert.Setting) (alert.ChannelConfig, error) { return alert.ChannelConfig(s.Sealed), nil },
-		Renderer: renderer, Clock: p.clock, StoreClock: storeclock.New(p.clock, nil), NodeID: id,
+		Renderer: renderer, PublicURL: p.url, Clock: p.clock, StoreClock: storeclock.New(p.clock, nil), NodeID: id,
 		Random: func() float64 { return 0 }, Metrics: p,
 		Raised: func() {
 			p.mu.Lock()
@@ -152,10 +169,7 @@ func head(id string) alert.Head {
 	return alert.Head{ID: id, Name: id, Enabled: true, Version: 1, CreateTime: noon, UpdateTime: noon}
 }
 
-func keep[T any, P interface {
-	*T
-	alert.Headed
-}](p *post, kind alert.Kind, v P,
+func keep[T any, P alert.Defined[T]](p *post, kind alert.Kind, v P,
 ) {
 	p.t.Helper()
 	s, err := alert.SettingOf[T, P](kind, v)

@@ -22,7 +22,7 @@ func (n *Notifier) Try(ctx context.Context, s alert.Setting) alert.SendResult {
 		Alerts: []alert.MessageAlert{{
 			ID: "test", Fingerprint: "test", Type: "TEST", Level: string(alert.Info), Status: string(alert.Firing),
 			Group: s.Group, Summary: "This is a test of the channel " + s.Name + ". Nothing is wrong.", Count: 1, StartTime: now,
-			Labels: map[string]string{"alertname": "TEST", "channel": s.Name},
+			Labels: map[string]string{"alertname": "TEST", "channel": s.Name}, Details: map[string]string{"channel": s.Name},
 		}},
 	}
 	if m.Content, err = n.Renderer.Render(ctx, c.Type, cmp.Or(c.Language, "en"), alert.Content{}, m); err != nil {

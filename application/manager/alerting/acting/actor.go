@@ -51,27 +51,14 @@ type Rights interface {
 	Allows(u entity.User, permission, group string) bool
 }
 
-// Ruleset reads a rule by its id.
-type Ruleset interface {
-	// AlertSetting: see repository.AlertSettings.
-	AlertSetting(ctx context.Context, kind alert.Kind, id string) (alert.Setting, error)
-}
-
-// AlertReader reads alerts and their jobs.
-type AlertReader interface {
-	// Alert and AlertJobs: see repository.Alerts.
-	Alert(ctx context.Context, id string) (*alert.Alert, error)
-	AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error)
-}
-
 // ActorDeps are the parts of an Actor.
 type ActorDeps struct {
 	Actions repository.AlertActions
-	Alerts  AlertReader
-	Rules   Ruleset
+	Alerts  repository.Alerts
+	Rules   repository.AlertSettings
 	Rights  Rights
 	Doer    Doer
-	// Audit keeps who did what. What it cannot keep is told in the log.
+	// Audit keeps who did what. An action that it cannot keep is told in the log.
 	Audit  func(ctx context.Context, e entity.AuditEntry) error
 	Clock  clock.StoreClock
 	Logger *slog.Logger
@@ -128,7 +115,7 @@ type order struct {
 // one judges an action, and does it. It reports whether the action is over.
 func (r *Actor) one(ctx context.Context, a alert.Action) (bool, error) {
 	o := &order{Action: a}
-	refusal, err := r.judge(ctx, o)
+	refusal, err := r.refusal(ctx, o)
 	if err != nil && r.Clock.Now().Sub(a.CreateTime) >= alert.ActionFor {
 		return r.conclude(ctx, o, alert.ActionFailed, &refused{"failed", err.Error()})
 	}
@@ -159,7 +146,8 @@ func (r *Actor) one(ctx context.Context, a alert.Action) (bool, error) {
 		if _, err := r.Actions.EndAction(ctx, r.done(o, nil)); err != nil {
 			return false, err
 		}
-		return true, r.record(ctx, o, 200, "", "")
+		r.record(ctx, o, 200, "", "")
+		return true, nil
 	case errors.Is(err, errTaken):
 		return true, nil
 	case errors.As(err, &wrong) && wrong.Kind != apperror.KindUnavailable && wrong.Kind != apperror.KindTooMany:
@@ -227,7 +215,8 @@ func (r *Actor) conclude(ctx context.Context, o *order, state alert.ActionState,
 	if err != nil || !ended {
 		return false, err
 	}
-	return true, r.record(ctx, o, 409, why.code, why.text)
+	r.record(ctx, o, 409, why.code, why.text)
+	return true, nil
 }
 
 // look reads the refusals for want of rights, so that they are shown for a while.
@@ -262,7 +251,7 @@ func (r *Actor) Trouble() (reason string, blocks bool) {
 }
 
 // record keeps an entry of the audit log that names the rule.
-func (r *Actor) record(ctx context.Context, o *order, status int, code, text string) error {
+func (r *Actor) record(ctx context.Context, o *order, status int, code, text string) {
 	rule := map[string]string{"id": o.RuleID}
 	if o.rule != nil {
 		rule["name"] = o.rule.Name
@@ -278,5 +267,4 @@ func (r *Actor) record(ctx context.Context, o *order, status int, code, text str
 		r.Logger.Error("the audit entry of an action of an alert rule could not be kept", "rule", o.RuleID,
 			"alert", o.AlertID, "action", o.Kind, "error", err)
 	}
-	return nil
 }

@@ -95,7 +95,7 @@ func (d *desk) actor(h *hands) *acting.Actor {
 // acts fires an alert of a rule with actions, and plans them.
 func (d *desk) acts(actions ...alert.RuleAction) *alert.Alert {
 	d.T.Helper()
-	d.Rule(alert.JobFailed, func(r *alert.Rule) { r.Actions, r.EditorID = actions, "ann" })
+	d.Rule(alert.JobFailed, func(r *alert.Rule) { r.Actions, r.EditorID, r.Group = actions, "ann", "default" })
 	a := d.Fail("settle")
 	d.Plan()
 	return a
@@ -104,9 +104,9 @@ func (d *desk) acts(actions ...alert.RuleAction) *alert.Alert {
 // actionsOf are the actions of an alert, as state, code and result.
 func (d *desk) actionsOf(a *alert.Alert) (out []string) {
 	d.T.Helper()
-	found, err := d.Store.ActionsOf(d.T.Context(), a.ID)
+	found, err := d.Store.ActionsOfAlerts(d.T.Context(), []string{a.ID})
 	require.NoError(d.T, err)
-	for _, action := range found {
+	for _, action := range found[a.ID] {
 		out = append(out, fmt.Sprint(action.State, " ", action.Code))
 	}
 	return out
@@ -128,10 +128,10 @@ func TestActionsAreDoneOnceAndAudited(t *testing.T) {
 		"run " + other.ID + ` {"mode":"repair"} {Ann alert rule rule-job_failed}`,
 	}, h.did)
 	require.Equal(t, []string{"DONE ", "DONE ", "DONE "}, d.actionsOf(a))
-	found, err := d.Store.ActionsOf(t.Context(), a.ID)
+	found, err := d.Store.ActionsOfAlerts(t.Context(), []string{a.ID})
 	require.NoError(t, err)
-	require.Equal(t, "run-1", found[2].Result)
-	require.Equal(t, "ann", found[2].Editor)
+	require.Equal(t, "run-1", found[a.ID][2].Result)
+	require.Equal(t, "ann", found[a.ID][2].Editor)
 	require.Len(t, h.audit, 3)
 	for _, e := range h.audit {
 		require.Equal(t, 200, e.Status)
@@ -184,6 +184,9 @@ func TestWhatAnActionMustNotDo(t *testing.T) {
 			d.edit(func(r *alert.Rule) {})
 		}, alert.RefusedChanged},
 		"the alert is over": {func(d *desk, _ *hands, a *alert.Alert) { d.Resolve(a) }, alert.RefusedResolved},
+		"its job has left the group of the rule": {func(d *desk, _ *hands, a *alert.Alert) {
+			d.Change(t, a.JobID, func(j *entity.Job) { j.Group, j.Version = "other", j.Version+1 })
+		}, alert.RefusedNoTarget},
 		"the service refuses": {func(_ *desk, h *hands, _ *alert.Alert) {
 			h.fail = apperror.Conflict("not_final", "the execution is still RUNNING")
 		}, "not_final"},
@@ -252,6 +255,26 @@ func TestARuleActsTenTimesAnHour(t *testing.T) {
 	require.Len(t, h.did, 11)
 }
 
+// An action that is tried again counts once among the ten.
+func TestAnActionThatIsTriedAgainCountsOnce(t *testing.T) {
+	d, h := newDesk(t), &hands{fail: apperror.Unavailable(errors.New("away"))}
+	d.Rule(alert.JobFailed, func(r *alert.Rule) {
+		r.Actions, r.EditorID = []alert.RuleAction{{Kind: alert.ActionPauseJob}}, "ann"
+	})
+	for i := range alert.MaxActionsPerHour {
+		d.End(d.Add(t, enginetest.Job(fmt.Sprint("job", i), nil)), entity.StatusFailed)
+	}
+	d.Evaluate()
+	d.Plan()
+	_, err := d.actor(h).RunOnce(t.Context())
+	require.Error(t, err)
+	d.Clock.Advance(time.Minute)
+	h.fail = nil
+	_, err = d.actor(h).RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Len(t, h.did, alert.MaxActionsPerHour)
+}
+
 // A rule that runs a job does not act when that job fails.
 func TestARuleDoesNotActOnWhatItHasStarted(t *testing.T) {
 	d, h := newDesk(t), &hands{}
@@ -267,4 +290,24 @@ func TestARuleDoesNotActOnWhatItHasStarted(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, h.did)
 	require.Equal(t, []string{"REFUSED loop", "REFUSED loop"}, d.actionsOf(d.One()))
+}
+
+// It does not repeat a run that it has started either, where that run is but the latest evidence of an alert.
+func TestARuleDoesNotRepeatWhatItHasStarted(t *testing.T) {
+	d, h := newDesk(t), &hands{}
+	other := d.Add(t, enginetest.Job("repair", nil))
+	d.acts(alert.RuleAction{Kind: alert.ActionRunJob, JobID: other.ID}, alert.RuleAction{Kind: alert.ActionRetry})
+	_, err := d.actor(h).RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Len(t, h.did, 2)
+	d.Clock.Advance(time.Minute)
+	a := d.Fail("another")
+	former := a.Seq
+	a.LastExecutionID, a.Seq = "run-1", former+1
+	d.Put(a, former)
+	d.Plan()
+	_, err = d.actor(h).RunOnce(t.Context())
+	require.NoError(t, err)
+	require.Len(t, h.did, 2)
+	require.Equal(t, []string{"REFUSED loop", "REFUSED loop"}, d.actionsOf(a))
 }

@@ -16,6 +16,7 @@ import (
 	manager "github.com/platform-scheduler/platform-scheduler/application/manager/alerting"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/planning"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -24,6 +25,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 )
 
 // Desk is a node with what evaluators read; each call of Leader is a new one.
@@ -32,8 +34,12 @@ type Desk struct {
 	T *testing.T
 	// State is what level rules see; nil: the store.
 	State *alerting.State
+	// Language is that of expressions; nil: the real one.
+	Language alerting.Expressions
 	// Plans are what level rules ask for plans; nil: the store.
-	Plans levels.Plans
+	Plans repository.JobPlanReader
+	// Book is told of what is set aside; nil is nobody.
+	Book *aside.Recorder
 	// Woken is how often those who send were woken.
 	Woken int
 }
@@ -44,37 +50,33 @@ func New(t *testing.T) *Desk {
 	return &Desk{Node: enginetest.New(t, enginetest.Options{}), T: t}
 }
 
-// Look implements manager.Looker.
-func (d *Desk) Look(context.Context, levels.Ask) (*alerting.State, error) {
-	st := *d.State
-	return &st, nil
-}
-
 // Leader is an evaluator without a past, over a store.
 func (d *Desk) Leader(store repository.Store) *manager.Evaluator {
-	var looker manager.Looker = d
-	if d.State == nil {
-		looker = levels.NewStoreLooker(levels.StoreLookerDeps{
-			Plans: cmp.Or[levels.Plans](d.Plans, d.Store), Claims: d.Store, Nodes: d.Store, Troubles: d.Store,
-			Groups: d.Store, Alerts: d.Store,
-			Ends: d.Store.Statistics, Clock: d.Clock, Grace: alerting.Grace(time.Second, 3*time.Second),
-		})
+	look := levels.NewStoreLooker(levels.StoreLookerDeps{
+		Plans: cmp.Or[repository.JobPlanReader](d.Plans, d.Store), Claims: d.Store, Nodes: d.Store, Troubles: d.Store,
+		Groups: d.Store, Alerts: d.Store,
+		Ends: d.Store.Statistics, Clock: d.Clock, Grace: alerting.Grace(time.Second, 3*time.Second),
+	}).Look
+	if d.State != nil {
+		look = func(context.Context, levels.Ask) (*alerting.State, error) {
+			st := *d.State
+			return &st, nil
+		}
 	}
 	return manager.NewEvaluator(manager.Deps{
-		Store: store, Alerts: d.Store, Settings: d.Store, Events: d.Store, Runs: d.Store.Executions, Looker: looker,
-		Expressions: expression.Language{}, Zone: time.UTC,
-		Facts: manager.StoreFacts{
-			StatisticsReader: d.Store.Statistics, BaselineReader: d.Store.Statistics, Executions: d.Store.Executions,
-		},
-		Clock: d.Clock, Wake: func() { d.Woken++ }, Logger: slog.New(slog.DiscardHandler),
+		Store: store, Alerts: d.Store, Settings: d.Store, Events: d.Store, Runs: d.Store.Executions, Look: look,
+		Expressions: cmp.Or[alerting.Expressions](d.Language, expression.Language{}), Zone: time.UTC,
+		Executions: d.Store.Executions, Sums: d.Store.Statistics, Baselines: d.Store.Statistics,
+		Suspensions: d.Store, Clock: d.Clock, Machine: d.Clock, Aside: d.Book, Wake: func() { d.Woken++ },
+		Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
 // Planning is a planner without a past, over a store.
 func (d *Desk) Planning(store repository.Store) *planning.Planner {
 	return planning.New(planning.Deps{
-		Store: store, Alerts: d.Store, Settings: d.Store, Clock: d.Clock, Wake: func() { d.Woken++ },
-		Logger: slog.New(slog.DiscardHandler),
+		Store: store, Alerts: d.Store, Settings: d.Store, Clock: d.Clock, Asides: d.Store, Aside: d.Book,
+		Reach: notify.ReachOf, Wake: func() { d.Woken++ }, Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -100,10 +102,7 @@ func (d *Desk) Plan() {
 }
 
 // Set stores what somebody has defined.
-func Set[T any, P interface {
-	*T
-	alert.Headed
-}](d *Desk, kind alert.Kind, v P) {
+func Set[T any, P alert.Defined[T]](d *Desk, kind alert.Kind, v P) {
 	d.T.Helper()
 	s, err := alert.SettingOf[T, P](kind, v)
 	require.NoError(d.T, err)
@@ -145,14 +144,18 @@ func (d *Desk) End(job *entity.Job, status entity.Status, change ...func(e *enti
 		if err := tx.Executions.Insert(ctx, []*entity.Execution{e}); err != nil || status == entity.StatusSuccess {
 			return err
 		}
-		return AddEvent(ctx, tx, e)
+		return addEvent(ctx, tx, e, job)
 	})
 	return e
 }
 
-// AddEvent adds the event of an end.
+// AddEvent adds the event of an end, by a node that does not hold the job.
 func AddEvent(ctx context.Context, tx repository.Tx, e *entity.Execution) error {
-	final := event.Final(e, e.UpdateTime)
+	return addEvent(ctx, tx, e, nil)
+}
+
+func addEvent(ctx context.Context, tx repository.Tx, e *entity.Execution, job *entity.Job) error {
+	final := event.Final(e, job, e.UpdateTime)
 	final.Readers = entity.EventReaders{Rules: true}
 	return tx.Records.AddEvents(ctx, []entity.Event{final})
 }

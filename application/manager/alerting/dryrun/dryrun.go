@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/fires"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/series"
 )
 
 // The bounds of a dry run.
@@ -25,8 +25,10 @@ const (
 	MaxExecutions = 20_000
 	// MaxAlerts is how many alerts it tells one by one.
 	MaxAlerts = 200
-	// MaxTime is how long it reads.
+	// MaxTime is how long it reads and judges.
 	MaxTime = 10 * time.Second
+	// checkEvery is the number of items between two checks whether it has to end.
+	checkEvery = 100
 	// maxMetrics is how many rows of time series it looks at.
 	maxMetrics = 100_000
 	// page is how many executions one statement reads.
@@ -35,34 +37,23 @@ const (
 
 // Runs reads executions.
 type Runs interface {
+	fires.Rows
 	// List: see repository.ExecutionReader.
 	List(ctx context.Context, f repository.ExecutionFilter, p repository.Page) ([]*entity.Execution, string, error)
-}
-
-// Jobs reads what rules ask of jobs.
-type Jobs interface {
-	// AlertJobs: see repository.Alerts.
-	AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error)
-}
-
-// Metrics reads time series.
-type Metrics interface {
-	// ReadMetrics: see repository.MetricRows.
-	ReadMetrics(ctx context.Context, q repository.MetricQuery) ([]series.Row, error)
 }
 
 // Deps are the parts of a Runner.
 type Deps struct {
 	Runs        Runs
-	Jobs        Jobs
-	Metrics     Metrics
+	Jobs        repository.Alerts
+	Metrics     repository.MetricRows
 	Expressions alerting.Expressions
 	Clock       clock.StoreClock
 	// Zone is that of hours and weekdays of baselines.
 	Zone *time.Location
 	// Grace is how late a fire may be.
 	Grace time.Duration
-	// MaxTime is how long it reads; zero is the constant of that name.
+	// MaxTime is how long it reads and judges; zero is the constant of that name.
 	MaxTime time.Duration
 }
 
@@ -79,8 +70,8 @@ func New(d Deps) *Runner {
 
 // Report is what a rule would have done.
 type Report struct {
-	// From and To are the range that was looked at. From is later than asked for where the
-	// bounds were reached.
+	// From and To are the range that the dry run has read. Where it reached its bounds, From is later, or To earlier, than
+	// the caller asked for.
 	From, To time.Time
 	// Alerts are the first MaxAlerts episodes that there would have been, the oldest first,
 	// each as it would stand at To, with its times and evidence. Total is how many there
@@ -98,7 +89,7 @@ type Report struct {
 	Notes []string
 }
 
-// errTime ends the reads of a dry run that has taken too long.
+// errTime ends a dry run that has taken too long.
 var errTime = errors.New("the dry run has used up its time")
 
 // DryRun says what a valid rule would have raised in [from, to). It looks at the runs that
@@ -119,9 +110,13 @@ func (r *Runner) DryRun(ctx context.Context, rule *alert.Rule, from, to time.Tim
 	if own.ID == "" {
 		own.ID = "dry-run"
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, r.MaxTime, errTime)
 	defer cancel()
-	p := &past{Runner: r, rule: &own, report: &Report{From: from, To: to}}
+	p := &past{
+		Runner: r, rule: &own, report: &Report{From: from, To: to}, caller: caller,
+		fires: fires.NewReader(r.Runs, fires.NewBudget(), now),
+	}
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
@@ -133,8 +128,12 @@ type past struct {
 	*Runner
 	rule   *alert.Rule
 	report *Report
+	// caller ends with the call, not with the time of the dry run.
+	caller context.Context //nolint:containedctx // one dry run is one call
 	// jobs are those of the executions that the rule sees.
 	jobs map[string]alerting.Job
+	// fires are what the rule asks for of their past, read as rules of the present read it.
+	fires *fires.Reader
 	// execs are the executions of these jobs in the order in which they ended.
 	execs []*entity.Execution
 	// episodes are all of them by their ids, in the order in which they opened; latest is
@@ -146,6 +145,22 @@ type past struct {
 
 func (p *past) note(format string, args ...any) {
 	p.report.Notes = append(p.report.Notes, fmt.Sprintf(format, args...))
+}
+
+// goesOn reports whether there is time to judge the next item, which is number i. An error means that the caller is
+// gone. When the time is over, the report ends at the moment of the item.
+func (p *past) goesOn(ctx context.Context, i int, at time.Time) (bool, error) {
+	if i%checkEvery != 0 || ctx.Err() == nil {
+		return true, nil
+	}
+	if !errors.Is(context.Cause(ctx), errTime) {
+		return false, ctx.Err()
+	}
+	p.report.Truncated = true
+	if at.After(p.report.From) && at.Before(p.report.To) {
+		p.report.To = at
+	}
+	return false, nil
 }
 
 func (p *past) run(ctx context.Context) error {

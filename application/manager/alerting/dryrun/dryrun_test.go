@@ -29,6 +29,8 @@ type desk struct {
 	// slow makes each read take so long.
 	slow    func(ctx context.Context) error
 	maxTime time.Duration
+	// language compiles expressions; nil: that of the product.
+	language alerting.Expressions
 }
 
 func newDesk(t *testing.T) *desk {
@@ -50,9 +52,17 @@ func (d *desk) List(ctx context.Context, f repository.ExecutionFilter, p reposit
 	return d.Store.Executions.List(ctx, f, p)
 }
 
+// Outcomes implements dryrun.Runs.
+func (d *desk) Outcomes(ctx context.Context, jobID, before string, limit int) ([]*entity.Execution, error) {
+	return d.Store.Executions.Outcomes(ctx, jobID, before, limit)
+}
+
 func (d *desk) runner() *dryrun.Runner {
+	if d.language == nil {
+		d.language = expression.Language{}
+	}
 	return dryrun.New(dryrun.Deps{
-		Runs: d, Jobs: d.Store, Metrics: d.Store, Expressions: expression.Language{}, Clock: d.Clock, Zone: time.UTC,
+		Runs: d, Jobs: d.Store, Metrics: d.Store, Expressions: d.language, Clock: d.Clock, Zone: time.UTC,
 		Grace: 30 * time.Second, MaxTime: d.maxTime,
 	})
 }
@@ -122,7 +132,7 @@ func TestFailuresOfThePast(t *testing.T) {
 	require.Empty(t, d.dry(alert.JobFailed, func(r *alert.Rule) { r.Group = "risk" }).Alerts)
 }
 
-// What happened before the range counts for a rate, and raises nothing.
+// An end before the range counts for a rate, and raises nothing.
 func TestARangeRaisesOnlyWhatLiesInIt(t *testing.T) {
 	d := newDesk(t)
 	for range 6 {
@@ -290,7 +300,7 @@ func TestADryRunIsBounded(t *testing.T) {
 		}
 		return nil
 	}
-	d.maxTime = 3 * time.Second // the first page is read by then, and the second never
+	d.maxTime = 6 * time.Second // the first page is read by then, and the second never
 	r, err = d.runner().DryRun(t.Context(), rule, now, d.Clock.Now())
 	require.NoError(t, err)
 	require.True(t, r.Truncated)
@@ -300,4 +310,57 @@ func TestADryRunIsBounded(t *testing.T) {
 	cancel()
 	_, err = d.runner().DryRun(ctx, rule, now, d.Clock.Now())
 	require.Error(t, err, "the caller has gone")
+}
+
+// asked is a condition, and the language that compiles to it, that does something each time.
+type asked struct {
+	alerting.Condition
+	n    int
+	each func(n int)
+}
+
+func (a *asked) Compile(string) (alerting.Condition, []alerting.ExpressionProblem) { return a, nil }
+
+func (a *asked) Uses(string) bool { return false }
+
+func (a *asked) Holds(*alerting.Facts) (bool, int64, error) {
+	a.n++
+	a.each(a.n)
+	return true, 1, nil
+}
+
+// The time of a dry run also bounds its evaluation, and it ends with its caller.
+func TestADryRunJudgesNoLongerThanItMay(t *testing.T) {
+	d := newDesk(t)
+	for range 450 {
+		d.past(entity.StatusFailed, nil)
+	}
+	rule := &alert.Rule{Head: alert.Head{Name: "x"}, Type: alert.Expression, Expression: "x", Level: alert.Warning}
+	to := d.Clock.Now().Add(time.Minute)
+	d.Clock.Advance(time.Minute)
+	d.maxTime = 5 * time.Second
+	slow := &asked{each: func(n int) {
+		if n == 150 {
+			time.Sleep(d.maxTime + 500*time.Millisecond) // the context ends a moment after its time
+		}
+	}}
+	d.language = slow
+	r, err := d.runner().DryRun(t.Context(), rule, enginetest.Noon, to)
+	require.NoError(t, err)
+	require.True(t, r.Truncated)
+	require.Equal(t, 200, r.Evidence, "it looks at the time after each hundred")
+	require.Equal(t, 200, slow.n)
+	require.Less(t, r.To.Unix(), to.Unix(), "it says until when it has looked")
+
+	ctx, leave := context.WithCancel(t.Context())
+	d.maxTime = time.Hour
+	left := &asked{each: func(n int) {
+		if n == 50 {
+			leave()
+		}
+	}}
+	d.language = left
+	_, err = d.runner().DryRun(ctx, rule, enginetest.Noon, to)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 100, left.n)
 }

@@ -2,48 +2,35 @@ package dryrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/fires"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/baseline"
 )
 
-// history is what a job has done, as far as it was read.
-type history struct {
-	// runs are the newest first.
-	runs  []alerting.Run
-	execs []*entity.Execution
+// enoughOf answers what the fires of a job were at a moment, as far as a question needs them. It
+// is false where the bounds of the dry run were reached.
+func (p *past) enoughOf(ctx context.Context, q fires.Question) (alerting.Past, bool, error) {
+	found, err := p.fires.Before(ctx, q)
+	if errors.Is(err, fires.ErrLater) || err != nil && errors.Is(context.Cause(ctx), errTime) {
+		p.report.Truncated = true
+		return found, false, nil
+	}
+	return found, err == nil, err
 }
 
-func (p *past) histories() map[string]*history {
-	out := map[string]*history{}
+// expect tells of all ends that will be asked about.
+func (p *past) expect() {
 	for _, e := range p.execs {
-		h := out[e.JobID]
-		if h == nil {
-			h = &history{}
-			out[e.JobID] = h
+		if at := ended(e); !at.IsZero() {
+			p.fires.Expect(e.JobID, e.ID, at)
 		}
-		h.execs = append(h.execs, e)
 	}
-	for _, h := range out {
-		h.runs = alerting.RunsOf(h.execs)
-	}
-	return out
-}
-
-// until are the runs that had ended by a moment, the newest first.
-func (h *history) until(at time.Time) []alerting.Run {
-	i, _ := slices.BinarySearchFunc(h.runs, at, func(r alerting.Run, at time.Time) int {
-		if r.At.After(at) {
-			return -1
-		}
-		return 1
-	})
-	return h.runs[i:]
 }
 
 // lookBack is how far before the range a type looks.
@@ -61,7 +48,7 @@ func (p *past) lookBack() time.Duration {
 
 // ends asks the rule about each end of the range.
 func (p *past) ends(ctx context.Context) error {
-	judge := p.judgeEnd
+	judge := p.evaluateEnd
 	if p.rule.Type == alert.Expression {
 		condition, problems := p.Expressions.Compile(p.rule.Expression)
 		if len(problems) > 0 {
@@ -72,15 +59,33 @@ func (p *past) ends(ctx context.Context) error {
 	if err := p.read(ctx, p.lookBack()); err != nil {
 		return err
 	}
-	all := p.histories()
-	for _, e := range p.execs {
+	p.expect()
+	known := true
+	for i, e := range p.execs {
 		at := ended(e)
+		if more, err := p.goesOn(ctx, i, at); !more {
+			if err != nil {
+				return err
+			}
+			break
+		}
 		if at.IsZero() || !at.Before(p.report.To) {
 			continue
 		}
-		job, runs := p.jobs[e.JobID], all[e.JobID].until(at)
+		job := p.jobs[e.JobID]
+		var before alerting.Past
+		var err error
+		if known {
+			before, known, err = p.before(ctx, e, at)
+		}
+		if err != nil {
+			return err
+		}
+		if !known {
+			break // later ends are not evaluated
+		}
 		// Ends before the range teach what is usual, and raise nothing.
-		s, found := judge(job, e, runs)
+		s, found := judge(job, e, before)
 		if !p.inside(at) {
 			continue
 		}
@@ -88,7 +93,9 @@ func (p *past) ends(ctx context.Context) error {
 		case found:
 			p.happened(s)
 		case e.Status == entity.StatusSuccess:
-			p.recovered(job, runs, at)
+			if known, err = p.recovered(ctx, job, at); err != nil {
+				return err
+			}
 		}
 	}
 	p.expireAll()
@@ -102,42 +109,63 @@ func endOf(e *entity.Execution) alerting.End {
 	}
 }
 
-func (p *past) judgeEnd(job alerting.Job, e *entity.Execution, runs []alerting.Run) (alerting.Signal, bool) {
-	if n := alerting.NeedsRuns(p.rule); n < len(runs) {
-		runs = runs[:n]
+// before are the fires up to an end in the range, where the rule asks for them.
+func (p *past) before(ctx context.Context, e *entity.Execution, at time.Time) (alerting.Past, bool, error) {
+	n := alerting.NeedsRuns(p.rule)
+	if n == 0 || !e.Status.Failed() || !p.inside(at) {
+		return alerting.Past{}, true, nil
 	}
-	return alerting.OnEnd(p.rule, job, endOf(e), runs)
+	end := endOf(e)
+	return p.enoughOf(ctx, fires.Question{
+		JobID: e.JobID, Moment: at, ExecutionID: e.ID, Fires: n,
+		Enough: func(runs []alerting.Run) bool { return alerting.EnoughRuns(p.rule, end, runs) },
+	})
+}
+
+func (p *past) evaluateEnd(job alerting.Job, e *entity.Execution, before alerting.Past) (alerting.Signal, bool) {
+	return alerting.OnEnd(p.rule, job, endOf(e), before)
 }
 
 // recovered ends the episodes of a job that a success ends. For a rule of type RECOVERED
-// it is the evidence itself: the run before the success failed.
-func (p *past) recovered(job alerting.Job, runs []alerting.Run, at time.Time) {
+// it is the evidence itself: the run before the success failed. It is false where the bounds
+// were reached.
+func (p *past) recovered(ctx context.Context, job alerting.Job, at time.Time) (bool, error) {
 	if p.rule.Type == alert.Recovered {
-		if len(runs) > 1 && runs[0].Status == entity.StatusSuccess && alerting.Failure(runs[1].Status) {
+		two := fires.Question{JobID: job.ID, Moment: at, Fires: 2, Enough: func([]alerting.Run) bool { return false }}
+		before, known, err := p.enoughOf(ctx, two)
+		if runs := before.Runs; known && len(runs) > 1 && runs[0].Status == entity.StatusSuccess &&
+			runs[1].Status.Failed() {
 			p.happened(alerting.RecoveryOf(p.rule, job, runs[0]))
 		}
-		return
+		return known, err
 	}
 	s := alerting.Signal{Rule: p.rule, Subject: job.ID}
 	fingerprint := s.Fingerprint()
 	p.expire(fingerprint, at)
-	if a := p.latest[fingerprint]; a != nil && a.Open() && !a.IsLevel() {
-		if run, yes := alerting.EndedBy(a, p.rule, runs); yes {
-			p.change(alerting.Ended(a, alert.ByRecovery, run.At, at))
-		}
+	a := p.latest[fingerprint]
+	if a == nil || !a.Open() || a.IsLevel() {
+		return true, nil
 	}
+	before, known, err := p.enoughOf(ctx, fires.Question{
+		JobID: job.ID, Moment: at, Fires: alerting.RunsToEnd(a, p.rule),
+		Enough: func(runs []alerting.Run) bool { return alerting.EnoughToEnd(a, p.rule, runs) },
+	})
+	if run, yes := alerting.EndedBy(a, p.rule, before.Runs); known && yes {
+		p.change(alerting.Ended(a, alert.ByRecovery, run.At, at))
+	}
+	return known, err
 }
 
 // expression judges ends by a condition. The statistics of the day and what is usual come
 // from the runs that were read.
-func (p *past) expression(c alerting.Condition) func(alerting.Job, *entity.Execution, []alerting.Run) (
+func (p *past) expression(c alerting.Condition) func(alerting.Job, *entity.Execution, alerting.Past) (
 	alerting.Signal, bool) {
 	days, usual := map[string]*day{}, map[string]*baseline.State{}
 	failed := false
 	if c.Uses(alerting.PartUsual) {
 		p.note("what is usual for a job is learned from the runs that were read")
 	}
-	return func(job alerting.Job, e *entity.Execution, _ []alerting.Run) (s alerting.Signal, found bool) {
+	return func(job alerting.Job, e *entity.Execution, _ alerting.Past) (s alerting.Signal, found bool) {
 		f := alerting.FactsOf(job, e)
 		if days[job.ID] == nil {
 			days[job.ID], usual[job.ID] = &day{map[int64]*alerting.DayFacts{}}, &baseline.State{}
@@ -148,7 +176,7 @@ func (p *past) expression(c alerting.Condition) func(alerting.Job, *entity.Execu
 			f.Usual = alerting.UsualOf(usual[job.ID], run.Start)
 			usual[job.ID].Learn(run)
 		}
-		s, found, err := alerting.OnExpression(p.rule, c, job, endOf(e), &f)
+		s, found, _, err := alerting.OnExpression(p.rule, c, job, endOf(e), &f)
 		if err != nil && !failed {
 			failed = true
 			p.note("the expression could not be evaluated for at least one end: %s", err)
@@ -173,7 +201,7 @@ func (d *day) add(e *entity.Execution) {
 	}
 	sum.Runs++
 	sum.Retries += e.RetryCount
-	if alerting.Failure(e.Status) {
+	if e.Status.Failed() {
 		sum.Failed++
 	}
 	sum.MeanMs += float64(e.Duration / time.Millisecond) // the sum, until it is asked for

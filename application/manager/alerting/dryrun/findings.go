@@ -19,7 +19,7 @@ func runOf(e *entity.Execution, zone *time.Location) (r baseline.Run, ok bool) {
 	}
 	return baseline.Run{
 		Start: e.StartTime.In(zone), Duration: e.Duration, Status: e.Status, Version: e.JobVersion,
-	}, e.Status == entity.StatusSuccess || alerting.Failure(e.Status)
+	}, e.Status == entity.StatusSuccess || e.Status.Failed()
 }
 
 // findings lets baselines learn the runs that were read, and judges those of the range.
@@ -28,9 +28,15 @@ func (p *past) findings(ctx context.Context) error {
 	if err := p.read(ctx, learnFrom); err != nil {
 		return err
 	}
-	all := p.histories()
+	p.expect()
 	states := map[string]*baseline.State{}
-	for _, e := range p.execs {
+	for i, e := range p.execs {
+		if more, err := p.goesOn(ctx, i, ended(e)); !more {
+			if err != nil {
+				return err
+			}
+			break
+		}
 		run, teaches := runOf(e, p.Zone)
 		if !teaches {
 			continue
@@ -40,7 +46,7 @@ func (p *past) findings(ctx context.Context) error {
 			state = &baseline.State{}
 			states[e.JobID] = state
 		}
-		found, unusual := state.Judge(run)
+		found, unusual := state.Evaluate(run)
 		state.Learn(run)
 		at := ended(e)
 		if !p.inside(at) {
@@ -57,7 +63,11 @@ func (p *past) findings(ctx context.Context) error {
 			}
 		}
 		if run.Status == entity.StatusSuccess {
-			p.recovered(job, all[e.JobID].until(at), at)
+			if known, err := p.recovered(ctx, job, at); err != nil {
+				return err
+			} else if !known {
+				break
+			}
 		}
 	}
 	p.expireAll()

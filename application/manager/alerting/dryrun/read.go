@@ -16,6 +16,8 @@ import (
 // read fetches the executions of the jobs that the rule sees, planned from so long before
 // the range until its end. It reads the newest first, and stops at the bounds.
 func (p *past) read(ctx context.Context, before time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.MaxTime/2, errTime) // the rest is for what the rule asks
+	defer cancel()
 	filters := []repository.ExecutionFilter{{}}
 	if ids := p.rule.Scope.JobIDs; len(ids) > 0 {
 		filters = filters[:0]
@@ -41,7 +43,7 @@ func (p *past) read(ctx context.Context, before time.Duration) error {
 		}
 	}
 	p.report.Executions = len(all)
-	return p.known(ctx, all)
+	return p.known(p.caller, all) //nolint:contextcheck // the time of the call, not that of this reading
 }
 
 // cut notes that the oldest executions were not read.
@@ -85,14 +87,14 @@ func (p *past) known(ctx context.Context, all []*entity.Execution) error {
 			ids = append(ids, e.JobID)
 		}
 	}
-	jobs, err := p.Jobs.AlertJobs(context.WithoutCancel(ctx), ids)
+	jobs, err := p.Jobs.AlertJobs(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("read the jobs of a dry run: %w", err)
 	}
 	p.jobs = map[string]alerting.Job{}
 	for id, j := range jobs {
 		if p.rule.Sees(id, j.Group, j.Labels) {
-			p.jobs[id] = alerting.Job{ID: id, Name: j.Name, Group: j.Group, Labels: j.Labels}
+			p.jobs[id] = alerting.Job{ID: id, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels}
 		}
 	}
 	for _, e := range all {

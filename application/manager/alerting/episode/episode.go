@@ -26,13 +26,6 @@ const (
 	heldPage = 500
 )
 
-// Alerts are the alerts that hold their fingerprints.
-type Alerts interface {
-	// HeldAlerts and HeldLevels: see repository.Alerts.
-	HeldAlerts(ctx context.Context, after string, limit int) ([]*alert.Alert, error)
-	HeldLevels(ctx context.Context, after string, limit int) ([]*alert.Alert, error)
-}
-
 // Window is behind which fingerprint the next look at held alerts begins, where these are too
 // many for one; nil is the first one. It is no state of a rule: who begins anew meets all of
 // them again.
@@ -40,7 +33,7 @@ type Window = atomic.Pointer[string]
 
 // Held reads the alerts that hold their fingerprints. Where they are more than a turn looks
 // at, these are all that are about levels, and of the others each turn takes the next ones.
-func Held(ctx context.Context, reader Alerts, at *Window) ([]*alert.Alert, error) {
+func Held(ctx context.Context, reader repository.Alerts, at *Window) ([]*alert.Alert, error) {
 	from := ""
 	if last := at.Load(); last != nil {
 		from = *last

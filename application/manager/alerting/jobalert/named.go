@@ -5,18 +5,22 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
+
+// Unknown is the code of a channel that is not there.
+const Unknown = "unknown_channel"
 
 // Channels are the groups of the channels that there are, by name; empty is all groups.
 type Channels map[string]string
 
 // Known reads the channels if one of the jobs names any; else it costs nothing.
-func Known(ctx context.Context, settings ruleset.Settings, jobs ...*entity.Job) (Channels, error) {
+func Known(ctx context.Context, settings repository.AlertSettings, jobs ...*entity.Job) (Channels, error) {
 	named := false
 	for _, job := range jobs {
 		for _, list := range job.Alerts.Lists() {
@@ -26,7 +30,7 @@ func Known(ctx context.Context, settings ruleset.Settings, jobs ...*entity.Job) 
 	if !named || settings == nil {
 		return nil, nil
 	}
-	found, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, ruleset.MaxSettings)
+	found, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("look up the channels that definitions name: %w", err)
 	}
@@ -49,7 +53,7 @@ func (known Channels) NotAllowed(job *entity.Job) (wrong []apperror.Field) {
 			f := apperror.Field{Field: fmt.Sprintf("alerts.%s[%d]", list.Field, i)}
 			switch shown := validation.Text(name, validation.MaxName); {
 			case !exists:
-				f.Code = "unknown_channel"
+				f.Code = Unknown
 				f.Message = fmt.Sprintf("there is no channel %q; make it first, or name another one", shown)
 			case group != "" && group != job.Group:
 				f.Code = "channel_not_allowed"

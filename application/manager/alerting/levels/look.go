@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -24,36 +25,15 @@ type Ask struct {
 	Jobs  []string
 }
 
-// Groups reads which groups hold their jobs.
-type Groups interface {
-	// DivergedGroups: see repository.
-	DivergedGroups(ctx context.Context) ([]entity.Group, error)
-}
-
-// Plans reads when jobs are planned.
-type Plans interface {
-	// These are methods of repository.JobPlanReader.
-	DueKeys(ctx context.Context, q repository.DueQuery) ([]repository.DueKey, error)
-	Unplanned(ctx context.Context, after string, limit int) (ids []string, next string, err error)
-	StillUnplanned(ctx context.Context, ids []string) ([]string, error)
-}
-
-// Ends tells when ends were stored.
-type Ends interface {
-	// FoldState and DigestsSince: see repository.DigestReader.
-	FoldState(ctx context.Context) (repository.Fold, error)
-	DigestsSince(ctx context.Context) (oldest, youngest time.Time, ok bool, err error)
-}
-
 // StoreLookerDeps are the parts of a StoreLooker.
 type StoreLookerDeps struct {
-	Plans    Plans
+	Plans    repository.JobPlanReader
 	Claims   repository.ClaimReader
 	Nodes    repository.NodeReader
 	Troubles repository.NodeTroubles
-	Groups   Groups
+	Groups   repository.Groups
 	Alerts   repository.Alerts
-	Ends     Ends
+	Ends     repository.DigestReader
 	Clock    clock.StoreClock
 	// Grace is how late a fire may be.
 	Grace time.Duration
@@ -109,7 +89,7 @@ func (l *StoreLooker) Look(ctx context.Context, ask Ask) (*alerting.State, error
 }
 
 // overdue reads the jobs that are due for longer than the grace: nobody has fired them.
-// What a paused group holds is not overdue.
+// A job that a paused group holds is not overdue.
 func (l *StoreLooker) overdue(ctx context.Context, _ Ask, st *alerting.State) error {
 	q := repository.DueQuery{Until: st.Now.Add(-l.Grace), Limit: alerting.MaxOverdue}
 	keys, err := l.Plans.DueKeys(ctx, q)
@@ -131,10 +111,7 @@ func (l *StoreLooker) overdue(ctx context.Context, _ Ask, st *alerting.State) er
 	for _, g := range groups {
 		byName[g.Name] = g
 	}
-	ids := make([]string, len(keys))
-	for i, k := range keys {
-		ids[i] = k.ID
-	}
+	ids := convert.All(keys, func(k repository.DueKey) string { return k.ID })
 	jobs, err := l.Alerts.AlertJobs(ctx, ids)
 	if err != nil {
 		return err

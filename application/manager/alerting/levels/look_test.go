@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -122,9 +121,9 @@ func contents(alerts []*alert.Alert) (out []string) {
 }
 
 // elsewhere is a sweep that has gone on to other jobs.
-type elsewhere struct{ levels.Plans }
+type elsewhere struct{ repository.JobPlanReader }
 
-// Unplanned implements levels.Plans.
+// Unplanned implements repository.JobPlanReader.
 func (elsewhere) Unplanned(context.Context, string, int) ([]string, string, error) {
 	return nil, "", nil
 }
@@ -231,7 +230,7 @@ func TestAGrowingStandstillEndsNoAlert(t *testing.T) {
 	require.Equal(t, map[string]alert.Resolution{waits.ID: alert.ByRecovery, fires.ID: alert.ByRecovery}, look())
 }
 
-// A group that was just paused holds more jobs than a look reads. Those behind them are told.
+// A group that was just paused holds more jobs than a look reads. The jobs behind them are told.
 func TestAPausedGroupHidesNoOverdueJob(t *testing.T) {
 	d := newDesk(t)
 	d.Rule(alert.NotFired, nil)
@@ -252,9 +251,9 @@ func TestAPausedGroupHidesNoOverdueJob(t *testing.T) {
 }
 
 // standstill has as many overdue jobs as a look reads; who reads them one by one finds none.
-type standstill struct{ levels.Plans }
+type standstill struct{ repository.JobPlanReader }
 
-// DueKeys implements levels.Plans.
+// DueKeys implements repository.JobPlanReader.
 func (standstill) DueKeys(context.Context, repository.DueQuery) ([]repository.DueKey, error) {
 	return make([]repository.DueKey, alerting.MaxOverdue), nil
 }

@@ -10,40 +10,31 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
-const (
-	// peopleAMinute and programsAMinute bound the messages that a channel gets within a
-	// minute; alerts beyond share one message. Robots of chats take 20 a minute.
-	peopleAMinute   = 20
-	programsAMinute = 1200
-	// overflowWait is how long the message of the alerts beyond the bound waits for others.
-	overflowWait = time.Minute
-)
-
-// place is where notifications have numbers.
-type place struct{ groupKey, channelID string }
+// position names the series in which notifications have numbers.
+type position struct{ groupKey, channelID string }
 
 // draft is the latest notification of a place, as the transaction leaves it.
 type draft struct {
 	alert.Notification
-	// open: alerts may join it. Those of Alerts are still to be added.
+	// open: alerts may join it. The messages of Alerts are still to be added.
 	open bool
 }
 
-// outbox gathers what a transaction tells, so that many alerts of a group are few statements.
-type outbox struct {
+// messages collects the notifications of a transaction, so that many alerts of a group take few statements.
+type messages struct {
 	tx     repository.Tx
 	now    time.Time
 	policy *policy.Policy
-	last   map[place]*draft
+	last   map[position]*draft
 	order  []*draft
-	// given is how many messages a channel got within the last minute.
-	given map[string]int
+	// sent is how many messages a channel got within the last minute, hourly within the last hour.
+	sent, hourly map[string]int
 }
 
-// tell adds an alert to the notification of a target that waits for others, or makes the
-// next one. Why is what holds it back.
-func (w *outbox) tell(ctx context.Context, target policy.Target, a *alert.Alert, why string) error {
-	last, err := w.latest(ctx, place{target.GroupKey, target.ChannelID})
+// notify adds an alert to the target's notification that waits for others, or makes the next notification. why says
+// what holds it back.
+func (w *messages) notify(ctx context.Context, target policy.Target, a *alert.Alert, why string) error {
+	last, err := w.latest(ctx, position{target.GroupKey, target.ChannelID})
 	if err != nil {
 		return err
 	}
@@ -51,19 +42,18 @@ func (w *outbox) tell(ctx context.Context, target policy.Target, a *alert.Alert,
 	if why != "" {
 		return w.add(ctx, target, last, alert.NotificationSuppressed, why, told)
 	}
-	// What is tried still has its place before the next of its group, whatever the bound.
+	// A message under way keeps its place before the next of its group, whatever the bound.
 	if !last.open && last.State != alert.NotificationOpen {
-		full, err := w.full(ctx, target.ChannelID)
+		shared, err := w.bound(ctx, &target, a.JobID != "")
 		if err != nil {
 			return err
 		}
-		if full {
-			target.GroupKey = policy.OverflowKey(target.ChannelID)
-			target.Wait, target.Interval, target.TemplateID, target.To = overflowWait, overflowWait, "", nil
-			target.RouteID = ""
-			if last, err = w.latest(ctx, place{target.GroupKey, target.ChannelID}); err != nil {
+		if shared {
+			if last, err = w.latest(ctx, position{target.GroupKey, target.ChannelID}); err != nil {
 				return err
 			}
+			// The shared one rests since the former was sent, which may be long after that was made.
+			target.Wait = max(target.Wait, min(target.Interval, last.UpdateTime.Add(target.Interval).Sub(w.now)))
 		}
 	}
 	if last.open {
@@ -75,7 +65,7 @@ func (w *outbox) tell(ctx context.Context, target policy.Target, a *alert.Alert,
 
 // latest is the newest notification of a place. One that alerts may join is locked, so that
 // nobody begins to send it before the transaction ends.
-func (w *outbox) latest(ctx context.Context, p place) (*draft, error) {
+func (w *messages) latest(ctx context.Context, p position) (*draft, error) {
 	if d := w.last[p]; d != nil {
 		return d, nil
 	}
@@ -95,26 +85,8 @@ func (w *outbox) latest(ctx context.Context, p place) (*draft, error) {
 	return d, nil
 }
 
-// full reports whether a channel has got as much as it may within a minute.
-func (w *outbox) full(ctx context.Context, channelID string) (bool, error) {
-	most := peopleAMinute
-	if w.policy.Programs[channelID] {
-		most = programsAMinute
-	}
-	given, known := w.given[channelID]
-	if !known {
-		var err error
-		given, err = w.tx.Alerts.CountNotifications(ctx, channelID, w.now.Add(-time.Minute), most)
-		if err != nil {
-			return false, err
-		}
-		w.given[channelID] = given
-	}
-	return given >= most, nil
-}
-
 // add makes the notification after the last one.
-func (w *outbox) add(ctx context.Context, target policy.Target, last *draft, state alert.NotificationState,
+func (w *messages) add(ctx context.Context, target policy.Target, last *draft, state alert.NotificationState,
 	why string,
 	told alert.NotifiedAlert,
 ) error {
@@ -153,14 +125,17 @@ func (w *outbox) add(ctx context.Context, target policy.Target, last *draft, sta
 	}
 	n.Alerts = []alert.NotifiedAlert{told}
 	next := &draft{Notification: n, open: true}
-	w.last[place{n.GroupKey, n.ChannelID}] = next
+	w.last[position{n.GroupKey, n.ChannelID}] = next
 	w.order = append(w.order, next)
-	w.given[n.ChannelID]++
+	w.sent[n.ChannelID]++
+	if _, counted := w.hourly[n.ChannelID]; counted {
+		w.hourly[n.ChannelID]++
+	}
 	return nil
 }
 
 // flush says which alerts the open notifications tell of.
-func (w *outbox) flush(ctx context.Context) error {
+func (w *messages) flush(ctx context.Context) error {
 	for _, d := range w.order {
 		if len(d.Alerts) == 0 {
 			continue

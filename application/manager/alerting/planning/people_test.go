@@ -70,7 +70,7 @@ func (d *desk) until(minute int) {
 	d.Clock.Advance(time.Duration(minute)*time.Minute - d.Clock.Now().Sub(enginetest.Noon))
 }
 
-// Who was told that an alert fires learns that it is over, whoever is on call by then.
+// A person who was told that an alert fires learns that it is over, whoever is on call by then.
 func TestTheEndGoesToWhoWasTold(t *testing.T) {
 	d := newDesk(t)
 	d.turns(nil)

@@ -15,6 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
 )
 
 // notifications are those of an alert, as state, number and what holds them back.
@@ -28,7 +30,7 @@ func (d *desk) notifications(a *alert.Alert) (out []string) {
 	return out
 }
 
-// What was planned is planned once, whatever becomes of the commit.
+// A message is planned once, whatever becomes of the commit.
 func TestAnAlertIsPlannedOnceWhateverBecomesOfTheCommit(t *testing.T) {
 	for name, faults := range map[string][]enginetest.Fault{
 		"none": nil, "the reply is lost": {enginetest.LostReply}, "the commit is lost": {enginetest.LostCommit},
@@ -226,13 +228,57 @@ func TestAnAlertIsRepeatedWhileItFires(t *testing.T) {
 	require.Len(t, d.notifications(a), 1, "somebody takes care")
 }
 
+// Repeats of many alerts do not drown the people who are told of them, and go on all the same. Programs get each.
+func TestRepeatsHaveABoundAnHour(t *testing.T) {
+	for kind, most := range map[alert.ChannelType]int{
+		alert.ChannelEmail: 30 + 6, alert.ChannelWebhook: 5 * 60,
+	} {
+		d := newDesk(t)
+		d.Rule(alert.JobFailed, nil)
+		d.chat("people", kind)
+		d.Route(func(r *alert.Route) { r.ChannelIDs, r.RepeatSec = []string{"people"}, 60 })
+		var all []*alert.Alert
+		for i := range 5 {
+			all = append(all, d.Fail(fmt.Sprint("job", i)))
+		}
+		for range 120 {
+			d.Plan()
+			for _, a := range all {
+				d.sendBefore(a, d.Clock.Now())
+			}
+			d.Clock.Advance(time.Minute)
+		}
+		hours := []map[string]bool{{}, {}}
+		for _, a := range all {
+			found, _, err := d.Store.NotificationsOf(t.Context(), a.ID, 1000)
+			require.NoError(t, err)
+			slices.SortFunc(found, func(a, b alert.Notification) int { return a.CreateTime.Compare(b.CreateTime) })
+			last := enginetest.Noon
+			for _, n := range found {
+				hours[n.CreateTime.Sub(enginetest.Noon)/time.Hour][n.ID] = true
+				require.LessOrEqual(t, n.CreateTime.Sub(last), 11*time.Minute, "%s is told again", kind)
+				last = n.CreateTime
+			}
+			require.WithinDuration(t, d.Clock.Now(), last, 11*time.Minute, "%s is told to the end", kind)
+		}
+		for i, messages := range hours {
+			t.Logf("%s, hour %d: %d messages", kind, i, len(messages))
+			require.LessOrEqual(t, len(messages), most, "%s, hour %d", kind, i)
+		}
+		require.Greater(t, len(hours[0]), 30, kind)
+	}
+}
+
 // send marks the notification of an alert that waits as sent now.
-func (d *desk) send(a *alert.Alert) {
+func (d *desk) send(a *alert.Alert) { d.T.Helper(); d.sendBefore(a, d.Clock.Now().Add(24*time.Hour)) }
+
+// sendBefore is send for what is to be sent by then.
+func (d *desk) sendBefore(a *alert.Alert, then time.Time) {
 	d.T.Helper()
-	found, _, err := d.Store.NotificationsOf(d.T.Context(), a.ID, 100)
+	found, _, err := d.Store.NotificationsOf(d.T.Context(), a.ID, 1000)
 	require.NoError(d.T, err)
 	for _, n := range found {
-		if n.State != alert.NotificationOpen {
+		if n.State != alert.NotificationOpen || n.NextTry.After(then) {
 			continue
 		}
 		begun, ok, err := d.Store.BeginDelivery(d.T.Context(), n, "n1", d.Clock.Now())
@@ -365,7 +411,7 @@ func TestARepeatWaitsForTheEndOfASilence(t *testing.T) {
 	require.Equal(t, "SENT SUPPRESSED OPEN", d.states(a, "chat"))
 }
 
-// What begins and ends between two turns, for example while no node leads, is told still.
+// An alert that begins and ends between two turns, for example while no node leads, is told still.
 func TestAShortEpisodeIsToldOnce(t *testing.T) {
 	d := newDesk(t)
 	d.Rule(alert.JobFailed, nil)
@@ -404,18 +450,93 @@ func TestManyAlertsShareAMessageBeyondTheBoundOfAChannel(t *testing.T) {
 		}
 	}
 	count()
-	require.Len(t, messages, 21)
+	require.Len(t, messages, 15)
 	most := 0
 	for _, n := range messages {
 		most = max(most, n)
 	}
-	require.Equal(t, failures-20, most)
+	require.Equal(t, failures-14, most)
 	for _, a := range all {
 		d.Resolve(a)
 	}
 	d.Plan()
 	count()
-	require.Len(t, messages, 21, "they join what waits")
+	require.Len(t, messages, 15, "they join what waits")
+}
+
+// An alert of a node does not wait behind the failures that it causes. The planner keeps some messages of each minute
+// for such alerts; more of them share a message of their own.
+func TestAStormOfJobsLeavesRoomForAlertsOfNoJob(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.JobFailed, nil)
+	d.Rule(alert.NodeDown, func(r *alert.Rule) { r.Level = alert.Critical })
+	d.Route(nil)
+	for i := range 60 {
+		d.End(d.Add(t, enginetest.Job(fmt.Sprint("job", i), nil)), entity.StatusFailed)
+	}
+	d.Evaluate()
+	d.Plan()
+	d.Clock.Advance(2 * time.Second)
+	d.State = &alerting.State{Now: d.Clock.Now()}
+	for i := range 7 {
+		d.State.Nodes = append(d.State.Nodes, entity.Node{ID: fmt.Sprint("node-", i), Status: entity.NodeDown})
+	}
+	d.LookAtLevels()
+	d.Plan()
+	alone, shared := 0, map[string]int{}
+	for _, a := range d.Alerts() {
+		if a.Type != alert.NodeDown {
+			continue
+		}
+		found, _, err := d.Store.NotificationsOf(t.Context(), a.ID, 10)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		if found[0].NextTry.After(d.Clock.Now()) {
+			shared[found[0].GroupKey]++
+		} else {
+			alone++
+		}
+	}
+	require.Equal(t, 5, alone, "they go at once")
+	require.Equal(t, map[string]int{policy.OverflowKey("chat", false): 2}, shared)
+}
+
+// A channel that heard nothing of an alert does not hear that it is over. An alert that was over before anybody could
+// hear of it is told once.
+func TestAnEndIsToldToWhoWasToldAlone(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.JobFailed, nil)
+	before := d.Fail("before")
+	d.Plan()
+	d.Route(nil)
+	d.Resolve(before)
+	d.Plan()
+	require.Empty(t, d.notifications(before), "nobody had heard of it")
+	d = newDesk(t)
+	d.Rule(alert.JobFailed, nil)
+	d.Route(nil)
+	unplanned := d.Fail("unplanned")
+	d.Resolve(unplanned)
+	d.Plan()
+	require.Equal(t, []string{"OPEN 1 0s "}, d.notifications(unplanned))
+}
+
+// An alert that goes on reaches a route that is made later, once.
+func TestAnOpenAlertThatIsPlannedAgainReachesANewRoute(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.JobFailed, nil)
+	a := d.Fail("settle")
+	d.Plan()
+	d.Route(nil)
+	for range 2 {
+		require.NoError(t, d.Store.PlanAgain(t.Context(), []string{a.ID}, d.Clock.Now()))
+		d.Plan()
+		require.Equal(t, []string{"OPEN 1 0s "}, d.notifications(a))
+	}
+	d.Resolve(a)
+	require.NoError(t, d.Store.PlanAgain(t.Context(), []string{a.ID}, d.Clock.Now()))
+	d.Plan()
+	require.Len(t, d.notifications(a), 1, "the end joins what waits")
 }
 
 // A message that a program reads has a greater bound.
@@ -444,8 +565,9 @@ func TestActionsAreRecordedOnceWithTheFirstMessage(t *testing.T) {
 	d.send(a)
 	d.Clock.Advance(time.Hour)
 	d.Plan()
-	actions, err := d.Store.ActionsOf(t.Context(), a.ID)
+	found, err := d.Store.ActionsOfAlerts(t.Context(), []string{a.ID})
 	require.NoError(t, err)
+	actions := found[a.ID]
 	require.Len(t, actions, 2)
 	require.Equal(t, []string{a.JobID, a.ExecutionID}, []string{actions[0].Target, actions[1].Target})
 	require.Equal(t, enginetest.Noon, actions[0].CreateTime)

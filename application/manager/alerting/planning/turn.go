@@ -13,11 +13,13 @@ import (
 // eachAtMost is how often an alert of a rule that tells of each evidence is told.
 const eachAtMost = time.Minute
 
-// turn is the plan for one alert at one moment.
-type turn struct {
-	*desk
-	now  time.Time
-	told map[string]*history
+// alertPlan is the plan for one alert at one moment.
+type alertPlan struct {
+	*basis
+	now      time.Time
+	notified map[string]*history
+	// planned: it is over, and was planned while it fired.
+	planned bool
 	// silence holds all messages back; nil is none.
 	silence *alert.Silence
 	// explained holds those to some channels back, each by its cause.
@@ -27,7 +29,7 @@ type turn struct {
 // history is what was planned to tell of an alert through one channel.
 type history struct {
 	// latest is what was told last: what is DEAD counts only where nothing else was told.
-	latest repository.Told
+	latest repository.PlannedMessage
 	// at is when the latest was planned or sent; zero: none was told, but all were held back.
 	// open: one waits, or is tried; fresh: it waits.
 	at    time.Time
@@ -39,8 +41,8 @@ type history struct {
 	held map[string]bool
 }
 
-// toldOf gathers what was told of one alert, by channel.
-func toldOf(told []repository.Told, alertID string) map[string]*history {
+// historyOf collects the messages about one alert, by channel.
+func historyOf(told []repository.PlannedMessage, alertID string) map[string]*history {
 	out := map[string]*history{}
 	for _, t := range told {
 		if t.AlertID != alertID {
@@ -59,31 +61,31 @@ func toldOf(told []repository.Told, alertID string) map[string]*history {
 		if t.At.After(h.at) {
 			h.at = t.At
 		}
-		if laterTold(t, h.latest) {
+		if isLater(t, h.latest) {
 			h.latest = t
 		}
 	}
 	return out
 }
 
-// laterTold reports whether somebody has learned of an alert by t after former, which may be
-// the zero value. What is DEAD has reached nobody.
-func laterTold(t, former repository.Told) bool {
+// isLater reports whether t told somebody of an alert after former, which may be the zero value. A DEAD notification
+// has reached nobody.
+func isLater(t, former repository.PlannedMessage) bool {
 	dead, was := t.State == alert.NotificationDead, former.State == alert.NotificationDead
 	return former.State == "" || dead == was && !t.At.Before(former.At) || was && !dead
 }
 
 // plan adds to the outbox what is due. It is false where somebody else has changed the
 // alert meanwhile.
-func (t *turn) plan(ctx context.Context, w *outbox, a *alert.Alert) (bool, error) {
-	t.judge(a)
+func (t *alertPlan) plan(ctx context.Context, w *messages, a *alert.Alert) (bool, error) {
+	t.holdBack(a)
 	targets, due := t.targets(a)
 	ok, err := w.tx.Alerts.PlanAlert(ctx, a.ID, a.Seq, a.NotifyDue, due)
 	if err != nil || !ok {
 		return false, err
 	}
 	for _, target := range targets {
-		if err := w.tell(ctx, target, a, t.why(target.ChannelID)); err != nil {
+		if err := w.notify(ctx, target, a, t.why(target.ChannelID)); err != nil {
 			return false, err
 		}
 	}
@@ -93,9 +95,9 @@ func (t *turn) plan(ctx context.Context, w *outbox, a *alert.Alert) (bool, error
 	return true, nil
 }
 
-// judge finds what holds the messages about an alert back. Nothing holds back that it is
-// over: a receiver that was told waits for that, and a silence is about what is new.
-func (t *turn) judge(a *alert.Alert) {
+// holdBack finds what holds the messages about an alert back. Nothing holds back the message that the alert is over:
+// its receivers wait for it, and a silence is about new alerts.
+func (t *alertPlan) holdBack(a *alert.Alert) {
 	if t.over(a) {
 		return
 	}
@@ -107,7 +109,7 @@ func (t *turn) judge(a *alert.Alert) {
 }
 
 // why is what holds the messages to a channel back; empty is nothing.
-func (t *turn) why(channelID string) string {
+func (t *alertPlan) why(channelID string) string {
 	if t.silence != nil {
 		return "silence: " + t.silence.Name
 	}
@@ -117,17 +119,20 @@ func (t *turn) why(channelID string) string {
 	return ""
 }
 
-// over: the alert is resolved, and was told while it was not.
-func (t *turn) over(a *alert.Alert) bool { return a.Status == alert.Resolved && len(t.told) > 0 }
+// over: the alert is resolved, and either somebody was told of it before, or nobody was to be told. A channel that has
+// not heard of it does not hear that it is over. An alert that ended before anybody could hear of it is told once.
+func (t *alertPlan) over(a *alert.Alert) bool {
+	return a.Status == alert.Resolved && (len(t.notified) > 0 || t.planned)
+}
 
 // targets are where an alert is to be told now, and when it is to be planned again; zero is
 // never.
-func (t *turn) targets(a *alert.Alert) (out []policy.Target, due time.Time) {
+func (t *alertPlan) targets(a *alert.Alert) (out []policy.Target, due time.Time) {
 	if t.over(a) {
 		if _, short := alerting.ShortRuleOf(a.RuleID); short {
 			return nil, due // a job names who is told of what is over
 		}
-		return t.toldBefore(a), due
+		return t.notifiedBefore(a), due
 	}
 	all, due := t.policy.Targets(a, t.now)
 	if t.silence != nil {
@@ -136,17 +141,18 @@ func (t *turn) targets(a *alert.Alert) (out []policy.Target, due time.Time) {
 	for _, target := range all {
 		held := t.why(target.ChannelID) != ""
 		if held && t.silence == nil {
-			due = earlier(due, t.now.Add(lookAgain))
+			due = policy.Earlier(due, t.now.Add(lookAgain))
 		}
 		when := t.when(a, target)
 		switch {
 		case when.IsZero():
 		case when.After(t.now):
-			due = earlier(due, when)
+			due = policy.Earlier(due, when)
 		default:
+			target.Again = t.again(a, target)
 			out = append(out, target)
 			if target.Repeat > 0 && !held {
-				due = earlier(due, t.now.Add(target.Repeat))
+				due = policy.Earlier(due, t.now.Add(target.Repeat))
 			}
 		}
 	}
@@ -156,10 +162,20 @@ func (t *turn) targets(a *alert.Alert) (out []policy.Target, due time.Time) {
 	return out, due
 }
 
+// again reports whether a target tells people what they, or others, know: a repeat, or an escalation.
+func (t *alertPlan) again(a *alert.Alert, target policy.Target) bool {
+	h := t.notified[target.ChannelID]
+	if h == nil || h.at.IsZero() {
+		return target.Escalated
+	}
+	r := t.policy.Rules[a.RuleID]
+	return r == nil || r.Notify != alert.NotifyEach || a.Seq <= h.seq
+}
+
 // when is when an alert is to be told through a target, or to be recorded as held back from
 // it; zero is never.
-func (t *turn) when(a *alert.Alert, target policy.Target) (when time.Time) {
-	h := t.told[target.ChannelID]
+func (t *alertPlan) when(a *alert.Alert, target policy.Target) (when time.Time) {
+	h := t.notified[target.ChannelID]
 	if h == nil {
 		return t.now
 	}
@@ -179,19 +195,18 @@ func (t *turn) when(a *alert.Alert, target policy.Target) (when time.Time) {
 		when = h.at.Add(eachAtMost)
 	}
 	if target.Repeat > 0 {
-		when = earlier(when, h.at.Add(target.Repeat))
+		when = policy.Earlier(when, h.at.Add(target.Repeat))
 	}
 	if h.open && !when.IsZero() && !when.After(t.now) {
-		// What waits still tells of the alert as it will be then.
+		// A waiting message tells of the alert as it will be then.
 		when = t.now.Add(eachAtMost)
 	}
 	return when
 }
 
-// toldBefore are the targets that were told of an alert that is over: in the group of their
-// latest message about it, so that this one comes after it, and to the same people, whoever
-// is on call by now.
-func (t *turn) toldBefore(a *alert.Alert) (out []policy.Target) {
+// notifiedBefore are the targets that heard of an alert that is over. Each stays in the group of its latest message
+// about the alert, so that this message comes after it. The people stay the same, whoever is on call now.
+func (t *alertPlan) notifiedBefore(a *alert.Alert) (out []policy.Target) {
 	fired := *a
 	fired.Status = alert.Firing
 	known := map[string]policy.Target{}
@@ -199,7 +214,7 @@ func (t *turn) toldBefore(a *alert.Alert) (out []policy.Target) {
 	for _, target := range all {
 		known[target.ChannelID] = target
 	}
-	for id, h := range t.told {
+	for id, h := range t.notified {
 		if _, exists := t.policy.Channels[id]; !exists || h.at.IsZero() {
 			continue
 		}
@@ -208,12 +223,4 @@ func (t *turn) toldBefore(a *alert.Alert) (out []policy.Target) {
 		out = append(out, target)
 	}
 	return out
-}
-
-// earlier is the earlier of two moments of which either may be unset.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -8,52 +8,39 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
-// MaxSettings bounds what one turn reads of what people have defined.
-const MaxSettings = 5000
-
-// Settings is what people have defined for alerting.
-type Settings interface {
-	// AlertSettings: see repository.AlertSettings.
-	AlertSettings(ctx context.Context, kinds []alert.Kind, limit int) ([]alert.Setting, error)
-}
-
-// Jobs are the jobs that alerts are about.
-type Jobs interface {
-	// AlertJobs: see repository.Alerts.
-	AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error)
-}
-
 // Rules reads the rules that there are, by id. One that cannot be read is told and left
 // out: it must not stop the others.
-func Rules(ctx context.Context, settings Settings, logger *slog.Logger) (map[string]*alert.Rule, error) {
-	found, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindRule}, MaxSettings)
+func Rules(ctx context.Context, settings repository.AlertSettings, logger *slog.Logger,
+) (map[string]*alert.Rule, error) {
+	found, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindRule}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	return Read[alert.Rule](found, alert.KindRule, logger), nil
 }
 
-// Read reads the settings of a kind, by id.
-func Read[T any, P interface {
-	*T
-	alert.Headed
-}](settings []alert.Setting, kind alert.Kind, logger *slog.Logger) map[string]P {
+// Read reads the settings of a kind, by id. It leaves out one that cannot be read, and logs that; without a logger it
+// does not.
+func Read[T any, P alert.Defined[T]](settings []alert.Setting, kind alert.Kind, logger *slog.Logger,
+) map[string]P {
 	out := map[string]P{}
 	for _, s := range settings {
 		if s.Kind != kind {
 			continue
 		}
 		v, err := alert.Read[T, P](s)
-		if err != nil {
+		switch {
+		case err == nil:
+			out[s.ID] = v
+		case logger != nil:
 			logger.Error("a setting of alerting cannot be read and is left out", "error", err)
-			continue
 		}
-		out[s.ID] = v
 	}
 	return out
 }
@@ -69,7 +56,8 @@ func InOrder(rules map[string]*alert.Rule) []*alert.Rule {
 
 // OfJobs are the rules that jobs carry themselves, by id, as far as alerts come from
 // them. A rule that its job does not carry any more is missing.
-func OfJobs(ctx context.Context, reader Jobs, alerts []*alert.Alert) (map[string]*alert.Rule, error) {
+func OfJobs(ctx context.Context, reader repository.Alerts, alerts []*alert.Alert,
+) (map[string]*alert.Rule, error) {
 	var ids []string
 	for _, a := range alerts {
 		if id, short := alerting.ShortRuleOf(a.RuleID); short {
@@ -95,6 +83,7 @@ func OfJobs(ctx context.Context, reader Jobs, alerts []*alert.Alert) (map[string
 // JobOf is what rules know of a job.
 func JobOf(j repository.AlertJob) alerting.Job {
 	return alerting.Job{
-		ID: j.ID, Name: j.Name, Group: j.Group, Labels: j.Labels, Alerts: j.Alerts, Deadline: j.Deadline.At != "",
+		ID: j.ID, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels, Alerts: j.Alerts,
+		Deadline: j.Deadline.At != "",
 	}
 }

@@ -5,20 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // maxReason bounds what a node writes of one part, in bytes.
 const maxReason = 500
 
-// TroubleWriter is the row of a node.
-type TroubleWriter interface {
-	// PutTrouble: see repository.NodeTroubles.
-	PutTrouble(ctx context.Context, id string, epoch int64, parts map[string]string) error
-}
-
 // TroublesDeps are the parts of a Troubles.
 type TroublesDeps struct {
-	Registry TroubleWriter
+	Registry repository.NodeTroubles
 	// Node is the id and the epoch of this node; an epoch of 0: it is not registered.
 	Node func() (id string, epoch int64)
 	// Parts are those that work less well than they should, with the reasons.

@@ -9,15 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // row is what a node has written of itself.
 type row struct {
+	repository.NodeTroubles
 	writes []map[string]string
 	fails  bool
 }
 
-// PutTrouble implements watching.TroubleWriter.
+// PutTrouble implements repository.NodeTroubles.
 func (r *row) PutTrouble(_ context.Context, _ string, _ int64, parts map[string]string) error {
 	if r.fails {
 		return errors.New("the store is away")

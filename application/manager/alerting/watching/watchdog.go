@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 const (
@@ -29,16 +30,9 @@ const (
 	freshFor  = 30 * time.Second
 )
 
-// Evaluations keeps when the rules were evaluated.
-type Evaluations interface {
-	// NoteEvaluation and LastEvaluation: see repository.AlertActions.
-	NoteEvaluation(ctx context.Context, node string, at time.Time) error
-	LastEvaluation(ctx context.Context) (time.Time, error)
-}
-
 // PulseDeps are the parts of a Pulse.
 type PulseDeps struct {
-	Evaluations Evaluations
+	Evaluations repository.AlertActions
 	Node        string
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
@@ -126,7 +120,7 @@ type Silence struct {
 
 // WatchdogDeps are the parts of a Watchdog.
 type WatchdogDeps struct {
-	Evaluations Evaluations
+	Evaluations repository.AlertActions
 	// Clock is the machine's, StoreClock the store's.
 	Clock      clock.Clock
 	StoreClock clock.StoreClock
@@ -134,17 +128,17 @@ type WatchdogDeps struct {
 	Tell func(ctx context.Context, s Silence) error
 }
 
-// Watchdog tells somebody outside when nobody evaluates the rules. Each node has one. What it
-// keeps is when it saw an evaluation last: without the store it has nothing else. Safe for
+// Watchdog tells somebody outside when nobody evaluates the rules. Each node has one. It keeps
+// when it saw an evaluation last: without the store it has nothing else. Safe for
 // concurrent use.
 type Watchdog struct {
 	WatchdogDeps
 	mu sync.Mutex
 	// seen is the latest evaluation that was seen, told is when the silence was told, both in
 	// monotonic time. The start of the node counts as seen.
-	seen   time.Duration
-	told   time.Duration
-	silent bool
+	seen     time.Duration
+	reported time.Duration
+	silent   bool
 }
 
 // NewWatchdog wires the parts; the two minutes begin.
@@ -174,12 +168,12 @@ func (w *Watchdog) RunOnce(ctx context.Context) error {
 		return nil
 	case age <= silentAfter:
 		s.Over = true
-	case w.silent && now-w.told < tellAgain:
+	case w.silent && now-w.reported < tellAgain:
 		return nil
 	}
 	if err := w.Tell(ctx, s); err != nil {
 		return fmt.Errorf("call monitoring.watchdogUrl: %w", err)
 	}
-	w.silent, w.told = !s.Over, now
+	w.silent, w.reported = !s.Over, now
 	return nil
 }

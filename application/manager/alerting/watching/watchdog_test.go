@@ -12,11 +12,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // evaluations is a store that may be away.
 type evaluations struct {
-	watching.Evaluations
+	repository.AlertActions
 	away error
 }
 
@@ -24,12 +25,12 @@ func (e *evaluations) LastEvaluation(ctx context.Context) (time.Time, error) {
 	if e.away != nil {
 		return time.Time{}, e.away
 	}
-	return e.Evaluations.LastEvaluation(ctx)
+	return e.AlertActions.LastEvaluation(ctx)
 }
 
 func TestAWatchdogTellsOfTwoMinutesOfSilence(t *testing.T) {
 	d := alertingtest.New(t)
-	store := &evaluations{Evaluations: d.Store}
+	store := &evaluations{AlertActions: d.Store}
 	var told []watching.Silence
 	var refuse error
 	dog := watching.NewWatchdog(watching.WatchdogDeps{

@@ -20,8 +20,8 @@ import (
 const Interval = time.Second
 
 const (
-	// settle is how long after a node of the former release was seen its last transactions may still commit.
-	settle = 15 * time.Second
+	// commitDelay is how long a node of the former release may still commit after the leader last saw it.
+	commitDelay = 15 * time.Second
 	// endsOfPass is how many ends a turn compares, and those of the last job that it began.
 	endsOfPass = 200_000
 	pageSize   = 2000
@@ -83,7 +83,7 @@ func (s *Search) RunOnce(ctx context.Context) error {
 	if alive || known && !s.began {
 		s.seen, s.from, s.found = now, repository.EndCursor{}, 0
 	}
-	wait := known && now-s.seen < settle
+	wait := known && now-s.seen < commitDelay
 	s.began = true
 	s.note(state)
 	switch {

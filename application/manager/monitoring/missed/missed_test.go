@@ -47,7 +47,7 @@ func newDesk(t *testing.T, cfg persistence.Config, jobs []*entity.Job) *desk {
 	for range 2 {
 		d.folds = append(d.folds, monitoring.NewFold(monitoring.FoldDeps{
 			Store: d.faults, Digests: d.store.Statistics, Clock: d.clock, StoreClock: d.clock, Zone: time.UTC,
-			Readers: entity.EventReaders{Rules: true}, Told: func() { d.events++ }, Logger: slog.New(slog.DiscardHandler),
+			Readers: entity.EventReaders{Rules: true}, EventsAdded: func() { d.events++ }, Logger: slog.New(slog.DiscardHandler),
 		}))
 		d.searches = append(d.searches, missed.New(missed.Deps{
 			Store: d.faults, Rows: d.store.Executions, Ends: d.store.Statistics, Former: func() (alive, known bool) {

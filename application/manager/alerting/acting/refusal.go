@@ -10,8 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
-// judge says why an action must not be done; nil: it may.
-func (r *Actor) judge(ctx context.Context, o *order) (*refused, error) {
+// refusal says why an action must not be done; nil: it may.
+func (r *Actor) refusal(ctx context.Context, o *order) (*refused, error) {
 	setting, err := r.Rules.AlertSetting(ctx, alert.KindRule, o.RuleID)
 	if apperror.Is(err, apperror.KindNotFound) {
 		return &refused{alert.RefusedChanged, "the rule was deleted"}, nil
