@@ -27,32 +27,7 @@ import (
 const secretValue = "s3cr3t-AAAAAAAAAAAAAAAAAAAAAAAA"
 
 // subject is one type of channel over HTTP.
-type subject struct {
-	kind alert.ChannelType
-	// config has the address of the receiver for %s.
-	config string
-	// taken is an answer that says that the message was taken.
-	taken string
-	// reads: the answer is read, and one that is too long cannot be.
-	reads bool
-}
-
-func subjects() []subject {
-	const robot = `{"webhook":"%s/hook/` + secretValue + `?key=` + secretValue + `","secret":"` + secretValue + `"}`
-	const plain = `{"webhook":"%s/hook/` + secretValue + `?key=` + secretValue + `"}`
-	return []subject{
-		{alert.ChannelWebhook, `{"url":"%s/in","secret":"` + secretValue + `","headers":{"X-Key":"` + secretValue + `"}}`, "", false},
-		{alert.ChannelDingTalk, robot, `{"errcode":0,"errmsg":"ok"}`, true},
-		{alert.ChannelWeCom, plain, `{"errcode":0,"errmsg":"ok"}`, true},
-		{alert.ChannelFeishu, robot, `{"code":0,"msg":"success","data":{}}`, true},
-		{alert.ChannelSlack, plain, "ok", false},
-		{
-			alert.ChannelTelegram, `{"apiUrl":"%s","token":"123456:` + secretValue + `","chatId":"-100123"}`,
-			`{"ok":true,"result":{"message_id":1}}`, true,
-		},
-		{alert.ChannelAlertmanager, `{"url":"%s","token":"` + secretValue + `"}`, "", false},
-	}
-}
+type subject struct{ notifytest.Example }
 
 func channels(t *testing.T, timeout time.Duration) *notify.Channels {
 	t.Helper()
@@ -62,9 +37,12 @@ func channels(t *testing.T, timeout time.Duration) *notify.Channels {
 	return c
 }
 
+// config is the whole configuration for a receiver at an address.
+func (s subject) config(address string) alert.ChannelConfig { return s.Text(address, secretValue) }
+
 func (s subject) open(t *testing.T, url string) notify.Channel {
 	t.Helper()
-	channel, err := channels(t, 10*time.Second).Open(s.kind, alert.ChannelConfig(fmt.Sprintf(s.config, url)))
+	channel, err := channels(t, 10*time.Second).Open(s.Type, s.config(url))
 	require.NoError(t, err)
 	return channel
 }
@@ -72,15 +50,17 @@ func (s subject) open(t *testing.T, url string) notify.Channel {
 // each runs a test for every type.
 func each(t *testing.T, test func(t *testing.T, s subject)) {
 	t.Helper()
-	for _, s := range subjects() {
-		t.Run(string(s.kind), func(t *testing.T) { test(t, s) })
+	for _, e := range notifytest.HTTPExamples(t) {
+		t.Run(string(e.Type), func(t *testing.T) { test(t, subject{e}) })
 	}
 }
 
 func TestAMessageIsSentOnce(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
-		require.Equal(t, alert.SendResult{Result: alert.ResultSent}, s.open(t, r.URL).Send(t.Context(), notifytest.Message()))
+		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
+		got := s.open(t, r.URL).Send(t.Context(), notifytest.Message())
+		require.Equal(t, alert.ResultSent, got.Result)
+		require.Empty(t, got.Text)
 		require.Len(t, r.Calls(), 1)
 		call := r.Calls()[0]
 		require.Equal(t, http.MethodPost, call.Method)
@@ -113,7 +93,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.status, c.header), func(t *testing.T) {
 			each(t, func(t *testing.T, s subject) {
-				elsewhere := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
+				elsewhere := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
 				r := notifytest.NewReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Location", elsewhere.URL)
 					if c.header != "" {
@@ -136,7 +116,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 func TestAReceiverThatDoesNotAnswerEndsTheAttempt(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
 		r := notifytest.NewReceiver(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		channel, err := channels(t, 100*time.Millisecond).Open(s.kind, alert.ChannelConfig(fmt.Sprintf(s.config, r.URL)))
+		channel, err := channels(t, 100*time.Millisecond).Open(s.Type, s.config(r.URL))
 		require.NoError(t, err)
 		got := channel.Send(t.Context(), notifytest.Message())
 		require.Equal(t, []any{alert.ResultFailed, "timeout"}, []any{got.Result, got.Code})
@@ -150,7 +130,7 @@ func TestAReceiverThatStopsInTheMiddleOfItsAnswerEndsTheAttempt(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		})
-		channel, err := channels(t, 100*time.Millisecond).Open(s.kind, alert.ChannelConfig(fmt.Sprintf(s.config, r.URL)))
+		channel, err := channels(t, 100*time.Millisecond).Open(s.Type, s.config(r.URL))
 		require.NoError(t, err)
 		got := channel.Send(t.Context(), notifytest.Message())
 		require.Equal(t, []any{alert.ResultFailed, "timeout"}, []any{got.Result, got.Code})
@@ -171,9 +151,9 @@ func TestAReceiverThatIsAwayIsAskedAgain(t *testing.T) {
 
 func TestAnAnswerIsReadWithinBounds(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken+strings.Repeat(" ", 1<<20)))
+		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken+strings.Repeat(" ", 1<<20)))
 		got := s.open(t, r.URL).Send(t.Context(), notifytest.Message())
-		if !s.reads {
+		if !s.Reads {
 			require.Equal(t, alert.ResultSent, got.Result, got.Text)
 			return
 		}
@@ -183,7 +163,7 @@ func TestAnAnswerIsReadWithinBounds(t *testing.T) {
 
 func TestAServiceThatAnswersSomethingElseTookNothing(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		if !s.reads {
+		if !s.Reads {
 			return
 		}
 		for _, body := range []string{"", "{}", "null", "<html>sign in</html>", `{"errcode":"x","code":"x","ok":"x"}`, "[]"} {
@@ -204,8 +184,8 @@ func TestAResultHoldsNoSecret(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"errcode":40000,"code":40000,"ok":false,"errmsg":%q,"msg":%[1]q,"description":%[1]q}`, text)
 		}
 		r := notifytest.NewReceiver(t, echo)
-		config := alert.ChannelConfig(fmt.Sprintf(s.config, r.URL))
-		channel, err := channels(t, 0).Open(s.kind, config)
+		config := s.config(r.URL)
+		channel, err := channels(t, 0).Open(s.Type, config)
 		require.NoError(t, err)
 		got := channel.Send(t.Context(), notifytest.Message())
 		require.Equal(t, alert.ResultRefused, got.Result)
@@ -238,11 +218,11 @@ func TestAWrongConfigurationIsRefusedWithoutItsSecrets(t *testing.T) {
 			strings.Repeat(" ", 40<<10) + "{}", "{}", `{"webhook":"ftp://` + secretValue + `","url":"` + secretValue + `","token":7}`,
 			`{"webhook":"https://user:` + secretValue + `@h/","url":"https://user:` + secretValue + `@h/"}`,
 		} {
-			_, err := c.Open(s.kind, alert.ChannelConfig(config))
+			_, err := c.Open(s.Type, alert.ChannelConfig(config))
 			require.True(t, apperror.Is(err, apperror.KindInvalid), "%s: %v", config, err)
 			require.NotContains(t, err.Error(), secretValue)
 		}
-		_, err := c.Open(s.kind, alert.ChannelConfig(`{"bogus":1,"other":2,"webhook":5,"url":5}`))
+		_, err := c.Open(s.Type, alert.ChannelConfig(`{"bogus":1,"other":2,"webhook":5,"url":5}`))
 		for _, part := range []string{"config.bogus", "config.other"} {
 			require.ErrorContains(t, err, part, "all mistakes at once")
 		}
@@ -252,15 +232,15 @@ func TestAWrongConfigurationIsRefusedWithoutItsSecrets(t *testing.T) {
 // An address that this server does not call is refused when it is saved, and when it is dialled.
 func TestAddressesPassTheGuard(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
+		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
 		strict := notify.New(clocktest.NewManual(time.Now()), notify.Settings{Guard: outbound.New(outbound.Policy{})})
 		defer strict.Close()
-		_, err := strict.Open(s.kind, alert.ChannelConfig(fmt.Sprintf(s.config, r.URL)))
+		_, err := strict.Open(s.Type, s.config(r.URL))
 		require.ErrorContains(t, err, "not allowed")
 
 		// A name that leads there is found out later.
-		config := strings.ReplaceAll(fmt.Sprintf(s.config, r.URL), "127.0.0.1", "ip6-localhost.test.localhost.")
-		_, err = strict.Open(s.kind, alert.ChannelConfig(config))
+		config := strings.ReplaceAll(string(s.config(r.URL)), "127.0.0.1", "ip6-localhost.test.localhost.")
+		_, err = strict.Open(s.Type, alert.ChannelConfig(config))
 		require.ErrorContains(t, err, "not allowed")
 		require.Empty(t, r.Calls())
 	})

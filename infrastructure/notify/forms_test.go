@@ -19,10 +19,10 @@ import (
 // sent opens a channel with URL standing for the receiver, sends, and returns the call.
 func sent(t *testing.T, kind alert.ChannelType, config string, m alert.Message) notifytest.Call {
 	t.Helper()
-	r := notifytest.NewReceiver(t, notifytest.Answer(200, named(t, kind).taken))
+	r := notifytest.NewReceiver(t, notifytest.Answer(200, named(t, kind).Taken))
 	c, err := channels(t, 0).Open(kind, alert.ChannelConfig(strings.ReplaceAll(config, "URL", r.URL)))
 	require.NoError(t, err)
-	require.Equal(t, alert.SendResult{Result: alert.ResultSent}, c.Send(t.Context(), m))
+	require.Equal(t, alert.ResultSent, c.Send(t.Context(), m).Result)
 	require.Len(t, r.Calls(), 1)
 	return r.Calls()[0]
 }
@@ -36,7 +36,7 @@ func hmac256(key, text string) string {
 func TestDingTalkSignsAndCallsThoseOfTheConfiguration(t *testing.T) {
 	m := notifytest.Message()
 	m.Content.Markdown = "**x** @all @139"
-	call := sent(t, alert.ChannelDingTalk, `{"webhook":"URL/robot/send?access_token=abc","secret":"SECx",
+	call := sent(t, "DINGTALK", `{"webhook":"URL/robot/send?access_token=abc","secret":"SECx",
 		"atMobiles":["13800138000"],"atUserIds":["u1"],"atAll":true}`, m)
 	u, err := url.Parse(call.URL)
 	require.NoError(t, err)
@@ -46,26 +46,26 @@ func TestDingTalkSignsAndCallsThoseOfTheConfiguration(t *testing.T) {
 	require.JSONEq(t, `{"msgtype":"markdown","markdown":{"title":"［CRITICAL］ nightly_close: job failed",
 		"text":"**x** ＠all ＠139\n\n@13800138000 @u1"},
 		"at":{"atMobiles":["13800138000"],"atUserIds":["u1"],"isAtAll":true}}`, call.Body)
-	call = sent(t, alert.ChannelDingTalk, `{"webhook":"URL/robot/send?access_token=abc"}`, m)
+	call = sent(t, "DINGTALK", `{"webhook":"URL/robot/send?access_token=abc"}`, m)
 	require.Equal(t, "/robot/send?access_token=abc", call.URL, "a robot that checks words has no signature")
 }
 
 func TestFeishuSignsAndCallsThoseOfTheConfiguration(t *testing.T) {
 	m := notifytest.Message()
 	m.Content.Markdown = "**x** <at id=all></at>"
-	call := sent(t, alert.ChannelFeishu, `{"webhook":"URL/hook/abc","secret":"k","atUserIds":["ou_1"],"atAll":true}`, m)
+	call := sent(t, "FEISHU", `{"webhook":"URL/hook/abc","secret":"k","atUserIds":["ou_1"],"atAll":true}`, m)
 	require.JSONEq(t, `{"timestamp":"1795329060","sign":"`+hmac256("1795329060\nk", "")+`","msg_type":"interactive",
 		"card":{"config":{"wide_screen_mode":true},
 		"header":{"title":{"tag":"plain_text","content":"[CRITICAL] nightly_close: job failed"},"template":"red"},
 		"elements":[{"tag":"markdown","content":"**x** ＜at id=all>＜/at>\n<at id=ou_1></at><at id=all></at>"}]}}`, call.Body)
 	m.Firing = false
-	require.Contains(t, sent(t, alert.ChannelFeishu, `{"webhook":"URL/hook/abc"}`, m).Body, `"template":"green"`)
+	require.Contains(t, sent(t, "FEISHU", `{"webhook":"URL/hook/abc"}`, m).Body, `"template":"green"`)
 }
 
 func TestWeComCallsThoseOfTheConfiguration(t *testing.T) {
 	m := notifytest.Message()
 	m.Content.Markdown = strings.Repeat("长", 4000)
-	call := sent(t, alert.ChannelWeCom, `{"webhook":"URL/send?key=k","atUserIds":["zhangsan","lisi"]}`, m)
+	call := sent(t, "WECOM", `{"webhook":"URL/send?key=k","atUserIds":["zhangsan","lisi"]}`, m)
 	var got struct{ Markdown struct{ Content string } }
 	require.NoError(t, json.Unmarshal([]byte(call.Body), &got))
 	require.LessOrEqual(t, len(got.Markdown.Content), 4096)
@@ -73,7 +73,7 @@ func TestWeComCallsThoseOfTheConfiguration(t *testing.T) {
 }
 
 func TestSlackCallsThoseOfTheConfiguration(t *testing.T) {
-	call := sent(t, alert.ChannelSlack, `{"webhook":"URL/services/T/B/X","mentions":["here","U123","S456"]}`,
+	call := sent(t, "SLACK", `{"webhook":"URL/services/T/B/X","mentions":["here","U123","S456"]}`,
 		notifytest.Message())
 	require.JSONEq(t, `{"text":"[CRITICAL] nightly_close: job failed","blocks":[
 		{"type":"header","text":{"type":"plain_text","text":"[CRITICAL] nightly_close: job failed"}},
@@ -101,7 +101,7 @@ func TestTelegramReadsHTMLOrGetsPlainText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := notifytest.Message()
 			m.Content.Markdown = c.markdown
-			call := sent(t, alert.ChannelTelegram, config, m)
+			call := sent(t, "TELEGRAM", config, m)
 			require.Equal(t, "/bot123456:AAAAAAAAAAAA/sendMessage", call.URL)
 			var got map[string]any
 			require.NoError(t, json.Unmarshal([]byte(call.Body), &got))
@@ -126,7 +126,8 @@ func TestAlertmanagerGetsAlertsOfItsForm(t *testing.T) {
 	require.Equal(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("u:p:w")), call.Header.Get("Authorization"))
 	require.JSONEq(t, `[{"labels":{"alertname":"JOB_FAILED","severity":"critical","rule":"failures","group":"billing",
 		"job":"nightly_close","job_id":"job-1","node":"node-a","fingerprint":"fp-1","team":"ledger","cost_centre":"7","_1st":"x"},
-		"annotations":{"summary":"the job failed: exit code 3","execution_id":"exec-1","runbook_url":"https://h.example/runbook"},
+		"annotations":{"summary":"the job failed: exit code 3","owner":"ann_lee","execution_id":"exec-1",
+		"runbook_url":"https://h.example/runbook"},
 		"startsAt":"2026-11-22T06:29:15Z","endsAt":"2026-11-23T06:31:00Z",
 		"generatorURL":"https://scheduler.example/alerts/alert-1"}]`, call.Body)
 
@@ -142,14 +143,14 @@ func TestWhatConfigurationsMayNotSay(t *testing.T) {
 		kind          alert.ChannelType
 		config, field string
 	}{
-		{alert.ChannelDingTalk, `{"webhook":"https://h.example","atMobiles":["1\n@all"]}`, "config.atMobiles[0]"},
-		{alert.ChannelDingTalk, `{"webhook":"https://h.example","secret":"a\nb"}`, "config.secret"},
-		{alert.ChannelWeCom, `{"webhook":"https://h.example","atUserIds":["a><@all"]}`, "config.atUserIds[0]"},
-		{alert.ChannelFeishu, `{"webhook":"https://h.example","atUserIds":["all></at>"]}`, "config.atUserIds[0]"},
-		{alert.ChannelSlack, `{"webhook":"https://h.example","mentions":["subteam^S1"]}`, "config.mentions[0]"},
-		{alert.ChannelTelegram, `{"token":"1:../../x","chatId":"-1"}`, "config.token"},
-		{alert.ChannelTelegram, `{"token":"1:AAAAAAAAAAAA","chatId":"x y"}`, "config.chatId"},
-		{alert.ChannelTelegram, `{"token":"1:AAAAAAAAAAAA","chatId":"-1","threadId":-1}`, "config.threadId"},
+		{"DINGTALK", `{"webhook":"https://h.example","atMobiles":["1\n@all"]}`, "config.atMobiles[0]"},
+		{"DINGTALK", `{"webhook":"https://h.example","secret":"a\nb"}`, "config.secret"},
+		{"WECOM", `{"webhook":"https://h.example","atUserIds":["a><@all"]}`, "config.atUserIds[0]"},
+		{"FEISHU", `{"webhook":"https://h.example","atUserIds":["all></at>"]}`, "config.atUserIds[0]"},
+		{"SLACK", `{"webhook":"https://h.example","mentions":["subteam^S1"]}`, "config.mentions[0]"},
+		{"TELEGRAM", `{"token":"1:../../x","chatId":"-1"}`, "config.token"},
+		{"TELEGRAM", `{"token":"1:AAAAAAAAAAAA","chatId":"x y"}`, "config.chatId"},
+		{"TELEGRAM", `{"token":"1:AAAAAAAAAAAA","chatId":"-1","threadId":-1}`, "config.threadId"},
 		{alert.ChannelAlertmanager, `{"url":"https://h.example","username":"u"}`, "config.username"},
 		{alert.ChannelAlertmanager, `{"url":"https://h.example","username":"u","password":"p","token":"t"}`, "config.token"},
 		{alert.ChannelAlertmanager, `{"url":"https://h.example","firingForSec":1}`, "config.firingForSec"},

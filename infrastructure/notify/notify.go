@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/dingtalk"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/email"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/feishu"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/post"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/slack"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/telegram"
@@ -57,36 +58,74 @@ func New(c clock.Clock, s Settings) *Channels {
 // Close closes unused connections.
 func (c *Channels) Close() { c.client.Close() }
 
-// kind is what a type of channel needs to be known by.
+// kind is all that the product knows of a type of channel, beside its package and its texts.
 type kind struct {
+	of   alert.ChannelType
 	open func(text alert.ChannelConfig) (Channel, []apperror.Field)
-	// config is a new, empty configuration.
+	// config is a new, empty configuration. Its fields make the form of the console.
 	config any
 	// target names the fields that say where secrets are sent.
 	target []string
+	// dialect marks up its messages.
+	dialect markup.Dialect
+	// reach is how it reaches the people on call; nil: it reaches nobody in particular.
+	reach alert.Reach
+}
+
+// kinds has a row for each type, in the order in which they are shown.
+func (c *Channels) kinds() []kind {
+	return []kind{
+		{
+			alert.ChannelEmail, over(c.mail, email.Open), &email.Config{},
+			[]string{"host", "port", "tls"},
+			markup.FullWidth,
+			alert.ByMail,
+		},
+		{alert.ChannelWebhook, over(c.client, webhook.Open), &webhook.Config{}, []string{"url"}, markup.FullWidth, nil},
+		{dingtalk.Type, over(c.client, dingtalk.Open), &dingtalk.Config{}, nil, markup.FullWidth, alert.ByPhone},
+		{wecom.Type, over(c.client, wecom.Open), &wecom.Config{}, nil, markup.FullWidth, alert.ByChat},
+		{feishu.Type, over(c.client, feishu.Open), &feishu.Config{}, nil, markup.Feishu, alert.ByChat},
+		{slack.Type, over(c.client, slack.Open), &slack.Config{}, nil, markup.Slack, nil},
+		{telegram.Type, over(c.client, telegram.Open), &telegram.Config{}, []string{"apiUrl"}, markup.Telegram, nil},
+		{
+			alert.ChannelAlertmanager, over(c.client, alertmanager.Open), &alertmanager.Config{},
+			[]string{"url"},
+			markup.FullWidth, nil,
+		},
+	}
 }
 
 func (c *Channels) kind(t alert.ChannelType) (kind, error) {
-	switch t {
-	case alert.ChannelWebhook:
-		return kind{over(c.client, webhook.Open), &webhook.Config{}, webhook.Target()}, nil
-	case alert.ChannelDingTalk:
-		return kind{over(c.client, dingtalk.Open), &dingtalk.Config{}, dingtalk.Target()}, nil
-	case alert.ChannelWeCom:
-		return kind{over(c.client, wecom.Open), &wecom.Config{}, wecom.Target()}, nil
-	case alert.ChannelFeishu:
-		return kind{over(c.client, feishu.Open), &feishu.Config{}, feishu.Target()}, nil
-	case alert.ChannelSlack:
-		return kind{over(c.client, slack.Open), &slack.Config{}, slack.Target()}, nil
-	case alert.ChannelTelegram:
-		return kind{over(c.client, telegram.Open), &telegram.Config{}, telegram.Target()}, nil
-	case alert.ChannelAlertmanager:
-		return kind{over(c.client, alertmanager.Open), &alertmanager.Config{}, alertmanager.Target()}, nil
-	case alert.ChannelEmail:
-		return kind{over(c.mail, email.Open), &email.Config{}, email.Target()}, nil
-	default:
-		return kind{}, apperror.InvalidField("type", validation.CodeUnknown, "is none of the types of channels")
+	for _, k := range c.kinds() {
+		if k.of == t {
+			return k, nil
+		}
 	}
+	return kind{}, apperror.InvalidField("type", validation.CodeUnknown, "is none of the types of channels")
+}
+
+// Types lists every type, in the order in which they are shown.
+func Types() []alert.ChannelType {
+	var out []alert.ChannelType
+	for _, k := range (&Channels{}).kinds() {
+		out = append(out, k.of)
+	}
+	return out
+}
+
+// Types is Types, for those who know channels by an interface.
+func (*Channels) Types() []alert.ChannelType { return Types() }
+
+// DialectOf is how messages of a type are marked up.
+func DialectOf(t alert.ChannelType) markup.Dialect {
+	k, _ := (&Channels{}).kind(t)
+	return k.dialect
+}
+
+// ReachOf is how channels of a type reach the people on call; nil: they reach nobody in particular.
+func ReachOf(t alert.ChannelType) alert.Reach {
+	k, _ := (&Channels{}).kind(t)
+	return k.reach
 }
 
 // over gives open what it needs, and hides the type of its channels.
@@ -139,12 +178,46 @@ func (c *Channels) Merge(t alert.ChannelType, old, edited alert.ChannelConfig) (
 	if err != nil {
 		return "", err
 	}
-	merged, wrong := channelconfig.Merge(old, edited, k.config, k.target)
+	merged, wrong, err := k.merge(old, edited)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range channelconfig.HiddenAddresses(merged, k.config) {
+		wrong = append(wrong, apperror.Field{
+			Field: channelconfig.Path + "." + name, Code: "hidden_value",
+			Message: "has *** for a value of its query, which stands for what is not shown: write the address whole",
+		})
+	}
+	return merged, apperror.Invalid(wrong)
+}
+
+// merge returns what is wrong with the merged configuration apart.
+func (k *kind) merge(old, edited alert.ChannelConfig) (merged alert.ChannelConfig, wrong []apperror.Field, err error) {
+	if merged, wrong = channelconfig.Merge(old, edited, k.config, k.target); len(wrong) > 0 {
+		return "", nil, apperror.Invalid(wrong)
+	}
+	_, wrong = k.open(merged)
+	return merged, wrong, nil
+}
+
+// Partial is Merge for a document, which may leave secrets out, or write *** for them. It returns the names of the
+// secrets, and of addresses with a hidden query, that are missing then.
+func (c *Channels) Partial(t alert.ChannelType, old, edited alert.ChannelConfig) (merged alert.ChannelConfig,
+	missing []string, err error,
+) {
+	k, err := c.kind(t)
+	if err != nil {
+		return "", nil, err
+	}
+	open, masked, wrong := channelconfig.Unmasked(edited, k.config)
 	if len(wrong) > 0 {
-		return "", apperror.Invalid(wrong)
+		return "", nil, apperror.Invalid(wrong)
 	}
-	if _, wrong := k.open(merged); len(wrong) > 0 {
-		return "", apperror.Invalid(wrong)
+	if merged, wrong, err = k.merge(old, open); err != nil {
+		return "", nil, err
 	}
-	return merged, nil
+	if missing, wrong = channelconfig.Missing(merged, k.config, masked, wrong); len(wrong) > 0 {
+		return "", nil, apperror.Invalid(wrong)
+	}
+	return merged, missing, nil
 }

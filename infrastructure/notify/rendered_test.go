@@ -24,6 +24,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/notifytest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/template"
 )
@@ -91,7 +92,7 @@ func hostileNames() []string {
 func called(name string) alert.Message {
 	m := notifytest.Message()
 	a := &m.Alerts[0]
-	a.JobName, a.Group, a.RuleName, a.NodeID, a.Summary = name, name, name, name, name
+	a.JobName, a.Group, a.Owner, a.RuleName, a.NodeID, a.Summary = name, name, name, name, name, name
 	a.Labels = map[string]string{"owner": name, name: "x", "job": name, "group": name, "rule": name}
 	m.GroupLabels = map[string]string{"group": name, "job": name}
 	m.Content = alert.Content{}
@@ -101,7 +102,7 @@ func called(name string) alert.Message {
 // Whatever people call their jobs, groups, rules and themselves: the texts of the product reach each
 // receiver without a header, an element, a link or a call that nobody but the product has made.
 func TestHostileNamesInTheTextsOfTheProduct(t *testing.T) {
-	renderer, err := template.New(clocktest.NewManual(time.Now()), time.UTC)
+	renderer, err := template.New(clocktest.NewManual(time.Now()), time.UTC, notify.DialectOf)
 	require.NoError(t, err)
 	run := func(t *testing.T, kind alert.ChannelType, c notify.Channel, judge func(t *testing.T, name string)) {
 		t.Helper()
@@ -121,10 +122,10 @@ func TestHostileNamesInTheTextsOfTheProduct(t *testing.T) {
 		run(t, alert.ChannelEmail, channel, func(t *testing.T, name string) { judgeMail(t, box.last(), name) })
 	})
 	each(t, func(t *testing.T, s subject) {
-		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
-		run(t, s.kind, s.open(t, r.URL), func(t *testing.T, name string) {
+		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
+		run(t, s.Type, s.open(t, r.URL), func(t *testing.T, name string) {
 			calls := r.Calls()
-			judgeCall(t, s.kind, calls[len(calls)-1], name)
+			judgeCall(t, s, calls[len(calls)-1], name)
 		})
 	})
 }
@@ -220,20 +221,20 @@ var (
 	slackMarks   = regexp.MustCompile(`<([^>|]*)`)
 )
 
-func judgeCall(t *testing.T, kind alert.ChannelType, call notifytest.Call, name string) {
+func judgeCall(t *testing.T, s subject, call notifytest.Call, name string) {
 	t.Helper()
 	require.True(t, json.Valid([]byte(call.Body)), "%q", name)
 	for _, values := range call.Header {
 		require.NotContains(t, strings.Join(values, ""), "evil")
 	}
-	if !people(kind) {
+	if s.Program {
 		// Programs get names as they are: all that JSON can hold of them.
 		want, err := json.Marshal(name)
 		require.NoError(t, err)
 		var text string
 		require.NoError(t, json.Unmarshal(want, &text))
 		if len(name) < 256 {
-			if kind == alert.ChannelAlertmanager {
+			if s.Type == alert.ChannelAlertmanager {
 				text = validation.Text(text, 4<<10) // without control characters
 			}
 			require.Contains(t, values(t, call.Body), text)
@@ -242,15 +243,15 @@ func judgeCall(t *testing.T, kind alert.ChannelType, call notifytest.Call, name 
 	}
 	visible := shown(t, call.Body)
 	plainText(t, visible, name)
-	for _, mark := range calls(kind) {
+	for _, mark := range s.Calls {
 		if mark != "](http" { // links of the product
 			require.NotContains(t, visible, mark, "%q", name)
 		}
 	}
-	switch kind {
-	case alert.ChannelTelegram:
+	switch notify.DialectOf(s.Type) {
+	case markup.Telegram:
 		judgeHTML(t, visible, name, []string{"html", "head", "body", "b", "a"})
-	case alert.ChannelSlack:
+	case markup.Slack:
 		for _, m := range slackMarks.FindAllStringSubmatch(visible, -1) {
 			ours(t, m[1], name)
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/notifytest"
 )
 
 func named(t *testing.T, kind alert.ChannelType) subject {
 	t.Helper()
-	for _, s := range subjects() {
-		if s.kind == kind {
-			return s
+	for _, e := range notifytest.HTTPExamples(t) {
+		if e.Type == kind {
+			return subject{e}
 		}
 	}
 	t.Fatal(kind)
@@ -28,6 +28,7 @@ func named(t *testing.T, kind alert.ChannelType) subject {
 
 // Robots answer 200 with a code of their own.
 func TestWhatCodesOfRobotsMean(t *testing.T) {
+	judged := map[alert.ChannelType]bool{}
 	for _, c := range []struct {
 		kind   alert.ChannelType
 		status int
@@ -36,36 +37,37 @@ func TestWhatCodesOfRobotsMean(t *testing.T) {
 		code   string
 		after  time.Duration
 	}{
-		{alert.ChannelDingTalk, 200, `{"errcode":310000,"errmsg":"sign not match"}`, alert.ResultRefused, "errcode_310000", 0},
-		{alert.ChannelDingTalk, 200, `{"errcode":300001,"errmsg":"token is not exist"}`, alert.ResultRefused, "errcode_300001", 0},
-		{alert.ChannelDingTalk, 200, `{"errcode":130101,"errmsg":"send too fast"}`, alert.ResultFailed, "errcode_130101", 10 * time.Minute},
-		{alert.ChannelDingTalk, 200, `{"status":1111,"wait":5,"punish":"deny","errcode":130101,"errmsg":"x"}`, alert.ResultFailed, "errcode_130101", 10 * time.Minute},
-		{alert.ChannelDingTalk, 200, `{"errcode":410100,"errmsg":"too fast"}`, alert.ResultFailed, "errcode_410100", time.Minute},
-		{alert.ChannelDingTalk, 200, `{"errcode":-1,"errmsg":"system busy"}`, alert.ResultFailed, "errcode_-1", 0},
-		{alert.ChannelWeCom, 200, `{"errcode":45009,"errmsg":"api freq out of limit"}`, alert.ResultFailed, "errcode_45009", time.Minute},
-		{alert.ChannelWeCom, 200, `{"errcode":93000,"errmsg":"invalid webhook url"}`, alert.ResultRefused, "errcode_93000", 0},
-		{alert.ChannelWeCom, 200, `{"errcode":40058,"errmsg":"exceed max length"}`, alert.ResultRefused, "errcode_40058", 0},
-		{alert.ChannelWeCom, 200, `{"errcode":-1,"errmsg":"busy"}`, alert.ResultFailed, "errcode_-1", 0},
-		{alert.ChannelFeishu, 200, `{"code":19021,"msg":"sign match fail"}`, alert.ResultRefused, "errcode_19021", 0},
-		{alert.ChannelFeishu, 400, `{"code":19021,"msg":"sign match fail"}`, alert.ResultRefused, "errcode_19021", 0},
-		{alert.ChannelFeishu, 200, `{"code":11232,"msg":"frequency limited psm[x]"}`, alert.ResultFailed, "errcode_11232", 52 * time.Second},
-		{alert.ChannelFeishu, 400, `{"code":99991400,"msg":"request trigger frequency limit"}`, alert.ResultFailed, "errcode_99991400", 52 * time.Second},
-		{alert.ChannelFeishu, 200, `{"code":9499,"msg":"Bad Request"}`, alert.ResultRefused, "errcode_9499", 0},
-		{alert.ChannelFeishu, 200, `{"code":9499,"msg":"frequency limited psm"}`, alert.ResultFailed, "errcode_9499", 52 * time.Second},
-		{alert.ChannelFeishu, 200, `{"StatusCode":0,"StatusMessage":"success"}`, alert.ResultSent, "", 0},
-		{alert.ChannelFeishu, 500, `{"code":0,"msg":"?"}`, alert.ResultFailed, "http_500", 0},
-		{alert.ChannelFeishu, 200, `{"code":1,"msg":"internal"}`, alert.ResultFailed, "errcode_1", 0},
+		{"DINGTALK", 200, `{"errcode":310000,"errmsg":"sign not match"}`, alert.ResultRefused, "errcode_310000", 0},
+		{"DINGTALK", 200, `{"errcode":300001,"errmsg":"token is not exist"}`, alert.ResultRefused, "errcode_300001", 0},
+		{"DINGTALK", 200, `{"errcode":130101,"errmsg":"send too fast"}`, alert.ResultFailed, "errcode_130101", 10 * time.Minute},
+		{"DINGTALK", 200, `{"status":1111,"wait":5,"punish":"deny","errcode":130101,"errmsg":"x"}`, alert.ResultFailed, "errcode_130101", 10 * time.Minute},
+		{"DINGTALK", 200, `{"errcode":410100,"errmsg":"too fast"}`, alert.ResultFailed, "errcode_410100", time.Minute},
+		{"DINGTALK", 200, `{"errcode":-1,"errmsg":"system busy"}`, alert.ResultFailed, "errcode_-1", 0},
+		{"WECOM", 200, `{"errcode":45009,"errmsg":"api freq out of limit"}`, alert.ResultFailed, "errcode_45009", time.Minute},
+		{"WECOM", 200, `{"errcode":93000,"errmsg":"invalid webhook url"}`, alert.ResultRefused, "errcode_93000", 0},
+		{"WECOM", 200, `{"errcode":40058,"errmsg":"exceed max length"}`, alert.ResultRefused, "errcode_40058", 0},
+		{"WECOM", 200, `{"errcode":-1,"errmsg":"busy"}`, alert.ResultFailed, "errcode_-1", 0},
+		{"FEISHU", 200, `{"code":19021,"msg":"sign match fail"}`, alert.ResultRefused, "errcode_19021", 0},
+		{"FEISHU", 400, `{"code":19021,"msg":"sign match fail"}`, alert.ResultRefused, "errcode_19021", 0},
+		{"FEISHU", 200, `{"code":11232,"msg":"frequency limited psm[x]"}`, alert.ResultFailed, "errcode_11232", 52 * time.Second},
+		{"FEISHU", 400, `{"code":99991400,"msg":"request trigger frequency limit"}`, alert.ResultFailed, "errcode_99991400", 52 * time.Second},
+		{"FEISHU", 200, `{"code":9499,"msg":"Bad Request"}`, alert.ResultRefused, "errcode_9499", 0},
+		{"FEISHU", 200, `{"code":9499,"msg":"frequency limited psm"}`, alert.ResultFailed, "errcode_9499", 52 * time.Second},
+		{"FEISHU", 200, `{"StatusCode":0,"StatusMessage":"success"}`, alert.ResultSent, "", 0},
+		{"FEISHU", 500, `{"code":0,"msg":"?"}`, alert.ResultFailed, "http_500", 0},
+		{"FEISHU", 200, `{"code":1,"msg":"internal"}`, alert.ResultFailed, "errcode_1", 0},
 		{
-			alert.ChannelTelegram, 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 41","parameters":{"retry_after":41}}`,
+			"TELEGRAM", 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 41","parameters":{"retry_after":41}}`,
 			alert.ResultFailed, "errcode_429", 41 * time.Second,
 		},
-		{alert.ChannelTelegram, 401, `{"ok":false,"error_code":401,"description":"Unauthorized"}`, alert.ResultRefused, "errcode_401", 0},
+		{"TELEGRAM", 401, `{"ok":false,"error_code":401,"description":"Unauthorized"}`, alert.ResultRefused, "errcode_401", 0},
 		{
-			alert.ChannelTelegram, 400, `{"ok":false,"error_code":400,"description":"group upgraded","parameters":{"migrate_to_chat_id":-1009}}`,
+			"TELEGRAM", 400, `{"ok":false,"error_code":400,"description":"group upgraded","parameters":{"migrate_to_chat_id":-1009}}`,
 			alert.ResultRefused, "errcode_400", 0,
 		},
-		{alert.ChannelTelegram, 502, `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, alert.ResultFailed, "errcode_502", 0},
+		{"TELEGRAM", 502, `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, alert.ResultFailed, "errcode_502", 0},
 	} {
+		judged[c.kind] = true
 		t.Run(fmt.Sprint(c.kind, c.status, c.body), func(t *testing.T) {
 			r := notifytest.NewReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Ogw-Ratelimit-Reset", "52")
@@ -75,6 +77,9 @@ func TestWhatCodesOfRobotsMean(t *testing.T) {
 			got := named(t, c.kind).open(t, r.URL).Send(t.Context(), notifytest.Message())
 			require.Equal(t, []any{c.want, c.code, c.after}, []any{got.Result, got.Code, got.RetryAfter}, got.Text)
 		})
+	}
+	for _, e := range notifytest.HTTPExamples(t) {
+		require.True(t, judged[e.Type] || !e.Reads, "the answers of %s are read: say above what refusals mean", e.Type)
 	}
 }
 
@@ -108,33 +113,33 @@ func shown(t *testing.T, body string) string {
 	return strings.Join(all, "\n")
 }
 
-// calls are marks that would call people, by type of channel.
-func calls(kind alert.ChannelType) []string {
-	switch kind {
-	case alert.ChannelSlack:
-		return []string{"<!", "<@", "@here", "@channel", "@everyone", "<https://evil"}
-	case alert.ChannelFeishu:
-		return []string{"<at", "<AT", "<person", "](http"}
-	case alert.ChannelWeCom, alert.ChannelDingTalk:
-		return []string{"<@", "@all", "@138", "](http", "<https://evil"}
-	case alert.ChannelTelegram:
-		return []string{"@all", "@here", "@channel", "@everyone"}
-	default:
-		return nil
+// What a job is called calls nobody, forges nothing and breaks nothing, in no channel.
+// A robot calls the people on call beside those of its configuration, and nobody when the alert is over. What has
+// another form than its addresses is no text of the message.
+func TestARobotCallsThePeopleOnCall(t *testing.T) {
+	for kind, c := range map[alert.ChannelType]struct{ who, called string }{
+		"DINGTALK": {"13800138000", "@13800138000"}, "WECOM": {"ann.wang", "<@ann.wang>"},
+		"FEISHU": {"ou_ann", "<at id=ou_ann></at>"},
+	} {
+		require.NotNil(t, notify.ReachOf(kind), kind)
+		s := named(t, kind)
+		r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
+		channel, m := s.open(t, r.URL), notifytest.Message()
+		m.To = []string{c.who, "<@all>", "x\n@all"}
+		for _, m.Firing = range []bool{true, false} {
+			require.Equal(t, alert.ResultSent, channel.Send(t.Context(), m).Result)
+			visible := shown(t, r.Calls()[len(r.Calls())-1].Body)
+			require.Equal(t, m.Firing, strings.Contains(visible, c.called), "%s: %s", kind, visible)
+			require.NotContains(t, visible, "@all", kind)
+		}
 	}
 }
 
-// people reads the message; programs get names as they are, in JSON.
-func people(kind alert.ChannelType) bool {
-	return kind != alert.ChannelWebhook && kind != alert.ChannelAlertmanager
-}
-
-// What a job is called calls nobody, forges nothing and breaks nothing, in no channel.
 func TestHostileTextsAreHarmless(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
-		dialect := markup.Of(s.kind)
+		dialect := notify.DialectOf(s.Type)
 		for _, text := range append(notifytest.Hostile(), strings.Repeat("长", 12_000), strings.Repeat("😀<@", 5_000)) {
-			r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
+			r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
 			m := notifytest.Message()
 			m.Alerts[0].JobName, m.Alerts[0].Summary, m.Alerts[0].RuleName = text, text, text
 			m.Alerts[0].Labels = map[string]string{text: text}
@@ -150,7 +155,7 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 				require.Equal(t, alert.ResultSent, got.Result, got.Text)
 				last := r.Calls()[len(r.Calls())-1]
 				require.True(t, json.Valid([]byte(last.Body)))
-				if !people(s.kind) {
+				if s.Program {
 					continue
 				}
 				visible := shown(t, last.Body)
@@ -158,14 +163,14 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 					require.NotContains(t, visible, string(c), "%q", text)
 				}
 				if content.Markdown == text {
-					for _, mark := range calls(s.kind) {
+					for _, mark := range s.Calls {
 						if !strings.Contains(mark, "http") {
 							require.NotContains(t, visible, mark, "%q", text)
 						}
 					}
 					continue
 				}
-				for _, mark := range calls(s.kind) {
+				for _, mark := range s.Calls {
 					require.NotContains(t, visible, mark, "%q", text)
 				}
 			}
@@ -173,55 +178,22 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 	})
 }
 
-// size measures the bounded part of a message as its service does.
-func size(t *testing.T, kind alert.ChannelType, body string) (n, most int) {
-	t.Helper()
-	var m struct {
-		Markdown struct{ Content string }
-		Text     string
-		Blocks   []struct {
-			Text struct{ Text string }
-		}
-	}
-	if kind == alert.ChannelWeCom || kind == alert.ChannelSlack || kind == alert.ChannelTelegram {
-		require.NoError(t, json.Unmarshal([]byte(body), &m))
-	}
-	switch kind {
-	case alert.ChannelWeCom:
-		return len(m.Markdown.Content), 4096
-	case alert.ChannelSlack:
-		for _, b := range m.Blocks {
-			n = max(n, len([]rune(b.Text.Text)))
-		}
-		return n, 3000
-	case alert.ChannelTelegram:
-		for _, r := range m.Text {
-			n += markup.UTF16(r)
-		}
-		return n, 4096
-	case alert.ChannelDingTalk, alert.ChannelFeishu:
-		return len(body), 20_000
-	default:
-		return len(body), 256 << 10
-	}
-}
-
 // Over-long texts are cut at a character, with a mark, to what the service takes.
 func TestTextsAreCutToTheBoundsOfTheService(t *testing.T) {
 	each(t, func(t *testing.T, s subject) {
 		for _, unit := range []string{"长", "x", "😀", "<", "\n", "\""} {
-			r := notifytest.NewReceiver(t, notifytest.Answer(200, s.taken))
+			r := notifytest.NewReceiver(t, notifytest.Answer(200, s.Taken))
 			m := notifytest.Message()
 			long := strings.Repeat(unit, 25_000)
-			m.Content = alert.Content{Title: long, Text: long, Markdown: markup.Of(s.kind).EscapeLines(long)}
+			m.Content = alert.Content{Title: long, Text: long, Markdown: notify.DialectOf(s.Type).EscapeLines(long)}
 			m.Alerts[0].Summary, m.Alerts[0].JobName, m.Alerts[0].Labels["x"] = long, long, long
 			require.Equal(t, alert.ResultSent, s.open(t, r.URL).Send(t.Context(), m).Result)
 			body := r.Calls()[0].Body
-			n, most := size(t, s.kind, body)
+			n, most := s.Size(body), s.Bound.Most
 			require.LessOrEqual(t, n, most, "%q", unit)
 			require.Contains(t, body, "…")
 			require.NotContains(t, body, "\ufffd")
-			if people(s.kind) && unit == "长" {
+			if !s.Program && unit == "长" {
 				require.Greater(t, n, most*9/10, "no more is cut than must be")
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/channelconfig"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/post"
 )
 
@@ -31,7 +32,7 @@ const (
 // Config is the configuration of a channel.
 type Config struct {
 	// URL is the address of the Alertmanager, without /api/v2/alerts.
-	URL      string               `json:"url"`
+	URL      string               `json:"url" required:"true"`
 	Username string               `json:"username"`
 	Password channelconfig.Secret `json:"password"`
 	// Token is a bearer token, in place of user and password.
@@ -40,43 +41,34 @@ type Config struct {
 	FiringForSec int `json:"firingForSec"`
 }
 
-// Target names the fields that say where secrets are sent.
-func Target() []string { return []string{"url"} }
-
 // Channel is one Alertmanager. Safe for concurrent use.
-type Channel struct {
-	config Config
-	mask   channelconfig.Mask
-	client *post.Client
-}
+type Channel struct{ post.Channel[Config] }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{config: Config{FiringForSec: defaultFiringForSec}, client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	if u := p.URL("url", c.config.URL, client.Guard); u != nil && u.RawQuery != "" {
-		p.Add("url", validation.CodeInvalid, "remove the ? and what follows it")
-	}
-	if c.config.Token != "" && (c.config.Username != "" || c.config.Password != "") {
-		p.Add("token", validation.CodeConflict, "give either a token, or a user and a password")
-	}
-	if (c.config.Username == "") != (c.config.Password == "") {
-		p.Add("username", validation.CodeRequired, "a user and a password belong together")
-	}
-	if strings.Contains(c.config.Username, ":") {
-		p.Add("username", validation.CodeInvalid, "must not contain a colon")
-	}
-	p.Length("username", c.config.Username, maxCredential)
-	p.Length("password", string(c.config.Password), maxCredential)
-	p.Length("token", string(c.config.Token), maxCredential)
-	if s := c.config.FiringForSec; s < minFiringSec || s > maxFiringSec {
-		p.Add("firingForSec", validation.CodeOutOfRange, "must be from %d to %d", minFiringSec, maxFiringSec)
-	}
-	c.mask = channelconfig.MaskOf(&c.config).With(c.basic())
-	return c, p.Fields()
+	defaults := Config{FiringForSec: defaultFiringForSec}
+	c, wrong := post.Open(text, client, defaults, func(c *Config, p *channelconfig.Problems) {
+		if u := p.URL("url", c.URL, client.Guard); u != nil && u.RawQuery != "" {
+			p.Add("url", validation.CodeInvalid, "remove the ? and what follows it")
+		}
+		if c.Token != "" && (c.Username != "" || c.Password != "") {
+			p.Add("token", validation.CodeConflict, "give either a token, or a user and a password")
+		}
+		if (c.Username == "") != (c.Password == "") {
+			p.Add("username", validation.CodeRequired, "a user and a password belong together")
+		}
+		if strings.Contains(c.Username, ":") {
+			p.Add("username", validation.CodeInvalid, "must not contain a colon")
+		}
+		p.Length("username", c.Username, maxCredential)
+		p.Length("password", string(c.Password), maxCredential)
+		p.Length("token", string(c.Token), maxCredential)
+		if s := c.FiringForSec; s < minFiringSec || s > maxFiringSec {
+			p.Add("firingForSec", validation.CodeOutOfRange, "must be from %d to %d", minFiringSec, maxFiringSec)
+		}
+	})
+	c.Mask = c.Mask.With(c.Config.basic())
+	return &Channel{c}, wrong
 }
 
 // item is an alert as Alertmanager takes it.
@@ -94,29 +86,22 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	for _, a := range m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)] {
 		items = append(items, c.item(a, m.URL))
 	}
-	body, err := post.JSON(items)
-	if err != nil {
-		return post.Refused(c.mask, "message", err.Error())
-	}
 	header := http.Header{}
 	switch {
-	case c.config.Token != "":
-		header.Set("Authorization", "Bearer "+string(c.config.Token))
-	case c.config.Password != "":
-		header.Set("Authorization", "Basic "+c.basic())
+	case c.Config.Token != "":
+		header.Set("Authorization", "Bearer "+string(c.Config.Token))
+	case c.Config.Password != "":
+		header.Set("Authorization", "Basic "+c.Config.basic())
 	}
-	answer, result, ok := c.client.Post(ctx, post.Request{
-		URL: strings.TrimSuffix(c.config.URL, "/") + path, Header: header, Body: body, Mask: c.mask,
+	return c.Deliver(ctx, post.Letter{
+		URL: strings.TrimSuffix(c.Config.URL, "/") + path, Header: header, Message: items,
+		Listed: markup.IDs(m.Alerts[:len(items)]), Result: post.Answer.Result,
 	})
-	if !ok {
-		return result
-	}
-	return answer.Result()
 }
 
 // basic is user and password as HTTP sends them.
-func (c *Channel) basic() string {
-	return base64.StdEncoding.EncodeToString([]byte(c.config.Username + ":" + string(c.config.Password)))
+func (c Config) basic() string {
+	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + string(c.Password)))
 }
 
 func (c *Channel) item(a alert.MessageAlert, consoleURL string) item {
@@ -131,6 +116,7 @@ func (c *Channel) item(a alert.MessageAlert, consoleURL string) item {
 		set(labels, name, value)
 	}
 	annotations := map[string]string{"summary": validation.Text(a.Summary, maxSummary)}
+	set(annotations, "owner", a.Owner)
 	set(annotations, "execution_id", a.ExecutionID)
 	set(annotations, "runbook_url", a.RunbookURL)
 	out := item{
@@ -144,7 +130,7 @@ func (c *Channel) item(a alert.MessageAlert, consoleURL string) item {
 	case a.EndTime.Before(a.StartTime) && !a.EndTime.IsZero(): // a clock was set back; it would be refused
 		out.EndsAt = out.StartsAt
 	case a.EndTime.IsZero():
-		out.EndsAt = c.client.Clock.Now().Add(time.Duration(c.config.FiringForSec) * time.Second).UTC()
+		out.EndsAt = c.Client.Clock.Now().Add(time.Duration(c.Config.FiringForSec) * time.Second).UTC()
 	}
 	return out
 }

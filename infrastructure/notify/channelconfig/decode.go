@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -23,7 +24,7 @@ const Path = "config"
 const codeUnknownField = "unknown_field"
 
 // maxBytes bounds a configuration.
-const maxBytes = 32 << 10
+const maxBytes = bounds.ChannelConfig
 
 // field is one field of a configuration.
 type field struct {
@@ -32,7 +33,7 @@ type field struct {
 	secret bool
 }
 
-// fieldsOf lists the fields of a struct that config points to. Those of type Secret, and lists and
+// fieldsOf lists the fields of a struct that config points to. Fields of type Secret, and lists and
 // maps of it, are secret.
 func fieldsOf(config any) []field {
 	v := reflect.ValueOf(config).Elem()

@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
 
-// Secret is a value of a configuration that nobody reads again. Whatever prints or marshals it
+// Secret is a value of a configuration that nobody reads again. Code that prints or marshals it
 // gets a mask; to use it, convert it to string.
 type Secret string
 

@@ -8,8 +8,8 @@ import (
 	"encoding/base64"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -28,6 +28,9 @@ const (
 	blockedFor = 10 * time.Minute
 )
 
+// Type is that of these channels.
+const Type alert.ChannelType = "DINGTALK"
+
 // Config is the configuration of a channel.
 type Config struct {
 	// Webhook is the address of the robot; it holds its access token.
@@ -39,9 +42,6 @@ type Config struct {
 	AtAll     bool                 `json:"atAll"`
 }
 
-// Target names the fields that say where secrets are sent; the address itself is secret.
-func Target() []string { return nil }
-
 var (
 	mobile = regexp.MustCompile(`^\+?[0-9-]{5,20}$`)
 	userID = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
@@ -49,25 +49,20 @@ var (
 
 // Channel is one robot. Safe for concurrent use.
 type Channel struct {
-	config Config
-	url    *url.URL
-	mask   channelconfig.Mask
-	client *post.Client
+	post.Channel[Config]
+	url *url.URL
 }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	c.url = p.URL("webhook", string(c.config.Webhook), client.Guard)
-	p.Length("secret", string(c.config.Secret), 256)
-	p.Each("atMobiles", c.config.AtMobiles, maxMentions, mobile, "a phone number")
-	p.Each("atUserIds", c.config.AtUserIDs, maxMentions, userID, "an id of a user")
-	c.mask = channelconfig.MaskOf(&c.config)
-	return c, p.Fields()
+	var webhook *url.URL
+	c, wrong := post.Open(text, client, Config{}, func(c *Config, p *channelconfig.Problems) {
+		webhook = p.URL("webhook", string(c.Webhook), client.Guard)
+		p.Length("secret", string(c.Secret), 256)
+		p.Each("atMobiles", c.AtMobiles, maxMentions, mobile, "a phone number")
+		p.Each("atUserIds", c.AtUserIDs, maxMentions, userID, "an id of a user")
+	})
+	return &Channel{c, webhook}, wrong
 }
 
 type message struct {
@@ -90,38 +85,34 @@ type mentions struct {
 // Send sends a message.
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	title := markup.Cut(markup.FullWidth.Escape(m.Content.Title), maxTitle, markup.Bytes)
-	at := c.mentions()
-	body, err := post.Fit(markup.FullWidth.Body(m.Content), maxBody, func(text string) any {
+	mobiles := append(slices.Clone(c.Config.AtMobiles), markup.Called(m, mobile, maxMentions)...)
+	var called []string // DingTalk wants them in the text, too
+	for _, who := range slices.Concat(mobiles, c.Config.AtUserIDs) {
+		called = append(called, "@"+who)
+	}
+	at := markup.Below("\n\n", called, " ")
+	write := func(text string) any {
 		return message{
 			Type: "markdown", Markdown: markdown{Title: title, Text: text + at},
-			At: mentions{Mobiles: c.config.AtMobiles, UserIDs: c.config.AtUserIDs, All: c.config.AtAll},
+			At: mentions{Mobiles: mobiles, UserIDs: c.Config.AtUserIDs, All: c.Config.AtAll},
 		}
+	}
+	text, listed := markup.Form{
+		Text: markup.FullWidth.Body, Fits: post.Within(maxBody, write), Spell: markup.FullWidth.Escape,
+	}.Fill(m)
+	return c.Deliver(ctx, post.Letter{
+		URL: c.address(), Message: write(text), Listed: listed, Result: post.ByCode("DingTalk", refusal),
 	})
-	return c.client.Deliver(ctx, c.address(), c.mask, body, err, post.ByCode("DingTalk", refusal))
-}
-
-// mentions are the people that DingTalk calls: it wants them in the text, too.
-func (c *Channel) mentions() string {
-	var b strings.Builder
-	for _, list := range [][]string{c.config.AtMobiles, c.config.AtUserIDs} {
-		for _, who := range list {
-			b.WriteString(" @" + who)
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n\n" + strings.TrimSpace(b.String())
 }
 
 // address is that of the robot, signed with the time of the call.
 func (c *Channel) address() string {
-	if c.config.Secret == "" {
+	if c.Config.Secret == "" {
 		return c.url.String()
 	}
-	now := strconv.FormatInt(c.client.Clock.Now().UnixMilli(), 10)
-	sign := hmac.New(sha256.New, []byte(c.config.Secret))
-	_, _ = sign.Write([]byte(now + "\n" + string(c.config.Secret)))
+	now := strconv.FormatInt(c.Client.Clock.Now().UnixMilli(), 10)
+	sign := hmac.New(sha256.New, []byte(c.Config.Secret))
+	_, _ = sign.Write([]byte(now + "\n" + string(c.Config.Secret)))
 	signed := *c.url
 	query := signed.Query()
 	query.Set("timestamp", now)

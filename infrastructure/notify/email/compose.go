@@ -23,9 +23,9 @@ const (
 )
 
 // compose writes a mail. Its Message-ID and its date are those of the notification, so that every
-// attempt sends the same mail.
-func (c *Channel) compose(m alert.Message, to []*mail.Address) (*gomail.Msg, error) {
-	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+// attempt sends the same mail. Listed are the alerts that its plain text names.
+func (c *Channel) compose(m alert.Message, to []*mail.Address) (out *gomail.Msg, listed []string, err error) {
+	out = gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	out.FromMailAddress(c.from)
 	out.ToMailAddress(to...)
 	out.SetMessageIDWithValue(m.ID + "@" + domain(c.from.Address))
@@ -37,7 +37,10 @@ func (c *Channel) compose(m alert.Message, to []*mail.Address) (*gomail.Msg, err
 	}
 	subject := markup.Cut(markup.Line(m.Content.Title), maxSubject, markup.Runes)
 	out.Subject(subject)
-	text := markup.Cut(markup.Clean(m.Content.Text), maxPart, markup.Bytes)
+	text, listed := markup.Form{
+		Text: func(c alert.Content) string { return markup.Clean(c.Text) }, Fits: markup.Within(maxPart, markup.Bytes),
+		Spell: markup.Clean,
+	}.Fill(m)
 	if text == "" {
 		text = subject
 	}
@@ -47,9 +50,9 @@ func (c *Channel) compose(m alert.Message, to []*mail.Address) (*gomail.Msg, err
 		out.AddAlternativeString(gomail.TypeTextHTML, html)
 	}
 	if _, err := out.GetSender(false); err != nil {
-		return nil, fmt.Errorf("write the mail: %w", err)
+		return nil, nil, fmt.Errorf("write the mail: %w", err)
 	}
-	return out, nil
+	return out, listed, nil
 }
 
 // references name the alerts that a mail tells of, one id for each, as RFC 5322 has the ids of mails.

@@ -35,20 +35,17 @@ const (
 
 // Config is the configuration of a channel.
 type Config struct {
-	Host string `json:"host"`
+	Host string `json:"host" required:"true"`
 	// Port is 0 for the usual one: 465 with TLS, 587 with STARTTLS, 25 without.
 	Port int `json:"port"`
 	// TLS is TLS (from the first byte), STARTTLS (never without) or NONE.
-	TLS      string               `json:"tls"`
+	TLS      string               `json:"tls" enums:"STARTTLS,TLS,NONE"`
 	Username string               `json:"username"`
 	Password channelconfig.Secret `json:"password"`
 	// From and To are addresses, also with names: Ops <ops@example.com>.
-	From string   `json:"from"`
+	From string   `json:"from" required:"true"`
 	To   []string `json:"to"`
 }
-
-// Target names the fields that say where secrets are sent.
-func Target() []string { return []string{"host", "port", "tls"} }
 
 // host is a name or an address.
 var host = regexp.MustCompile(`^([0-9A-Za-z]([0-9A-Za-z_-]{0,62}\.?)*|[0-9A-Fa-f:.]{2,45})$`)

@@ -79,7 +79,7 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
-	mail, err := c.compose(m, to)
+	mail, listed, err := c.compose(m, to)
 	if err != nil {
 		return post.Refused(c.mask, "message", err.Error())
 	}
@@ -93,6 +93,7 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	}
 	_ = client.Quit() // the mail is taken, whatever the server says to this
 	result := post.Sent()
+	result.Listed = listed
 	if len(refused) > 0 {
 		result.Text = post.Refused(c.mask, "", "some recipients were refused: "+strings.Join(refused, "; ")).Text
 	}

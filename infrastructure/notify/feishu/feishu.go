@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -25,6 +25,9 @@ const (
 	maxMentions = 50
 )
 
+// Type is that of these channels.
+const Type alert.ChannelType = "FEISHU"
+
 // Config is the configuration of a channel.
 type Config struct {
 	// Webhook is the address of the robot; it holds its token.
@@ -35,30 +38,19 @@ type Config struct {
 	AtAll     bool                 `json:"atAll"`
 }
 
-// Target names the fields that say where secrets are sent; the address itself is secret.
-func Target() []string { return nil }
-
 var userID = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 // Channel is one robot. Safe for concurrent use.
-type Channel struct {
-	config Config
-	mask   channelconfig.Mask
-	client *post.Client
-}
+type Channel struct{ post.Channel[Config] }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	p.URL("webhook", string(c.config.Webhook), client.Guard)
-	p.Length("secret", string(c.config.Secret), 256)
-	p.Each("atUserIds", c.config.AtUserIDs, maxMentions, userID, "an id of a user, such as ou_…")
-	c.mask = channelconfig.MaskOf(&c.config)
-	return c, p.Fields()
+	c, wrong := post.Open(text, client, Config{}, func(c *Config, p *channelconfig.Problems) {
+		p.URL("webhook", string(c.Webhook), client.Guard)
+		p.Length("secret", string(c.Secret), 256)
+		p.Each("atUserIds", c.AtUserIDs, maxMentions, userID, "an id of a user, such as ou_…")
+	})
+	return &Channel{c}, wrong
 }
 
 type message struct {
@@ -91,9 +83,9 @@ type element struct {
 // Send sends a message as a card.
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	title := markup.Cut(markup.Feishu.Title(m.Content), maxTitle, markup.Runes)
-	at := c.mentions()
+	at := c.mentions(m)
 	now, sign := c.sign()
-	body, err := post.Fit(markup.Feishu.Body(m.Content), maxBody, func(text string) any {
+	write := func(text string) any {
 		return message{
 			Timestamp: now, Sign: sign, Type: "interactive",
 			Card: card{
@@ -102,8 +94,13 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 				Elements: []element{{Tag: "markdown", Content: text + at}},
 			},
 		}
+	}
+	text, listed := markup.Form{
+		Text: markup.Feishu.Body, Fits: post.Within(maxBody, write), Spell: markup.Feishu.Escape,
+	}.Fill(m)
+	return c.Deliver(ctx, post.Letter{
+		URL: string(c.Config.Webhook), Message: write(text), Listed: listed, Result: resultOf,
 	})
-	return c.client.Deliver(ctx, string(c.config.Webhook), c.mask, body, err, judge)
 }
 
 func colour(m alert.Message) string {
@@ -119,27 +116,25 @@ func colour(m alert.Message) string {
 	}
 }
 
-func (c *Channel) mentions() string {
-	var b strings.Builder
-	for _, id := range c.config.AtUserIDs {
-		b.WriteString("<at id=" + id + "></at>")
+func (c *Channel) mentions(m alert.Message) string {
+	ids := append(slices.Clone(c.Config.AtUserIDs), markup.Called(m, userID, maxMentions)...)
+	if c.Config.AtAll {
+		ids = append(ids, "all")
 	}
-	if c.config.AtAll {
-		b.WriteString("<at id=all></at>")
+	var marks []string
+	for _, id := range ids {
+		marks = append(marks, "<at id="+id+"></at>")
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n" + b.String()
+	return markup.Below("\n", marks, "")
 }
 
 // sign returns the time of the call in seconds, and its signature: the key is time and secret, and
 // what is signed is empty.
 func (c *Channel) sign() (now, sign string) {
-	if c.config.Secret == "" {
+	if c.Config.Secret == "" {
 		return "", ""
 	}
-	now = strconv.FormatInt(c.client.Clock.Now().Unix(), 10)
-	mac := hmac.New(sha256.New, []byte(now+"\n"+string(c.config.Secret)))
+	now = strconv.FormatInt(c.Client.Clock.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(now+"\n"+string(c.Config.Secret)))
 	return now, base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -25,20 +25,6 @@ const (
 	Telegram
 )
 
-// Of returns the dialect of a type of channel.
-func Of(t alert.ChannelType) Dialect {
-	switch t {
-	case alert.ChannelFeishu:
-		return Feishu
-	case alert.ChannelSlack:
-		return Slack
-	case alert.ChannelTelegram:
-		return Telegram
-	default:
-		return FullWidth
-	}
-}
-
 // Escape returns a value as one line of text without marks and without mentions.
 func (d Dialect) Escape(value string) string {
 	value = Line(value)

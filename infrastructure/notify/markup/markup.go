@@ -70,7 +70,7 @@ func UTF16(r rune) int {
 	return 1
 }
 
-// Cut returns the text with at most that many units. What is cut ends in an ellipsis, which counts.
+// Cut returns the text with at most that many units. A cut text ends in an ellipsis, which counts.
 // A most of less than the mark gives "".
 func Cut(s string, most int, unit Unit) string {
 	size, fits := 0, -1

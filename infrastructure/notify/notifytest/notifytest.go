@@ -80,8 +80,9 @@ func Message() alert.Message {
 		GroupLabels: map[string]string{"group": "billing"}, URL: "https://scheduler.example/alerts",
 		Alerts: []alert.MessageAlert{{
 			ID: "alert-1", Fingerprint: "fp-1", Type: "JOB_FAILED", Level: "CRITICAL", Status: "FIRING",
-			RuleName: "failures", Group: "billing", JobID: "job-1", JobName: "nightly_close", ExecutionID: "exec-1",
-			NodeID: "node-a", Summary: "the job failed: exit code 3", Labels: map[string]string{"team": "ledger"}, Count: 2,
+			RuleName: "failures", Group: "billing", JobID: "job-1", JobName: "nightly_close", Owner: "ann_lee",
+			ExecutionID: "exec-1",
+			NodeID:      "node-a", Summary: "the job failed: exit code 3", Labels: map[string]string{"team": "ledger"}, Count: 2,
 			StartTime: at.Add(-time.Minute), URL: "https://scheduler.example/alerts/alert-1",
 		}},
 		Content: alert.Content{

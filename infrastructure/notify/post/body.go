@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 )
 
 // JSON writes a value without escaping <, > and &: escaped they would count six times against the
@@ -20,15 +18,15 @@ func JSON(value any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Fit returns the JSON of a message that holds the text, cut so that the whole has at most that
-// many bytes.
-func Fit(text string, most int, message func(text string) any) ([]byte, error) {
-	for {
-		body, err := JSON(message(text))
-		if err != nil || len(body) <= most || text == "" {
-			return body, err
+// Within reports of a text whether the JSON of the message that holds it has at most that many bytes. A message that
+// cannot be written fits: its writer meets the error.
+func Within(most int, message func(text string) any) func(text string) bool {
+	return func(text string) bool {
+		if len(text) > most {
+			return false
 		}
-		text = markup.Cut(text, len(text)-min(len(text), len(body)-most), markup.Bytes)
+		body, err := JSON(message(text))
+		return err != nil || len(body) <= most
 	}
 }
 

@@ -114,21 +114,6 @@ func (c *Client) Post(ctx context.Context, r Request) (answer Answer, result ale
 	return answer, alert.SendResult{}, true
 }
 
-// Deliver sends a JSON text, and lets judge say what the answer means. Broken is why there is no text; no receiver
-// would take it later either.
-func (c *Client) Deliver(ctx context.Context, address string, mask channelconfig.Mask, body []byte, broken error,
-	judge func(a Answer) alert.SendResult,
-) alert.SendResult {
-	if broken != nil {
-		return Refused(mask, "message", broken.Error())
-	}
-	answer, result, ok := c.Post(ctx, Request{URL: address, Body: body, Mask: mask})
-	if !ok {
-		return result
-	}
-	return judge(answer)
-}
-
 // failed judges a call without a whole answer.
 func (c *Client) failed(ctx context.Context, mask channelconfig.Mask, host string, err error) alert.SendResult {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -42,18 +42,17 @@ func ByCode(service string, refusal func(a Answer, number int64, code, text stri
 	a Answer,
 ) alert.SendResult {
 	return func(a Answer) alert.SendResult {
-		if r := a.Result(); r.Result != alert.ResultSent {
-			return r
+		byStatus := a.Result()
+		if byStatus.Result != alert.ResultSent {
+			return byStatus
 		}
 		var answer struct {
 			Code    *int64 `json:"errcode"`
 			Message string `json:"errmsg"`
 		}
 		switch {
-		case a.TooLong:
-			return a.TooLongResult()
 		case !a.Read(&answer) || answer.Code == nil:
-			return a.Failed("answer", "the service did not answer as "+service+" does; check the address", 0)
+			return a.Foreign(byStatus, service, "the address")
 		case *answer.Code == 0:
 			return Sent()
 		}
@@ -115,7 +114,15 @@ func (a Answer) with(text string) string {
 	return text
 }
 
-// TooLongResult is the result of an answer that had to be read as a whole, and was too long.
-func (a Answer) TooLongResult() alert.SendResult {
-	return Failed(a.mask, "answer_too_long", fmt.Sprintf("the answer is longer than %d bytes", maxAnswer), a.RetryAfter)
+// Foreign is the result of an answer that is not as a service gives them: that of the status, unless it says SENT.
+// Check names what may be wrong.
+func (a Answer) Foreign(byStatus alert.SendResult, service, check string) alert.SendResult {
+	switch {
+	case byStatus.Result != alert.ResultSent:
+		return byStatus
+	case a.TooLong:
+		text := fmt.Sprintf("the answer is longer than %d bytes", maxAnswer)
+		return a.Failed("answer_too_long", text, a.RetryAfter)
+	}
+	return a.Failed("answer", "the service did not answer as "+service+" does; check "+check, 0)
 }

@@ -5,7 +5,6 @@ package slack
 import (
 	"context"
 	"regexp"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -21,6 +20,9 @@ const (
 	maxMentions = 20
 )
 
+// Type is that of these channels.
+const Type alert.ChannelType = "SLACK"
+
 // Config is the configuration of a channel.
 type Config struct {
 	// Webhook is the address; whoever knows it may post.
@@ -29,30 +31,19 @@ type Config struct {
 	Mentions []string `json:"mentions"`
 }
 
-// Target names the fields that say where secrets are sent; the address itself is secret.
-func Target() []string { return nil }
-
 var mention = regexp.MustCompile(`^(here|channel|everyone|[UW][A-Z0-9]{1,30}|S[A-Z0-9]{1,30})$`)
 
 // Channel is one webhook. Safe for concurrent use.
-type Channel struct {
-	config Config
-	mask   channelconfig.Mask
-	client *post.Client
-}
+type Channel struct{ post.Channel[Config] }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	p.URL("webhook", string(c.config.Webhook), client.Guard)
-	p.Each("mentions", c.config.Mentions, maxMentions, mention,
-		"the id of a person (U…, W…) or of a group (S…), or here, channel or everyone")
-	c.mask = channelconfig.MaskOf(&c.config)
-	return c, p.Fields()
+	c, wrong := post.Open(text, client, Config{}, func(c *Config, p *channelconfig.Problems) {
+		p.URL("webhook", string(c.Webhook), client.Guard)
+		p.Each("mentions", c.Mentions, maxMentions, mention,
+			"the id of a person (U…, W…) or of a group (S…), or here, channel or everyone")
+	})
+	return &Channel{c}, wrong
 }
 
 type message struct {
@@ -77,7 +68,10 @@ type text struct {
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	title := markup.Cut(markup.Slack.Title(m.Content), maxTitle, markup.Runes)
 	at := c.mentions()
-	section := markup.Cut(markup.Slack.Body(m.Content), maxText-len(at), markup.Runes) + at
+	section, listed := markup.Form{
+		Text: markup.Slack.Body, Fits: markup.Within(maxText-len(at), markup.Runes), Spell: markup.Slack.Escape,
+	}.Fill(m)
+	section += at
 	message := message{Text: markup.Slack.Escape(title)}
 	if title != "" {
 		message.Blocks = append(message.Blocks, block{Type: "header", Text: text{Type: "plain_text", Text: title}})
@@ -87,24 +81,22 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 			Type: "section", Text: text{Type: "mrkdwn", Text: section, Verbatim: true},
 		})
 	}
-	body, err := post.JSON(message)
-	return c.client.Deliver(ctx, string(c.config.Webhook), c.mask, body, err, post.Answer.Result)
+	return c.Deliver(ctx, post.Letter{
+		URL: string(c.Config.Webhook), Message: message, Listed: listed, Result: post.Answer.Result,
+	})
 }
 
 func (c *Channel) mentions() string {
-	var b strings.Builder
-	for _, who := range c.config.Mentions {
+	var marks []string
+	for _, who := range c.Config.Mentions {
 		switch who[0] {
 		case 'U', 'W':
-			b.WriteString(" <@" + who + ">")
+			marks = append(marks, "<@"+who+">")
 		case 'S':
-			b.WriteString(" <!subteam^" + who + ">")
+			marks = append(marks, "<!subteam^"+who+">")
 		default:
-			b.WriteString(" <!" + who + ">")
+			marks = append(marks, "<!"+who+">")
 		}
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n" + b.String()[1:]
+	return markup.Below("\n", marks, " ")
 }

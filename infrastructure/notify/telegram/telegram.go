@@ -24,20 +24,20 @@ const (
 	defaultAPI    = "https://api.telegram.org"
 )
 
+// Type is that of these channels.
+const Type alert.ChannelType = "TELEGRAM"
+
 // Config is the configuration of a channel.
 type Config struct {
 	// Token is that of the bot.
 	Token channelconfig.Secret `json:"token"`
 	// ChatID is the number of a chat, or the @name of a public channel.
-	ChatID string `json:"chatId"`
+	ChatID string `json:"chatId" required:"true"`
 	// ThreadID is a topic of the chat; 0 is none.
 	ThreadID int `json:"threadId"`
 	// APIURL is the server of the Bot API; "" is that of Telegram.
 	APIURL string `json:"apiUrl"`
 }
-
-// Target names the fields that say where secrets are sent.
-func Target() []string { return []string{"apiUrl"} }
 
 var (
 	token  = regexp.MustCompile(`^[0-9]{1,20}:[0-9A-Za-z_-]{10,100}$`)
@@ -45,36 +45,28 @@ var (
 )
 
 // Channel is one bot in one chat. Safe for concurrent use.
-type Channel struct {
-	config Config
-	mask   channelconfig.Mask
-	client *post.Client
-}
+type Channel struct{ post.Channel[Config] }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{config: Config{APIURL: defaultAPI}, client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	switch {
-	case c.config.Token == "":
-		p.Add("token", validation.CodeRequired, "must be given")
-	case !token.MatchString(string(c.config.Token)):
-		p.Add("token", validation.CodeInvalid, "must be the token of a bot: digits, a colon, letters and digits")
-	}
-	if !chatID.MatchString(c.config.ChatID) {
-		p.Add("chatId", validation.CodeInvalid, "must be the number of a chat, or the @name of a public channel")
-	}
-	if c.config.ThreadID < 0 {
-		p.Add("threadId", validation.CodeOutOfRange, "must not be negative")
-	}
-	if u := p.URL("apiUrl", c.config.APIURL, client.Guard); u != nil && u.RawQuery != "" {
-		p.Add("apiUrl", validation.CodeInvalid, "remove the ? and what follows it")
-	}
-	c.mask = channelconfig.MaskOf(&c.config)
-	return c, p.Fields()
+	c, wrong := post.Open(text, client, Config{APIURL: defaultAPI}, func(c *Config, p *channelconfig.Problems) {
+		switch {
+		case c.Token == "":
+			p.Add("token", validation.CodeRequired, "must be given")
+		case !token.MatchString(string(c.Token)):
+			p.Add("token", validation.CodeInvalid, "must be the token of a bot: digits, a colon, letters and digits")
+		}
+		if !chatID.MatchString(c.ChatID) {
+			p.Add("chatId", validation.CodeInvalid, "must be the number of a chat, or the @name of a public channel")
+		}
+		if c.ThreadID < 0 {
+			p.Add("threadId", validation.CodeOutOfRange, "must not be negative")
+		}
+		if u := p.URL("apiUrl", c.APIURL, client.Guard); u != nil && u.RawQuery != "" {
+			p.Add("apiUrl", validation.CodeInvalid, "remove the ? and what follows it")
+		}
+	})
+	return &Channel{c}, wrong
 }
 
 type message struct {
@@ -91,23 +83,30 @@ type preview struct {
 
 // Send sends a message: as HTML where Telegram can read it as a whole, or else as plain text.
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
-	out := message{ChatID: c.config.ChatID, ThreadID: c.config.ThreadID, Preview: preview{Disabled: true}}
-	html := markup.Telegram.WithoutMentions(m.Content.Markdown)
-	if html != "" && readable(html) && html == markup.Cut(html, maxText, markup.UTF16) {
-		out.Text, out.ParseMode = html, "HTML"
-	} else {
-		plain := m.Content.Text
-		if plain == "" {
-			plain = m.Content.Title
-		}
-		out.Text = markup.Cut(markup.Telegram.WithoutMentions(plain), maxText, markup.UTF16)
+	out := message{ChatID: c.Config.ChatID, ThreadID: c.Config.ThreadID, Preview: preview{Disabled: true}}
+	within := markup.Within(maxText, markup.UTF16)
+	text, listed := markup.Form{
+		Text: func(c alert.Content) string { return markup.Telegram.WithoutMentions(c.Markdown) },
+		// One that was cut inside of a tag is not readable: then the plain text goes.
+		Fits: within, Spell: markup.Telegram.Escape,
+	}.Fill(m)
+	if out.Text, out.ParseMode = text, "HTML"; text == "" || !readable(text) {
+		out.ParseMode = ""
+		out.Text, listed = markup.Form{Text: plain, Fits: within, Spell: markup.Telegram.WithoutMentions}.Fill(m)
 	}
-	body, err := post.JSON(out)
-	address := strings.TrimSuffix(c.config.APIURL, "/") + "/bot" + string(c.config.Token) + "/sendMessage"
-	return c.client.Deliver(ctx, address, c.mask, body, err, judge)
+	address := strings.TrimSuffix(c.Config.APIURL, "/") + "/bot" + string(c.Config.Token) + "/sendMessage"
+	return c.Deliver(ctx, post.Letter{URL: address, Message: out, Listed: listed, Result: resultOf})
 }
 
-func judge(a post.Answer) alert.SendResult {
+// plain is the text without marks.
+func plain(c alert.Content) string {
+	if c.Text == "" {
+		return markup.Telegram.WithoutMentions(c.Title)
+	}
+	return markup.Telegram.WithoutMentions(c.Text)
+}
+
+func resultOf(a post.Answer) alert.SendResult {
 	var answer struct {
 		OK          *bool  `json:"ok"`
 		Code        int64  `json:"error_code"`
@@ -120,13 +119,7 @@ func judge(a post.Answer) alert.SendResult {
 	result := a.Result()
 	switch {
 	case !a.Read(&answer) || answer.OK == nil:
-		switch {
-		case result.Result != alert.ResultSent:
-			return result
-		case a.TooLong:
-			return a.TooLongResult()
-		}
-		return a.Failed("answer", "the service did not answer as Telegram does; check apiUrl", 0)
+		return a.Foreign(result, "Telegram", "apiUrl")
 	case *answer.OK:
 		return result
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 )
 
 // The bounds of texts in the data of templates, in bytes.
@@ -16,6 +17,9 @@ const (
 	maxURL     = 2 << 10
 	// maxLabels is how many labels of an alert a text shows.
 	maxLabels = 20
+	// maxCounts is how many types a message counts, and maxCause what it shows of an error, in characters.
+	maxCounts = 6
+	maxCause  = 120
 )
 
 // timeLayout is how data hold times: in the time zone of the server.
@@ -38,6 +42,23 @@ type Data struct {
 	URL         string
 	GroupLabels map[string]string
 	Alerts      []Alert
+	// Counts say of many alerts what they are about, the most frequent type first; Uncounted older alerts are
+	// in none of them. Few alerts have none.
+	Counts    []Count
+	Uncounted int
+}
+
+// Count is how many alerts are of one type.
+type Count struct {
+	Type     string
+	TypeName string
+	Count    int
+	// Groups is in how many groups of jobs they are, Group the one with most of them.
+	Groups int
+	Group  string
+	// Cause is an error of the most frequent cause, of CauseCount alerts.
+	Cause      string
+	CauseCount int
 }
 
 // Alert is one alert of the data.
@@ -53,6 +74,7 @@ type Alert struct {
 	Group       string
 	JobID       string
 	JobName     string
+	Owner       string
 	ExecutionID string
 	NodeID      string
 	Summary     string
@@ -68,19 +90,34 @@ type Alert struct {
 }
 
 func newData(m alert.Message, w words, zone *time.Location) Data {
-	listed := m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)]
+	listed, counted := m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)], 0
+	several := false
 	d := Data{
 		Firing: m.Firing, Level: name(m.Level), LevelName: w.level(name(m.Level)), Total: max(m.Total, len(m.Alerts)),
 		Time: moment(m.Time, zone), URL: address(m.URL), GroupLabels: labels(m.GroupLabels),
 		Alerts: make([]Alert, len(listed)),
 	}
 	d.Omitted = d.Total - len(listed)
+	for _, c := range m.Counts[:min(len(m.Counts), maxCounts)] {
+		d.Counts = append(d.Counts, Count{
+			Type: name(c.Type), TypeName: w.kind(name(c.Type)), Count: c.Count, Groups: c.Groups, Group: name(c.Group),
+			Cause: markup.Cut(markup.Line(c.Cause), maxCause, markup.Runes), CauseCount: c.CauseCount,
+		})
+		counted += c.Count
+	}
+	if len(d.Counts) > 1 {
+		several = true // also where the alerts that are listed are of one type
+	}
+	if len(d.Counts) > 0 {
+		d.Uncounted = max(d.Total-counted, 0)
+	}
 	for i, a := range listed {
 		out := Alert{
 			Type: name(a.Type), TypeName: w.kind(name(a.Type)), Level: name(a.Level), LevelName: w.level(name(a.Level)),
 			Status: name(a.Status), Resolved: !a.EndTime.IsZero(), RuleName: name(a.RuleName), Group: name(a.Group),
-			JobID: name(a.JobID), JobName: name(a.JobName), ExecutionID: name(a.ExecutionID), NodeID: name(a.NodeID),
-			Summary: validation.Text(a.Summary, maxSummary), Labels: labels(a.Labels), Count: a.Count,
+			JobID: name(a.JobID), JobName: name(a.JobName), Owner: name(a.Owner), ExecutionID: name(a.ExecutionID),
+			NodeID:  name(a.NodeID),
+			Summary: validation.Text(w.says(a), maxSummary), Labels: labels(a.Labels), Count: a.Count,
 			StartTime: moment(a.StartTime, zone), EndTime: moment(a.EndTime, zone), URL: address(a.URL),
 			RunbookURL: address(a.RunbookURL),
 		}
@@ -101,7 +138,7 @@ func newData(m alert.Message, w words, zone *time.Location) Data {
 		if d.Subject != out.Subject {
 			d.Subject = ""
 		}
-		if d.TypeName != out.TypeName {
+		if several || d.TypeName != out.TypeName {
 			d.TypeName = w.word("alerts")
 		}
 	}

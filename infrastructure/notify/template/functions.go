@@ -15,6 +15,7 @@ func (r *run) functions() template.FuncMap {
 	return template.FuncMap{
 		stepName:   r.step,
 		escapeName: func(value any) (safe, error) { return counted(r, func() safe { return r.escape(value) }) },
+		listName:   r.list,
 		"print":    r.print,
 		"upper":    r.text(strings.ToUpper),
 		"lower":    r.text(strings.ToLower),

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"html"
 	htmltemplate "html/template"
+	"reflect"
 	"strings"
 	"text/template"
 	"text/template/parse"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 )
@@ -24,13 +26,16 @@ const (
 	// maxSteps bounds loops, calls of functions and writes.
 	maxSteps = 50_000
 	maxTime  = time.Second
+	// quickTime is maxTime for a preview: many people may ask for one.
+	quickTime = 100 * time.Millisecond
 )
 
 // Errors of a rendering that meets its bounds.
 var (
 	errTooLong  = fmt.Errorf("makes a text of more than %d bytes", maxOutput)
 	errTooMuch  = fmt.Errorf("does more than %d steps", maxSteps)
-	errTooSlow  = fmt.Errorf("takes longer than %s", maxTime)
+	errTooSlow  = errors.New("takes too long: use fewer loops and shorter texts")
+	errNumber   = errors.New("a loop goes over a number: let range go over .Alerts or labels")
 	errTemplate = errors.New("cannot be filled")
 )
 
@@ -49,10 +54,12 @@ type safe string
 
 // run is one rendering of one form. It belongs to one goroutine.
 type run struct {
-	ctx     context.Context
-	clock   clock.Clock
-	until   time.Duration
-	steps   int
+	ctx   context.Context
+	clock clock.Clock
+	until time.Duration
+	steps int
+	// strict refuses loops over numbers. Templates that are stored may have some.
+	strict  bool
 	form    form
 	dialect markup.Dialect
 	words   words
@@ -94,8 +101,8 @@ func (r *run) fill(source string, data Data) (text string, err error) {
 			err = fmt.Errorf("%w: %v", errTemplate, p)
 		}
 	}()
-	if len(source) > MaxSource {
-		return "", fmt.Errorf("is longer than %d bytes", MaxSource)
+	if len(source) > bounds.TemplateSource {
+		return "", fmt.Errorf("is longer than %d bytes", bounds.TemplateSource)
 	}
 	if r.form == formHTML {
 		t, err := htmltemplate.New("").Funcs(r.functions()).Option("missingkey=zero").Parse(source)
@@ -133,7 +140,7 @@ func (r *run) check(tree *parse.Tree, templates int) error {
 		return nil
 	}
 	snippet, err := template.New("").Funcs(r.functions()).Parse(
-		"{{if " + stepName + "}}{{end}}{{print | " + escapeName + "}}")
+		"{{if " + stepName + "}}{{end}}{{print | " + escapeName + " | " + listName + "}}")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errTemplate, err)
 	}
@@ -142,7 +149,8 @@ func (r *run) check(tree *parse.Tree, templates int) error {
 		return errTemplate
 	}
 	c := &checker{
-		step: snippet.Root.Nodes[0], escape: action.Pipe.Cmds[1], escaping: r.form != formHTML,
+		step: snippet.Root.Nodes[0], escape: action.Pipe.Cmds[1], items: action.Pipe.Cmds[2],
+		escaping: r.form != formHTML, strict: r.strict,
 	}
 	c.list(tree.Root, false)
 	if c.wrong != nil {
@@ -150,6 +158,17 @@ func (r *run) check(tree *parse.Tree, templates int) error {
 		return fmt.Errorf("template: %s: %s", where, c.wrong.text)
 	}
 	return nil
+}
+
+// list gives what a loop goes over, unless that is a number.
+func (r *run) list(value any) (any, error) {
+	if _, err := r.step(); err != nil {
+		return nil, err
+	}
+	if value != nil && reflect.ValueOf(value).CanInt() {
+		return nil, errNumber
+	}
+	return value, nil
 }
 
 // escape makes a value harmless for the form.

@@ -14,8 +14,9 @@ func Sample(at time.Time) alert.Message {
 		ID: "sample", Time: at, Firing: true, Level: "CRITICAL", Total: 1, GroupLabels: map[string]string{"group": "billing"},
 		Alerts: []alert.MessageAlert{{
 			ID: "sample", Fingerprint: "sample", Type: string(alert.JobFailed), Level: "CRITICAL", Status: "FIRING",
-			RuleName: "failed jobs", Group: "billing", JobID: "sample", JobName: "nightly_close", ExecutionID: "sample",
-			NodeID: "node-1", Summary: "the command ended with exit code 3",
+			RuleName: "failed jobs", Group: "billing", JobID: "sample", JobName: "nightly_close", Owner: "ann@example.com",
+			ExecutionID: "sample",
+			NodeID:      "node-1", Summary: "the command ended with exit code 3",
 			Labels: map[string]string{"team": "ledger"}, Count: 2, StartTime: at.Add(-time.Minute),
 		}},
 	}

@@ -25,14 +25,24 @@ const maxTitle = 200
 type Renderer struct {
 	clock    clock.Clock
 	zone     *time.Location
+	dialect  func(alert.ChannelType) markup.Dialect
 	words    map[string]words
 	defaults alert.Content
+	// most is how long one form may take.
+	most time.Duration
 }
 
-// New returns a Renderer that writes times in a zone. An error means that the texts of the product
-// are broken.
-func New(c clock.Clock, zone *time.Location) (*Renderer, error) {
-	r := &Renderer{clock: c, zone: zone, words: map[string]words{}}
+// Quick is the Renderer for previews: a form has a tenth of the time.
+func (r *Renderer) Quick() *Renderer {
+	quick := *r
+	quick.most = quickTime
+	return &quick
+}
+
+// New returns a Renderer that writes times in a zone, and marks texts up in the dialect of a type. An
+// error means that the texts of the product are broken.
+func New(c clock.Clock, zone *time.Location, dialect func(alert.ChannelType) markup.Dialect) (*Renderer, error) {
+	r := &Renderer{clock: c, zone: zone, dialect: dialect, words: map[string]words{}, most: maxTime}
 	for _, language := range Languages() {
 		w, err := readWords(language)
 		if err != nil {
@@ -62,24 +72,32 @@ type job struct {
 	dialect  markup.Dialect
 	words    words
 	data     Data
+	strict   bool
 }
 
-func (r *Renderer) job(ctx context.Context, t alert.ChannelType, language string, m alert.Message) job {
+func (r *Renderer) job(ctx context.Context, d markup.Dialect, language string, m alert.Message) job {
 	w, ok := r.words[language]
 	if !ok {
 		w = r.words[English]
 	}
-	return job{renderer: r, ctx: ctx, dialect: markup.Of(t), words: w, data: newData(m, w, r.zone)}
+	return job{renderer: r, ctx: ctx, dialect: d, words: w, data: newData(m, w, r.zone)}
 }
 
 // fill fills the template of a form. Where the text gets too long, or takes too much, it tells of
 // fewer alerts.
 func (j job) fill(f form, source string) (string, error) {
+	return j.fillUntil(f, source, j.renderer.until())
+}
+
+// until is when a form that begins now has to be filled.
+func (r *Renderer) until() time.Duration { return r.clock.Monotonic() + r.most }
+
+func (j job) fillUntil(f form, source string, until time.Duration) (string, error) {
 	c := j.renderer.clock
-	until := c.Monotonic() + maxTime
 	for n := len(j.data.Alerts); ; n /= 2 {
 		r := &run{
 			ctx: j.ctx, clock: c, until: until, form: f, dialect: j.dialect, words: j.words, zone: j.renderer.zone,
+			strict: j.strict,
 		}
 		text, err := r.fill(source, j.data.first(n))
 		if n <= 1 || !errors.Is(err, errTooLong) && !errors.Is(err, errTooMuch) {
@@ -94,7 +112,7 @@ func (j job) fill(f form, source string) (string, error) {
 func (r *Renderer) Render(ctx context.Context, t alert.ChannelType, language string, template alert.Content,
 	m alert.Message,
 ) (alert.Content, error) {
-	j := r.job(ctx, t, language, m)
+	j := r.job(ctx, r.dialect(t), language, m)
 	var out alert.Content
 	var failures []error
 	// fill reports whether the text comes from the template of the user.
@@ -131,8 +149,8 @@ func (r *Renderer) Render(ctx context.Context, t alert.ChannelType, language str
 	return out, errors.Join(failures...)
 }
 
-// Check lists what is wrong with a template: it is filled with sample messages. Fields are named
-// title, text, html and markdown.
+// Check lists what is wrong with a template: it is filled with sample messages, each form with all of
+// them in its time. Fields are named title, text, html and markdown.
 func (r *Renderer) Check(ctx context.Context, template alert.Content) []apperror.Field {
 	var wrong []apperror.Field
 	for _, part := range []struct {
@@ -148,8 +166,11 @@ func (r *Renderer) Check(ctx context.Context, template alert.Content) []apperror
 		if part.source == "" {
 			continue
 		}
+		until := r.until()
 		for _, m := range samples() {
-			if _, err := r.job(ctx, alert.ChannelSlack, English, m).fill(part.form, part.source); err != nil {
+			j := r.job(ctx, markup.Slack, English, m)
+			j.strict = true
+			if _, err := j.fillUntil(part.form, part.source, until); err != nil {
 				wrong = append(wrong, apperror.Field{Field: part.name, Code: validation.CodeInvalid, Message: remedy(err)})
 				break
 			}
@@ -165,7 +186,7 @@ const maxRemedy = 300
 
 // remedy says what is wrong with a template, and where.
 func remedy(err error) string {
-	for _, bound := range []error{errTooLong, errTooMuch, errTooSlow} {
+	for _, bound := range []error{errTooLong, errTooMuch, errTooSlow, errNumber} {
 		if errors.Is(err, bound) {
 			return bound.Error() // it belongs to no single place
 		}

@@ -9,9 +9,10 @@ import (
 
 // The bounds of a template.
 const (
-	// MaxSource is in bytes.
-	MaxSource = 16 << 10
-	maxNodes  = 1000
+	maxNodes = 1000
+	// maxLoops is how deep loops may stand in each other: html/template reads what is in a loop
+	// twice, and so what is in two loops four times.
+	maxLoops = 8
 )
 
 // allowed are the functions that templates may use: ours, and those of text/template that can do no
@@ -27,6 +28,7 @@ func allowed() []string {
 const (
 	stepName   = "_step"
 	escapeName = "_escape"
+	listName   = "_list"
 )
 
 // positioned is an error of a template at a place.
@@ -40,9 +42,13 @@ type positioned struct {
 type checker struct {
 	step     parse.Node
 	escape   *parse.CommandNode
+	items    *parse.CommandNode
 	escaping bool
-	nodes    int
-	wrong    *positioned
+	// strict has what each loop goes over looked at.
+	strict bool
+	nodes  int
+	loops  int
+	wrong  *positioned
 }
 
 func (c *checker) refuse(n parse.Node, format string, args ...any) {
@@ -84,6 +90,9 @@ func (c *checker) node(n parse.Node) {
 		c.branch(&x.BranchNode, false)
 	case *parse.RangeNode:
 		c.branch(&x.BranchNode, true)
+		if items, ok := c.items.Copy().(*parse.CommandNode); ok && c.strict {
+			x.Pipe.Cmds = append(x.Pipe.Cmds, items)
+		}
 	case *parse.TemplateNode:
 		c.refuse(n, "a template may not call another one")
 	case *parse.IdentifierNode:
@@ -103,6 +112,12 @@ func (c *checker) node(n parse.Node) {
 
 func (c *checker) branch(b *parse.BranchNode, loop bool) {
 	c.pipe(b.Pipe)
+	if loop {
+		if c.loops++; c.loops > maxLoops {
+			c.refuse(b, "at most %d loops may stand in each other", maxLoops)
+		}
+		defer func() { c.loops-- }()
+	}
 	c.list(b.List, loop)
 	c.list(b.ElseList, false)
 }

@@ -20,6 +20,8 @@ type words struct {
 	Types  map[string]string `json:"types"`
 	Levels map[string]string `json:"levels"`
 	Words  map[string]string `json:"words"`
+	// Sentences are what alerts say, by name; English has none, as the server's own are English.
+	Sentences map[string]string `json:"sentences"`
 }
 
 func readWords(language string) (words, error) {

@@ -38,6 +38,7 @@ type item struct {
 	Group       string            `json:"group,omitempty"`
 	JobID       string            `json:"jobId,omitempty"`
 	JobName     string            `json:"jobName,omitempty"`
+	Owner       string            `json:"owner,omitempty"`
 	ExecutionID string            `json:"executionId,omitempty"`
 	NodeID      string            `json:"nodeId,omitempty"`
 	Content     string            `json:"content"`
@@ -62,7 +63,8 @@ func encode(m alert.Message) ([]byte, error) {
 		b.Alerts[i] = item{
 			ID: a.ID, Fingerprint: a.Fingerprint, Type: a.Type, Level: a.Level, Status: a.Status,
 			RuleName: validation.Text(a.RuleName, maxLabel), Group: validation.Text(a.Group, maxLabel), JobID: a.JobID,
-			JobName: validation.Text(a.JobName, maxLabel), ExecutionID: a.ExecutionID, NodeID: a.NodeID,
+			JobName: validation.Text(a.JobName, maxLabel), Owner: validation.Text(a.Owner, maxLabel),
+			ExecutionID: a.ExecutionID, NodeID: a.NodeID,
 			Content: validation.Text(a.Summary, maxText), Labels: clean(a.Labels), Count: a.Count,
 			StartTime: moment(a.StartTime), URL: a.URL, RunbookURL: a.RunbookURL,
 		}

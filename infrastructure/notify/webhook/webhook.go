@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/channelconfig"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/markup"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/post"
 )
 
@@ -30,7 +31,7 @@ const (
 
 // Config is the configuration of a channel.
 type Config struct {
-	URL string `json:"url"`
+	URL string `json:"url" required:"true"`
 	// Secret signs the messages; "" signs nothing.
 	Secret channelconfig.Secret `json:"secret"`
 	// Secrets sign, too: while a receiver changes its key, it takes the old or the new one.
@@ -39,54 +40,47 @@ type Config struct {
 	Headers map[string]channelconfig.Secret `json:"headers"`
 }
 
-// Target names the fields that say where secrets are sent.
-func Target() []string { return []string{"url"} }
-
 // Channel is one receiver. Safe for concurrent use.
 type Channel struct {
-	config Config
-	keys   [][]byte
-	mask   channelconfig.Mask
-	client *post.Client
+	post.Channel[Config]
+	keys [][]byte
 }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	p.URL("url", c.config.URL, client.Guard)
-	if c.config.Secret != "" {
-		c.addKey(p, "secret", string(c.config.Secret))
-	}
-	if len(c.config.Secrets) > maxSecrets {
-		p.Add("secrets", validation.CodeTooMany, "has more than %d entries", maxSecrets)
-	}
-	for _, s := range c.config.Secrets[:min(len(c.config.Secrets), maxSecrets)] {
-		c.addKey(p, "secrets", string(s))
-	}
-	checkHeaders(p, c.config.Headers)
-	c.mask = channelconfig.MaskOf(&c.config).With(channelconfig.KeysOf(c.config.URL)...)
-	return c, p.Fields()
+	var keys [][]byte
+	c, wrong := post.Open(text, client, Config{}, func(c *Config, p *channelconfig.Problems) {
+		p.URL("url", c.URL, client.Guard)
+		if c.Secret != "" {
+			keys = addKey(keys, p, "secret", string(c.Secret))
+		}
+		if len(c.Secrets) > maxSecrets {
+			p.Add("secrets", validation.CodeTooMany, "has more than %d entries", maxSecrets)
+		}
+		for _, s := range c.Secrets[:min(len(c.Secrets), maxSecrets)] {
+			keys = addKey(keys, p, "secrets", string(s))
+		}
+		checkHeaders(p, c.Headers)
+	})
+	c.Mask = c.Mask.With(channelconfig.KeysOf(c.Config.URL)...)
+	return &Channel{c, keys}, wrong
 }
 
 // addKey reads a key: base64 behind whsec_, else the bytes of the text.
-func (c *Channel) addKey(p *channelconfig.Problems, name, text string) {
+func addKey(keys [][]byte, p *channelconfig.Problems, name, text string) [][]byte {
 	key := []byte(text)
 	if encoded, ok := strings.CutPrefix(text, keyPrefix); ok {
 		var err error
 		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
 			p.Add(name, validation.CodeInvalid, "must be base64 behind %s", keyPrefix)
-			return
+			return keys
 		}
 	}
 	if len(key) < minSecret || len(key) > maxSecret {
 		p.Add(name, validation.CodeOutOfRange, "must have %d to %d bytes", minSecret, maxSecret)
-		return
+		return keys
 	}
-	c.keys = append(c.keys, key)
+	return append(keys, key)
 }
 
 var headerName = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]{1,100}$")
@@ -125,16 +119,17 @@ func checkHeaders(p *channelconfig.Problems, headers map[string]channelconfig.Se
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	body, err := encode(m)
 	if err != nil {
-		return post.Refused(c.mask, "message", err.Error())
+		return post.Refused(c.Mask, "message", err.Error())
 	}
 	header := http.Header{}
-	for name, value := range c.config.Headers {
+	for name, value := range c.Config.Headers {
 		header.Set(name, string(value))
 	}
-	sign(header, c.keys, m.ID, c.client.Clock.Now(), body)
-	answer, result, ok := c.client.Post(ctx, post.Request{URL: c.config.URL, Header: header, Body: body, Mask: c.mask})
-	if !ok {
-		return result
+	sign(header, c.keys, m.ID, c.Client.Clock.Now(), body)
+	answer, result, ok := c.Client.Post(ctx, post.Request{URL: c.Config.URL, Header: header, Body: body, Mask: c.Mask})
+	if ok {
+		result = answer.Result()
 	}
-	return answer.Result()
+	result.Listed = markup.IDs(m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)])
+	return result
 }

@@ -74,7 +74,7 @@ func TestTheBodyIsThatOfTheContract(t *testing.T) {
 		"externalUrl": "https://scheduler.example/alerts",
 		"alerts": [{
 			"id": "alert-1", "fingerprint": "fp-1", "alertType": "JOB_FAILED", "alertLevel": "CRITICAL", "status": "FIRING",
-			"ruleName": "failures", "group": "billing", "jobId": "job-1", "jobName": "nightly_close",
+			"ruleName": "failures", "group": "billing", "jobId": "job-1", "jobName": "nightly_close", "owner": "ann_lee",
 			"executionId": "exec-1", "nodeId": "node-a", "content": "the job failed: exit code 3",
 			"labels": {"team": "ledger"}, "count": 2, "startTime": "2026-11-22T06:29:15.000Z", "endTime": null,
 			"url": "https://scheduler.example/alerts/alert-1"

@@ -4,7 +4,7 @@ package wecom
 import (
 	"context"
 	"regexp"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -22,6 +22,9 @@ const (
 	blockedFor = time.Minute
 )
 
+// Type is that of these channels.
+const Type alert.ChannelType = "WECOM"
+
 // Config is the configuration of a channel.
 type Config struct {
 	// Webhook is the address of the robot; it holds its key.
@@ -29,29 +32,18 @@ type Config struct {
 	AtUserIDs []string             `json:"atUserIds"`
 }
 
-// Target names the fields that say where secrets are sent; the address itself is secret.
-func Target() []string { return nil }
-
 var userID = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
 
 // Channel is one robot. Safe for concurrent use.
-type Channel struct {
-	config Config
-	mask   channelconfig.Mask
-	client *post.Client
-}
+type Channel struct{ post.Channel[Config] }
 
 // Open reads a configuration. It returns all that is wrong with it.
 func Open(text alert.ChannelConfig, client *post.Client) (*Channel, []apperror.Field) {
-	c := &Channel{client: client}
-	if wrong := channelconfig.Decode(text, &c.config); wrong != nil {
-		return nil, wrong
-	}
-	p := &channelconfig.Problems{}
-	p.URL("webhook", string(c.config.Webhook), client.Guard)
-	p.Each("atUserIds", c.config.AtUserIDs, maxMentions, userID, "an id of a user")
-	c.mask = channelconfig.MaskOf(&c.config)
-	return c, p.Fields()
+	c, wrong := post.Open(text, client, Config{}, func(c *Config, p *channelconfig.Problems) {
+		p.URL("webhook", string(c.Webhook), client.Guard)
+		p.Each("atUserIds", c.AtUserIDs, maxMentions, userID, "an id of a user")
+	})
+	return &Channel{c}, wrong
 }
 
 type message struct {
@@ -65,21 +57,23 @@ type markdown struct {
 
 // Send sends a message.
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
-	at := c.mentions()
-	text := markup.Cut(markup.FullWidth.Body(m.Content), maxText-len(at), markup.Bytes) + at
-	body, err := post.JSON(message{Type: "markdown", Markdown: markdown{Content: text}})
-	return c.client.Deliver(ctx, string(c.config.Webhook), c.mask, body, err, post.ByCode("WeCom", refusal))
+	at := c.mentions(m)
+	text, listed := markup.Form{
+		Text: markup.FullWidth.Body, Fits: markup.Within(maxText-len(at), markup.Bytes), Spell: markup.FullWidth.Escape,
+	}.Fill(m)
+	return c.Deliver(ctx, post.Letter{
+		URL:     string(c.Config.Webhook),
+		Message: message{Type: "markdown", Markdown: markdown{Content: text + at}},
+		Listed:  listed, Result: post.ByCode("WeCom", refusal),
+	})
 }
 
-func (c *Channel) mentions() string {
-	var b strings.Builder
-	for _, id := range c.config.AtUserIDs {
-		b.WriteString("<@" + id + ">")
+func (c *Channel) mentions(m alert.Message) string {
+	var marks []string
+	for _, id := range append(slices.Clone(c.Config.AtUserIDs), markup.Called(m, userID, maxMentions)...) {
+		marks = append(marks, "<@"+id+">")
 	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n" + b.String()
+	return markup.Below("\n", marks, "")
 }
 
 // refusal judges an answer with a number that is not 0.

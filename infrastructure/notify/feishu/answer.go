@@ -17,8 +17,8 @@ const (
 	maxReset = time.Hour
 )
 
-// judge reads the code before the status: Feishu says "too many" with 200, 400 and 429.
-func judge(a post.Answer) alert.SendResult {
+// resultOf reads the code before the status: Feishu says "too many" with 200, 400 and 429.
+func resultOf(a post.Answer) alert.SendResult {
 	var answer struct {
 		Code *int64 `json:"code"`
 		// Status is what older robots answer in place of a code.
@@ -32,13 +32,7 @@ func judge(a post.Answer) alert.SendResult {
 	byStatus := a.Result()
 	switch {
 	case !read || answer.Code == nil:
-		switch {
-		case byStatus.Result != alert.ResultSent:
-			return byStatus
-		case a.TooLong:
-			return a.TooLongResult()
-		}
-		return a.Failed("answer", "the service did not answer as Feishu does; check the address", 0)
+		return a.Foreign(byStatus, "Feishu", "the address")
 	case *answer.Code == 0:
 		return byStatus
 	}
