@@ -100,16 +100,20 @@ func (s *AuthService) Login(ctx context.Context, name, password, clientAddr stri
 	if err != nil {
 		return Login{}, err
 	}
-	token := newSecret(sessionPrefix)
-	now := s.clock.Now()
-	session := entity.Session{
-		TokenHash: hashToken(token), UserID: user.ID, ExpiresAt: now.Add(SessionLife),
-		CreateTime: now,
-	}
+	token, session := s.newSession(user.ID)
 	if err := s.sessions.AddSession(ctx, session, MaxSessions); err != nil {
 		return Login{}, fmt.Errorf("open a session for %s: %w", user.ID, err)
 	}
 	return Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}, nil
+}
+
+// newSession makes a session that begins now, and its token.
+func (s *AuthService) newSession(userID string) (token string, session entity.Session) {
+	token = newSecret(sessionPrefix)
+	now := s.clock.Now()
+	return token, entity.Session{
+		TokenHash: hashToken(token), UserID: userID, ExpiresAt: now.Add(SessionLife), CreateTime: now,
+	}
 }
 
 // recall tells the guard where an account has signed in from. Where the store does
@@ -264,47 +268,62 @@ func (s *AuthService) owner(ctx context.Context, token string) (p entity.Princip
 	return entity.Principal{TokenID: t.ID, TokenName: t.Name, Scopes: t.Scopes}, t.UserID, nil
 }
 
+// PasswordChange is another password that users choose for themselves.
+type PasswordChange struct {
+	Old, New string
+	// KeepTokens leaves the API tokens as they are.
+	KeepTokens bool
+	// Renew opens a session where the old password was one that had to be changed: its user
+	// goes on without another sign-in.
+	Renew bool
+}
+
 // ChangePassword replaces the password of a user who knows the old one. It ends all
-// sessions of that user, and all API tokens unless keepTokens is set. Wrong fields are
-// oldPassword and newPassword.
-func (s *AuthService) ChangePassword(ctx context.Context, userID, oldPassword, newPassword string,
-	keepTokens bool,
-) error {
+// sessions of that user, and all API tokens unless KeepTokens is set. The answer is the
+// session that Renew opened, the only one then, or nil. Wrong fields are oldPassword and
+// newPassword.
+func (s *AuthService) ChangePassword(ctx context.Context, userID string, change PasswordChange) (*Login, error) {
 	user, err := s.users.UserByID(ctx, userID)
 	if err != nil {
-		return fmt.Errorf("look up user %s: %w", userID, err)
+		return nil, fmt.Errorf("look up user %s: %w", userID, err)
 	}
-	if fields := weaknesses("newPassword", newPassword, user.Name); fields != nil {
-		return apperror.Invalid(fields)
+	if fields := weaknesses("newPassword", change.New, user.Name); fields != nil {
+		return nil, apperror.Invalid(fields)
 	}
-	if newPassword == oldPassword {
-		return apperror.InvalidField("newPassword", "unchanged", "must differ from the old password")
+	if change.New == change.Old {
+		return nil, apperror.InvalidField("newPassword", "unchanged", "must differ from the old password")
 	}
 	// A stolen session must not become a way to guess the password.
 	try, err := s.guard.beginOwn(s.clock.Monotonic(), user.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = s.attempt(ctx, try, user.Name, oldPassword)
+	_, err = s.attempt(ctx, try, user.Name, change.Old)
 	if apperror.Is(err, apperror.KindUnauthenticated) {
-		return apperror.InvalidField("oldPassword", "wrong_password", "is not the present password")
+		return nil, apperror.InvalidField("oldPassword", "wrong_password", "is not the present password")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.setPassword(ctx, user.ID, newPassword, keepTokens)
+	return s.setPassword(ctx, user, change)
 }
 
-func (s *AuthService) setPassword(ctx context.Context, userID, password string, keepTokens bool) error {
-	hash, err := s.hasher.Hash(ctx, password)
+func (s *AuthService) setPassword(ctx context.Context, user entity.User, change PasswordChange) (*Login, error) {
+	hash, err := s.hasher.Hash(ctx, change.New)
 	if err != nil {
-		return fmt.Errorf("hash the new password of %s: %w", userID, err)
+		return nil, fmt.Errorf("hash the new password of %s: %w", user.ID, err)
 	}
-	p := repository.NewPassword{Hash: hash, KeepTokens: keepTokens, At: s.clock.Now()}
-	if err := s.users.SetPassword(ctx, userID, p); err != nil {
-		return fmt.Errorf("store the new password of %s: %w", userID, err)
+	p := repository.NewPassword{Hash: hash, KeepTokens: change.KeepTokens, At: s.clock.Now()}
+	var renewed *Login
+	if change.Renew && user.MustChangePassword {
+		token, session := s.newSession(user.ID)
+		user.MustChangePassword = false
+		p.Session, renewed = &session, &Login{Token: token, ExpiresAt: session.ExpiresAt, User: user}
 	}
-	return nil
+	if err := s.users.SetPassword(ctx, user.ID, p); err != nil {
+		return nil, fmt.Errorf("store the new password of %s: %w", user.ID, err)
+	}
+	return renewed, nil
 }
 
 // EnsureFirstAdmin makes the user admin, who is to change the password, if there is no

@@ -377,14 +377,16 @@ func TestChangePassword(t *testing.T) {
 		{rightPassword, rightPassword, "newPassword", "unchanged"},
 		{rightPassword, "bad\xffpassword", "newPassword", "invalid_text"},
 	} {
-		err := s.ChangePassword(t.Context(), id, c.old, c.fresh, false)
+		_, err := s.ChangePassword(t.Context(), id, access.PasswordChange{Old: c.old, New: c.fresh})
 		var f *apperror.Error
 		require.True(t, errors.As(err, &f), c.fresh)
 		require.Equal(t, apperror.KindInvalid, f.Kind)
 		require.Equal(t, []string{c.field, c.code}, []string{f.Fields[0].Field, f.Fields[0].Code})
 	}
-	require.NoError(t, s.ChangePassword(t.Context(), id, rightPassword, "a new password", false))
-	_, err := s.Authenticate(t.Context(), l.Token)
+	renewed, err := s.ChangePassword(t.Context(), id, access.PasswordChange{Old: rightPassword, New: "a new password"})
+	require.NoError(t, err)
+	require.Nil(t, renewed)
+	_, err = s.Authenticate(t.Context(), l.Token)
 	servicetest.RequireKind(t, apperror.KindUnauthenticated, err)
 	_, err = s.Login(t.Context(), access.FirstAdmin, rightPassword, "192.0.2.1")
 	servicetest.RequireKind(t, apperror.KindUnauthenticated, err)
@@ -396,11 +398,36 @@ func TestAStolenSessionCannotGuessThePassword(t *testing.T) {
 	s := newSignIn(t)
 	id := s.login(t).User.ID
 	for range 5 {
-		servicetest.RequireKind(t, apperror.KindInvalid, s.ChangePassword(t.Context(), id, "wrong password", "a new password",
-			false))
+		_, err := s.ChangePassword(t.Context(), id, access.PasswordChange{Old: "wrong password", New: "a new password"})
+		servicetest.RequireKind(t, apperror.KindInvalid, err)
 	}
-	servicetest.RequireKind(t, apperror.KindTooMany, s.ChangePassword(t.Context(), id, rightPassword, "a new password",
-		false))
+	_, err := s.ChangePassword(t.Context(), id, access.PasswordChange{Old: rightPassword, New: "a new password"})
+	servicetest.RequireKind(t, apperror.KindTooMany, err)
+}
+
+// Every session ends with the old password. A user who had to change it goes on with a new one; a
+// change of one's own accord asks for another sign-in.
+func TestAForcedChangeGoesOnWithANewSession(t *testing.T) {
+	s := newSignIn(t)
+	before, other := s.login(t), s.login(t)
+	id := before.User.ID
+	renewed, err := s.ChangePassword(t.Context(), id,
+		access.PasswordChange{Old: rightPassword, New: "a new password", Renew: true})
+	require.NoError(t, err)
+	for _, token := range []string{before.Token, other.Token} {
+		_, err = s.Authenticate(t.Context(), token)
+		servicetest.RequireKind(t, apperror.KindUnauthenticated, err)
+	}
+	who, err := s.Authenticate(t.Context(), renewed.Token)
+	require.NoError(t, err)
+	require.Equal(t, []any{id, false}, []any{who.User.ID, who.User.MustChangePassword})
+	require.Equal(t, s.clock.Now().Add(access.SessionLife), renewed.ExpiresAt)
+
+	renewed, err = s.ChangePassword(t.Context(), id,
+		access.PasswordChange{Old: "a new password", New: "third password", Renew: true})
+	require.NoError(t, err)
+	require.Nil(t, renewed)
+	require.Empty(t, s.store.sessions)
 }
 
 func TestTheFirstAdminIsMadeOnce(t *testing.T) {

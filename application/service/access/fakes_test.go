@@ -66,6 +66,9 @@ func (a *accounts) SetPassword(_ context.Context, id string, p repository.NewPas
 	u.PasswordHash, u.MustChangePassword, u.UpdateTime = p.Hash, p.MustChange, p.At
 	a.users[id] = u
 	clear(a.sessions)
+	if p.Session != nil {
+		a.sessions[p.Session.TokenHash] = *p.Session
+	}
 	return a.err
 }
 

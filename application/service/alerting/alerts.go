@@ -7,7 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -22,19 +24,13 @@ const (
 	maxTries = 5
 )
 
-// AlertDeps are the parts of an AlertService.
-type AlertDeps struct {
+// AlertService shows and steers alerts. Safe for concurrent use.
+type AlertService struct {
 	Store      repository.Store
 	Alerts     repository.Alerts
 	Deliveries repository.AlertDeliveries
 	Clock      clock.StoreClock
 }
-
-// AlertService shows and steers alerts. Safe for concurrent use.
-type AlertService struct{ AlertDeps }
-
-// NewAlertService wires the parts.
-func NewAlertService(d AlertDeps) *AlertService { return &AlertService{d} }
 
 // Shown is an alert with what people ask of it.
 type Shown struct {
@@ -53,10 +49,7 @@ func (s *AlertService) List(ctx context.Context, f repository.AlertFilter, p rep
 	if err != nil || len(found) == 0 {
 		return nil, next, err
 	}
-	ids := make([]string, len(found))
-	for i, a := range found {
-		ids[i] = a.ID
-	}
+	ids := convert.All(found, func(a *alert.Alert) string { return a.ID })
 	told, err := s.Deliveries.LatestDeliveries(ctx, ids, latestMessages)
 	if err != nil {
 		return nil, "", err
@@ -95,18 +88,14 @@ func (s *AlertService) shown(ctx context.Context, alerts []*alert.Alert) ([]Show
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(alerts))
-	for i, a := range alerts {
-		ids[i] = a.ID
-	}
+	ids := convert.All(alerts, func(a *alert.Alert) string { return a.ID })
 	did, err := s.Deliveries.ActionsOfAlerts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Shown, len(alerts))
-	for i, a := range alerts {
-		out[i] = Shown{Alert: a, JobName: names[a.JobID].Name, Actions: did[a.ID]}
-	}
+	out := convert.All(alerts, func(a *alert.Alert) Shown {
+		return Shown{Alert: a, JobName: names[a.JobID].Name, Actions: did[a.ID]}
+	})
 	return out, nil
 }
 
@@ -170,9 +159,9 @@ func (s *AlertService) change(ctx context.Context, name, id, comment string,
 
 func checkComment(comment string) error {
 	switch {
-	case utf8.RuneCountInString(comment) > alert.MaxComment:
+	case utf8.RuneCountInString(comment) > bounds.Comment:
 		return apperror.InvalidField("comment", validation.CodeTooLong,
-			fmt.Sprintf("must have at most %d characters", alert.MaxComment))
+			fmt.Sprintf("must have at most %d characters", bounds.Comment))
 	case validation.Text(comment, len(comment)) != comment:
 		return apperror.InvalidField("comment", validation.CodeInvalid,
 			"remove control characters; end lines with a line feed")

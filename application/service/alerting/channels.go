@@ -3,21 +3,17 @@ package alerting
 import (
 	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
-)
-
-// How many of each kind there may be.
-const (
-	maxChannels  = 500
-	maxTemplates = 500
 )
 
 // The services of channels and of the templates of their messages.
@@ -30,8 +26,13 @@ type (
 
 // ChannelConfigs reads configurations of channels.
 type ChannelConfigs interface {
+	// Types lists the types of channels, in the order in which they are shown.
+	Types() []alert.ChannelType
 	// Merge returns an edited configuration with the secrets that it leaves out, and checks it.
 	Merge(t alert.ChannelType, old, edited alert.ChannelConfig) (alert.ChannelConfig, error)
+	// Partial is Merge that names the secrets, and the hidden parts of addresses, that are missing. *** stands for a
+	// secret that is left out.
+	Partial(t alert.ChannelType, old, edited alert.ChannelConfig) (merged alert.ChannelConfig, missing []string, err error)
 	// Public is what clients may read of one, with the names of the secrets that it has.
 	Public(t alert.ChannelType, config alert.ChannelConfig) (open map[string]any, given []string, err error)
 }
@@ -52,7 +53,7 @@ func languages() []string { return []string{"en", "zh"} }
 // keeps it.
 func NewChannelService(d Deps, configs ChannelConfigs, seals Seals) *ChannelService {
 	return &ChannelService{d, kind[*alert.Channel]{
-		of: alert.KindChannel, most: maxChannels,
+		of: alert.KindChannel, most: bounds.MostChannels, reaches: channelReaches,
 		keep: func(former, next *alert.Channel, _ time.Time) {
 			if former != nil {
 				next.Language = cmp.Or(next.Language, former.Language)
@@ -69,16 +70,17 @@ func NewChannelService(d Deps, configs ChannelConfigs, seals Seals) *ChannelServ
 }
 
 // checkChannel lists what is wrong with a channel, and completes its configuration.
-func (d Deps) checkChannel(ctx context.Context, configs ChannelConfigs, seals Seals, former, next *alert.Channel,
+func (d Deps) checkChannel(ctx context.Context, configs ChannelConfigs, seals Seals,
+	former, next *alert.Channel,
 ) (wrong []apperror.Field, err error) {
 	if !slices.Contains(languages(), next.Language) {
 		wrong = append(wrong, apperror.Field{
 			Field: "language", Code: validation.CodeUnknown, Message: "use one of " + strings.Join(languages(), ", "),
 		})
 	}
-	if !slices.Contains(alert.ChannelTypes(), next.Type) {
+	if !slices.Contains(configs.Types(), next.Type) {
 		return append(wrong, apperror.Field{
-			Field: "type", Code: validation.CodeUnknown, Message: fmt.Sprintf("use one of %v", alert.ChannelTypes()),
+			Field: "type", Code: validation.CodeUnknown, Message: fmt.Sprintf("use one of %v", configs.Types()),
 		}), nil
 	}
 	old := alert.ChannelConfig(noConfig)
@@ -94,44 +96,84 @@ func (d Deps) checkChannel(ctx context.Context, configs ChannelConfigs, seals Se
 			return nil, err
 		}
 		if old, err = seals.Config(stored); err != nil {
-			if next.Config == "" {
+			if next.Partial != nil {
+				next.Partial.Unreadable = true
+			} else if next.Config == "" {
 				return nil, fmt.Errorf("open the configuration of the channel %s: %w", former.Name, err)
 			}
 			old = noConfig // a new one takes its place
 		}
 	}
 	switch {
-	case next.Config == "" && former == nil:
+	case next.Config == "" && former == nil && next.Partial == nil:
 		return append(wrong, apperror.Field{
 			Field: "config", Code: "required", Message: "say where the messages go; docs/alert-channels.md has the fields",
 		}), nil
 	case next.Config == "":
 		next.Config = old
 	}
-	merged, err := configs.Merge(next.Type, old, next.Config)
+	var merged alert.ChannelConfig
+	if next.Partial == nil {
+		merged, err = configs.Merge(next.Type, old, next.Config)
+	} else {
+		merged, err = checkPartial(configs, former, next, old)
+	}
 	if err != nil {
-		return append(wrong, fieldsOf(err)...), notInvalid(err)
+		return append(wrong, apperror.InvalidFields(err)...), notInvalid(err)
 	}
 	next.Config = merged
 	next.Public, next.Secrets, err = configs.Public(next.Type, merged)
 	return wrong, err
 }
 
-// fieldsOf are the wrong fields of an error, and notInvalid is an error that has none.
-func asInvalid(err error) (f *apperror.Error, ok bool) {
-	ok = errors.As(err, &f) && f.Kind == apperror.KindInvalid
-	return f, ok
-}
-
-func fieldsOf(err error) []apperror.Field {
-	if f, ok := asInvalid(err); ok {
-		return f.Fields
+// checkPartial completes the configuration of a channel of a document. A new channel may lack secrets, and is disabled
+// then. One that has all of them keeps working: a document that would take one away is refused.
+func checkPartial(configs ChannelConfigs, former, next *alert.Channel, old alert.ChannelConfig) (
+	merged alert.ChannelConfig, err error,
+) {
+	p := next.Partial
+	if merged, p.Missing, err = configs.Partial(next.Type, old, next.Config); err != nil {
+		return "", err
 	}
-	return nil
+	p.Changed = p.Unreadable || !sameConfig(old, merged)
+	switch {
+	case len(p.Missing) == 0:
+		return merged, nil
+	case former != nil && !p.Changed: // it takes nothing away, and switches nothing on that lacks something
+		next.Enabled = next.Enabled && former.Enabled
+		return merged, nil
+	}
+	next.Enabled = false
+	if former == nil {
+		return merged, nil
+	}
+	_, lacked, err := configs.Partial(next.Type, old, old)
+	switch {
+	case p.Unreadable:
+		return "", apperror.InvalidField("config", "unreadable_secret",
+			"the stored secrets cannot be opened on this node: give all of them, or mend secrets.key")
+	case err == nil && len(lacked) > 0: // it was made without them
+		return merged, nil
+	}
+	var wrong []apperror.Field
+	for _, name := range p.Missing {
+		wrong = append(wrong, apperror.Field{
+			Field: "config." + name, Code: "required", Message: "is hidden here and another one than the stored: write it whole",
+		})
+	}
+	return "", apperror.Invalid(wrong)
 }
 
+// sameConfig compares what two configurations say, in whatever order.
+func sameConfig(a, b alert.ChannelConfig) bool {
+	var x, y any
+	return json.Unmarshal([]byte(string(a)), &x) == nil && json.Unmarshal([]byte(string(b)), &y) == nil &&
+		reflect.DeepEqual(x, y)
+}
+
+// notInvalid is an error that reports no wrong fields.
 func notInvalid(err error) error {
-	if _, ok := asInvalid(err); ok {
+	if apperror.Is(err, apperror.KindInvalid) {
 		return nil
 	}
 	return err
@@ -146,7 +188,7 @@ type TemplateChecker interface {
 // NewTemplateService manages templates.
 func NewTemplateService(d Deps, checker TemplateChecker) *TemplateService {
 	return &TemplateService{d, kind[*alert.Template]{
-		of: alert.KindTemplate, most: maxTemplates,
+		of: alert.KindTemplate, most: bounds.MostTemplates,
 		check: func(ctx context.Context, _, next *alert.Template, _ time.Time) ([]apperror.Field, error) {
 			return CheckTemplate(ctx, checker, next), nil
 		},

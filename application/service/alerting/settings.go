@@ -1,45 +1,31 @@
 package alerting
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	rules "github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
-// Users finds users.
-type Users interface {
-	// UserByID returns apperror.KindNotFound for an unknown id.
-	UserByID(ctx context.Context, id string) (entity.User, error)
-}
-
-// Jobs finds what rules ask of jobs.
-type Jobs interface {
-	// AlertJobs: see repository.Alerts.
-	AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error)
-}
-
 // Deps are the parts of the services of what people define.
 type Deps struct {
 	Settings repository.AlertSettings
-	Users    Users
-	Jobs     Jobs
+	Users    repository.Users
+	Jobs     repository.Definitions
+	Groups   repository.Groups
+	Alerts   repository.Alerts
+	// Suspensions are the rules that do nothing for some time.
+	Suspensions repository.RuleSuspensions
 	// Expressions compiles what rules of type EXPRESSION say.
 	Expressions rules.Expressions
 	Clock       clock.StoreClock
-}
-
-// definition is a pointer to what people define.
-type definition[T any] interface {
-	*T
-	alert.Headed
 }
 
 // kind is how one kind of definition differs from the others.
@@ -57,38 +43,67 @@ type kind[P any] struct {
 	seal func(v P, into *alert.Setting) error
 	// room makes place for another one where there are too many; may be nil.
 	room func(ctx context.Context) error
+	// reaches reports whether next may tell of an alert that former, which may be nil, did not; nil is
+	// never.
+	reaches func(ctx context.Context, former, next P) func(a *alert.Alert) bool
+	// show fills in what is shown of stored ones and is no part of them; may be nil.
+	show func(ctx context.Context, all []P) error
+	// warn fills in why one works less than it seems to, where it stands alone; may be nil.
+	warn func(ctx context.Context, v P) error
 }
 
 // Settings manages one kind of what people define: rules, silences, routes, teams,
 // contacts or on-call plans. Safe for concurrent use.
-type Settings[T any, P definition[T]] struct {
+type Settings[T any, P alert.Defined[T]] struct {
 	deps Deps
 	kind kind[P]
 }
 
 // List is a page by name. Groups are those whose settings may be seen, beside those of all
-// groups; nil is all.
+// groups; nil is all. One that cannot be read is left out, as it must not hide the others (engine rule 10).
 func (s *Settings[T, P]) List(ctx context.Context, groups []string, p repository.Page) ([]P, string, error) {
 	found, next, err := s.deps.Settings.ListAlertSettings(ctx, s.kind.of, groups, p)
 	if err != nil {
 		return nil, "", err
 	}
-	out := make([]P, len(found))
-	for i, one := range found {
-		if out[i], err = alert.Read[T, P](one); err != nil {
-			return nil, "", err
+	out := make([]P, 0, len(found))
+	for _, one := range found {
+		if v, err := alert.Read[T, P](one); err == nil {
+			out = append(out, v)
 		}
 	}
-	return out, next, nil
+	return out, next, s.show(ctx, out...)
 }
 
-// Get returns apperror.KindNotFound for an unknown id.
+func (s *Settings[T, P]) show(ctx context.Context, all ...P) error {
+	if s.kind.show == nil || len(all) == 0 {
+		return nil
+	}
+	return s.kind.show(ctx, all)
+}
+
+// Get returns apperror.KindNotFound for an unknown id, and apperror.KindConflict for one that cannot be read.
 func (s *Settings[T, P]) Get(ctx context.Context, id string) (P, error) {
 	found, err := s.deps.Settings.AlertSetting(ctx, s.kind.of, id)
 	if err != nil {
 		return nil, err
 	}
-	return alert.Read[T, P](found)
+	v, unreadable := alert.Read[T, P](found)
+	if unreadable != nil {
+		return nil, apperror.Conflict("unreadable", "what the store holds of the %s %q cannot be read: mend its row there",
+			s.kind.of.Noun(), found.Name)
+	}
+	if err := s.show(ctx, v); err != nil {
+		return nil, err
+	}
+	return v, s.warn(ctx, v)
+}
+
+func (s *Settings[T, P]) warn(ctx context.Context, v P) error {
+	if s.kind.warn == nil {
+		return nil
+	}
+	return s.kind.warn(ctx, v)
 }
 
 // Check lists all that is wrong with a definition; former is nil for a new one.
@@ -117,22 +132,30 @@ func once(fields []apperror.Field) (out []apperror.Field) {
 	return out
 }
 
-// Create stores a new one.
+// Create stores a new one. It keeps an id that the setting has: settings of a document name each other before they
+// are stored.
 func (s *Settings[T, P]) Create(ctx context.Context, v P) (P, error) {
 	now := s.deps.Clock.Now().UTC().Truncate(time.Millisecond)
 	h := alert.HeadOf(v)
-	h.ID, h.Version, h.CreateTime, h.UpdateTime = identity.RandomID(now), 1, now, now
+	h.ID, h.Version, h.CreateTime, h.UpdateTime = cmp.Or(h.ID, identity.RandomID(now)), 1, now, now
 	if err := s.Check(ctx, nil, v); err != nil {
 		return nil, err
 	}
 	if err := s.haveRoom(ctx, h.Group); err != nil {
 		return nil, err
 	}
+	if err := s.warn(ctx, v); err != nil {
+		return nil, err
+	}
 	stored, err := s.stored(v)
 	if err != nil {
 		return nil, err
 	}
-	return v, s.deps.Settings.AddAlertSetting(ctx, stored)
+	if err := s.deps.Settings.AddAlertSetting(ctx, stored); err != nil {
+		return v, err
+	}
+	s.tellOpen(ctx, nil, v)
+	return v, nil
 }
 
 // stored is the stored form of a definition.
@@ -148,39 +171,39 @@ func (s *Settings[T, P]) stored(v P) (alert.Setting, error) {
 const groupShare = 4
 
 // haveRoom refuses to keep more than the bound. Calls at the same moment may pass it
-// together, and the bound is far below what is dangerous.
+// together, and the bound is far below what is dangerous. The users of one group must not be
+// able to take the room of all others.
 func (s *Settings[T, P]) haveRoom(ctx context.Context, group string) error {
-	n, err := s.deps.Settings.CountAlertSettings(ctx, s.kind.of)
-	if err == nil && n >= s.kind.most && s.kind.room != nil {
-		if err = s.kind.room(ctx); err == nil {
-			n, err = s.deps.Settings.CountAlertSettings(ctx, s.kind.of)
-		}
-	}
-	if err == nil && n >= s.kind.most {
-		return apperror.Conflict("too_many", "there are %d already, which is the most: delete one that nobody needs", n)
-	}
-	if err != nil || group == "" || n < s.mostOfGroup() {
+	share := s.kind.most / groupShare
+	n, err := s.counted(ctx, s.kind.most, func() (int, error) {
+		return s.deps.Settings.CountAlertSettings(ctx, s.kind.of)
+	})
+	switch {
+	case err != nil:
 		return err
+	case n >= s.kind.most:
+		return apperror.Conflict("too_many", "there are %d already, which is the most: delete one that nobody needs", n)
+	case group == "" || n < share:
+		return nil
 	}
-	return s.groupHasRoom(ctx, group)
-}
-
-// mostOfGroup is how many there may be of one group: who writes those of one group must
-// not be able to take the room of all others.
-func (s *Settings[T, P]) mostOfGroup() int { return s.kind.most / groupShare }
-
-func (s *Settings[T, P]) groupHasRoom(ctx context.Context, group string) error {
-	n, err := s.countOf(ctx, group)
-	if err == nil && n >= s.mostOfGroup() && s.kind.room != nil {
-		if err = s.kind.room(ctx); err == nil {
-			n, err = s.countOf(ctx, group)
-		}
-	}
-	if err == nil && n >= s.mostOfGroup() {
+	n, err = s.counted(ctx, share, func() (int, error) { return s.countOf(ctx, group) })
+	if err == nil && n >= share {
 		return apperror.Conflict("too_many",
 			"the group %s has %d already, which is the most of one group: delete one that nobody needs", group, n)
 	}
 	return err
+}
+
+// counted counts again after it has made room, where there are too many.
+func (s *Settings[T, P]) counted(ctx context.Context, most int, count func() (int, error)) (int, error) {
+	n, err := count()
+	if err != nil || n < most || s.kind.room == nil {
+		return n, err
+	}
+	if err := s.kind.room(ctx); err != nil {
+		return n, err
+	}
+	return count()
 }
 
 func (s *Settings[T, P]) countOf(ctx context.Context, group string) (n int, err error) {
@@ -206,7 +229,17 @@ func (s *Settings[T, P]) Replace(ctx context.Context, former, next P, version in
 	if err != nil {
 		return nil, err
 	}
-	return next, s.deps.Settings.ReplaceAlertSetting(ctx, stored)
+	if err := s.show(ctx, next); err != nil {
+		return nil, err
+	}
+	if err := s.warn(ctx, next); err != nil {
+		return nil, err
+	}
+	if err := s.deps.Settings.ReplaceAlertSetting(ctx, stored); err != nil {
+		return next, err
+	}
+	s.tellOpen(ctx, former, next)
+	return next, nil
 }
 
 // Delete removes one that nothing else names; else it is apperror.KindConflict.

@@ -19,7 +19,10 @@ import (
 
 func deps(n *enginetest.Node) alerting.Deps {
 	return alerting.Deps{
-		Settings: n.Store, Users: n.Store, Jobs: n.Store, Expressions: expression.Language{}, Clock: n.Time,
+		Settings: n.Store, Users: n.Store, Jobs: n.Store.Jobs, Groups: n.Store, Alerts: n.Store,
+		Suspensions: n.Store,
+		Expressions: expression.Language{},
+		Clock:       n.Time,
 	}
 }
 
@@ -62,30 +65,15 @@ func TestOldSilencesMakeRoom(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// overtaken is a store in which somebody else changes the alert before the first writes.
-type overtaken struct {
-	repository.Store
-	times int
-}
-
-func (s *overtaken) Write(ctx context.Context, lane repository.Lane, name string,
-	fn func(ctx context.Context, tx repository.Tx) error,
-) error {
-	return s.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
-		tx.Alerts = &lateWriter{tx.Alerts, s}
-		return fn(ctx, tx)
-	})
-}
-
-// lateWriter loses against others.
+// lateWriter is overtaken by somebody else who changes the alert, so many times.
 type lateWriter struct {
 	repository.AlertWriter
-	s *overtaken
+	times *int
 }
 
 func (w *lateWriter) UpdateAlert(ctx context.Context, a *alert.Alert, seq int64) (bool, error) {
-	if w.s.times > 0 {
-		w.s.times--
+	if *w.times > 0 {
+		*w.times--
 		return false, nil
 	}
 	return w.AlertWriter.UpdateAlert(ctx, a, seq)
@@ -102,13 +90,14 @@ func TestAnAcknowledgementIsTriedAgain(t *testing.T) {
 		}})
 		return err
 	})
-	store := &overtaken{Store: n.Store, times: 5}
-	alerts := alerting.NewAlertService(alerting.AlertDeps{
+	times := 5
+	store := enginetest.Around(n.Store, func(tx *repository.Tx) { tx.Alerts = &lateWriter{tx.Alerts, &times} })
+	alerts := &alerting.AlertService{
 		Store: store, Alerts: n.Store, Deliveries: n.Store, Clock: n.Time,
-	})
+	}
 	_, err := alerts.Acknowledge(t.Context(), "a1", "ann", "")
 	require.True(t, apperror.Is(err, apperror.KindConflict), "it does not try for ever")
-	store.times = 4
+	times = 4
 	got, err := alerts.Acknowledge(t.Context(), "a1", "ann", "mine")
 	require.NoError(t, err)
 	require.Equal(t, []any{alert.Acknowledged, "ann", "mine", int64(2)},
@@ -120,7 +109,7 @@ func TestAnAcknowledgementIsTriedAgain(t *testing.T) {
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
-// Who writes the definitions of one group cannot take the room of the others.
+// An author of the definitions of one group cannot take the room of the others.
 func TestAGroupHoldsAQuarterAtMost(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	teams := alerting.NewTeamService(deps(n))
@@ -141,4 +130,50 @@ func TestAGroupHoldsAQuarterAtMost(t *testing.T) {
 	require.ErrorContains(t, err, "the group pay has 125")
 	require.NoError(t, add("risk", 0))
 	require.NoError(t, add("", 0))
+}
+
+// Alerts that go on are planned anew when somebody new may be told of them: a route or a channel that is
+// made, switched on or widened. An edit of texts does not.
+func TestOpenAlertsReachWhoIsNew(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	now := n.Clock.Now()
+	opened(t, n, "1", "a", "r")
+	opened(t, n, "2", "b", "r")
+	due := func() []string { return dueGroups(t, n) }
+	routes := alerting.NewRouteService(deps(n))
+	keep := func(former, next *alert.Route) *alert.Route {
+		t.Helper()
+		var err error
+		if former == nil {
+			next, err = routes.Create(t.Context(), next)
+		} else {
+			next.Head.Name = former.Head.Name
+			next, err = routes.Replace(t.Context(), former, next, former.Version)
+		}
+		require.NoError(t, err)
+		return next
+	}
+	require.NoError(t, n.Store.AddAlertSetting(t.Context(), alert.Setting{
+		Head: alert.Head{ID: "c1", Name: "c1", Enabled: true, Version: 1, CreateTime: now, UpdateTime: now},
+		Kind: alert.KindChannel, Document: "{}",
+	}))
+	base := alert.Route{Head: alert.Head{Name: "r", Group: "a"}, ChannelIDs: []string{"c1"}}
+	off := keep(nil, &base)
+	require.Empty(t, due(), "it is switched off")
+	on := *off
+	on.Enabled = true
+	former := keep(off, &on)
+	require.Equal(t, []string{"a"}, due(), "of its group alone")
+	waits := *former
+	waits.GroupWaitSec = 30
+	former = keep(former, &waits)
+	require.Empty(t, due(), "nobody new is told")
+	wide := *former
+	wide.Group, wide.Match = "", map[string]string{"severity": "CRITICAL"}
+	keep(former, &wide)
+	require.Equal(t, []string{"a", "b"}, due())
+	none := alert.Route{Head: alert.Head{Name: "n", Enabled: true}, ChannelIDs: []string{"c1"}}
+	none.Match = map[string]string{"severity": "INFO"}
+	keep(nil, &none)
+	require.Empty(t, due())
 }

@@ -6,16 +6,13 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-const (
-	// maxSettings bounds what one look reads of what people have defined.
-	maxSettings = 5000
-	// maxUses is how many uses an answer names.
-	maxUses = 20
-)
+// maxUses is how many uses an answer names.
+const maxUses = 20
 
 // Unused is nil where nothing names a setting. Else it is apperror.KindConflict that names
 // those who do.
@@ -29,17 +26,16 @@ func Unused(ctx context.Context, settings repository.AlertSettings, of alert.Kin
 	if len(naming) == 0 {
 		return nil
 	}
-	all, err := settings.AlertSettings(ctx, naming, maxSettings)
+	all, err := settings.AlertSettings(ctx, naming, bounds.Settings)
 	if err != nil {
 		return fmt.Errorf("find who names the %s: %w", of.Noun(), err)
 	}
 	var uses []apperror.Field
 	for _, s := range all {
-		names, err := namesOf(s)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(names[of], id) {
+		v, err := alert.ReadAny(s)
+		names := func(r alert.Reference) bool { return r.To == of && *r.ID == id }
+		// One that cannot be read may name it.
+		if err != nil || slices.ContainsFunc(v.References(), names) {
 			uses = append(uses, apperror.Field{
 				Field: "id", Code: "used", Message: fmt.Sprintf("the %s %q (%s)", s.Kind.Noun(), s.Name, s.ID),
 			})
@@ -56,42 +52,4 @@ func Unused(ctx context.Context, settings repository.AlertSettings, of alert.Kin
 		used.Fields[i].Field = fmt.Sprintf("usedBy[%d]", i)
 	}
 	return used
-}
-
-// namesOf are the ids that a setting names, by their kinds.
-func namesOf(s alert.Setting) (map[alert.Kind][]string, error) {
-	switch s.Kind {
-	case alert.KindRule:
-		r, err := alert.Read[alert.Rule](s)
-		if err != nil {
-			return nil, err
-		}
-		return map[alert.Kind][]string{alert.KindChannel: r.ChannelIDs}, nil
-	case alert.KindRoute:
-		r, err := alert.Read[alert.Route](s)
-		if err != nil {
-			return nil, err
-		}
-		return map[alert.Kind][]string{
-			alert.KindChannel: slices.Concat(r.ChannelIDs, r.EscalateTo), alert.KindOnCall: {r.OnCallID},
-			alert.KindTemplate: {r.TemplateID},
-		}, nil
-	case alert.KindTeam:
-		team, err := alert.Read[alert.Team](s)
-		if err != nil {
-			return nil, err
-		}
-		return map[alert.Kind][]string{alert.KindChannel: team.ChannelIDs}, nil
-	case alert.KindOnCall:
-		plan, err := alert.Read[alert.OnCall](s)
-		if err != nil {
-			return nil, err
-		}
-		teams := make([]string, len(plan.Shifts))
-		for i, shift := range plan.Shifts {
-			teams[i] = shift.TeamID
-		}
-		return map[alert.Kind][]string{alert.KindTeam: teams}, nil
-	}
-	return nil, nil
 }

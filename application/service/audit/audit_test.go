@@ -64,7 +64,7 @@ func (h house) entries(t *testing.T) []entity.AuditEntry {
 	return entries
 }
 
-// Whoever is refused again and again does not fill the store, and is seen.
+// A caller refused again and again does not fill the store, and is seen.
 func TestEqualRefusalsOfAMinuteAreOneEntry(t *testing.T) {
 	h := newHouse(t)
 	call := func(e entity.AuditEntry) { require.NoError(t, h.audit.Record(t.Context(), e)) }

@@ -6,25 +6,18 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Sealer encrypts values under names.
-type Sealer interface {
-	// Current is the id of the key that seals; empty without one.
-	Current() string
-	// Has reports whether it opens what a key sealed.
-	Has(keyID string) bool
-	Seal(name, value string) (keyID string, sealed []byte, err error)
-	Open(name, keyID string, sealed []byte) (string, error)
-}
-
 // Seals keeps the configurations of channels sealed. Safe for concurrent use.
-type Seals struct{ sealer Sealer }
+type Seals struct{ sealer secret.Sealer }
 
 // NewSeals seals with sealer.
-func NewSeals(s Sealer) *Seals { return &Seals{s} }
+func NewSeals(s secret.Sealer) *Seals { return &Seals{s} }
 
 // sealedName binds a sealed configuration to its channel.
 func sealedName(id string) string { return "alert channel " + id }
@@ -60,26 +53,15 @@ func (s *Seals) Seal(v *alert.Setting, config alert.ChannelConfig, secret bool) 
 	return nil
 }
 
-// SealedSettings are the settings that Reseal moves.
-type SealedSettings interface {
-	// AlertSettings: see repository.AlertSettings.
-	AlertSettings(ctx context.Context, kinds []alert.Kind, limit int) ([]alert.Setting, error)
-	// ResealAlertSetting: see repository.AlertSettings.
-	ResealAlertSetting(ctx context.Context, s alert.Setting, former string) (bool, error)
-}
-
-// maxChannels bounds the channels that Reseal reads.
-const maxChannels = 5000
-
 // Reseal puts every configuration under the current key, and returns how many it moved. It
 // goes on after one that cannot be opened, whose error it returns. Calling it again, also
 // on several nodes at once, does no harm.
-func (s *Seals) Reseal(ctx context.Context, settings SealedSettings) (moved int, err error) {
+func (s *Seals) Reseal(ctx context.Context, settings repository.AlertSettings) (moved int, err error) {
 	current := s.sealer.Current()
 	if current == "" {
 		return 0, nil
 	}
-	all, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, maxChannels)
+	all, err := settings.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, bounds.Settings)
 	if err != nil {
 		return 0, fmt.Errorf("read the channels: %w", err)
 	}

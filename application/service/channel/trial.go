@@ -5,22 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/notifying"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
-
-// Notifier sends messages.
-type Notifier interface {
-	// Try sends one through a channel, as any other, and tells the result.
-	Try(ctx context.Context, s alert.Setting) alert.SendResult
-}
-
-// Settings reads channels.
-type Settings interface {
-	// AlertSetting: see repository.AlertSettings.
-	AlertSetting(ctx context.Context, kind alert.Kind, id string) (alert.Setting, error)
-}
 
 const (
 	// trialEvery is the time between two trials of one channel on a node.
@@ -31,8 +21,8 @@ const (
 
 // Trials sends test messages. Safe for concurrent use.
 type Trials struct {
-	settings Settings
-	notifier Notifier
+	settings repository.AlertSettings
+	notifier *notifying.Notifier
 	clock    clock.Clock
 
 	mu    sync.Mutex
@@ -40,7 +30,7 @@ type Trials struct {
 }
 
 // NewTrials wires the parts.
-func NewTrials(s Settings, n Notifier, c clock.Clock) *Trials {
+func NewTrials(s repository.AlertSettings, n *notifying.Notifier, c clock.Clock) *Trials {
 	return &Trials{settings: s, notifier: n, clock: c, tried: map[string]time.Duration{}}
 }
 

@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // ChangeAction is what happens to one object of a document.
@@ -28,6 +30,8 @@ const (
 type JobChange struct {
 	Action        ChangeAction
 	Before, After *entity.Job
+	// Warnings name the channels of After that are not there yet.
+	Warnings []apperror.Field
 	// Err says why it did not happen.
 	Err     error
 	enabled *bool
@@ -55,6 +59,10 @@ type GroupChange struct {
 // Plan is what a document changes.
 type Plan struct {
 	Groups []GroupChange
+	// Settings are in the order in which they are applied; those that end come last.
+	Settings []SettingChange
+	// Made are the jobs that the document makes and that settings name, by the ids that stand for them.
+	Made map[string]repository.AlertJob
 	// Jobs are in the order of the document; those that end come last.
 	Jobs []JobChange
 }
@@ -108,10 +116,23 @@ func written(j *entity.Job) entity.Job {
 		w.Retry.NoRetryOn = nil
 	}
 	w.Alerts.Plain()
-	if len(w.Parameters) == 0 {
-		w.Parameters = nil
-	}
+	w.Parameters = plainParameters(w.Parameters)
 	return w
+}
+
+// plainParameters are parameters as the store has them: documents make an empty default and an empty list of a
+// parameter that has none.
+func plainParameters(all []entity.JobParameter) (plain []entity.JobParameter) {
+	for _, p := range all {
+		if len(p.Default) == 0 {
+			p.Default = nil
+		}
+		if len(p.Values) == 0 {
+			p.Values = nil
+		}
+		plain = append(plain, p)
+	}
+	return plain
 }
 
 // sameData compares JSON objects, whose order and spaces mean nothing.
@@ -136,11 +157,63 @@ func decoded(text string) (v any, err error) {
 const applyWorkers = 8
 
 // Apply does what was planned, job by job; each says in Err why it could not
-// be. What fails does not stop the rest.
+// be. A failure does not stop the rest.
 func (s *DefinitionService) Apply(ctx context.Context, p *Plan) {
 	for i := range p.Groups {
 		p.Groups[i].Err = outOfTime(ctx, s.applyGroup(ctx, p.Groups[i]))
 	}
+	s.applySettings(ctx, p, func(c SettingChange) bool { return !c.needsJobs() && c.Action != ActionDelete })
+	s.applyJobs(ctx, p)
+	p.nameJobs()
+	s.applySettings(ctx, p, func(c SettingChange) bool { return c.needsJobs() || c.Action == ActionDelete })
+}
+
+// nameJobs puts the ids of the jobs that are there now in the place of those that stood for them.
+func (p *Plan) nameJobs() {
+	ids := map[string]string{}
+	for _, c := range p.Jobs {
+		if c.Action == ActionCreate && c.Err == nil {
+			ids[madeID(nameOf(c.After))] = c.After.ID
+		}
+	}
+	for _, c := range p.Settings {
+		for _, r := range c.Setting().References() {
+			if id := ids[*r.ID]; id != "" {
+				*r.ID = id
+			}
+		}
+	}
+}
+
+// applySettings applies those that are chosen, one after the other: each may name those before it.
+func (s *DefinitionService) applySettings(ctx context.Context, p *Plan, chosen func(c SettingChange) bool) {
+	for i := range p.Settings {
+		c := &p.Settings[i]
+		if c.Action == ActionUnchanged || c.Err != nil || !chosen(*c) {
+			continue
+		}
+		if c.Err = ctx.Err(); c.Err == nil {
+			c.Err = s.applySetting(ctx, c)
+		}
+		c.Err = outOfTime(ctx, c.Err)
+	}
+}
+
+func (s *DefinitionService) applySetting(ctx context.Context, c *SettingChange) error {
+	of := s.settings.Of(c.Kind)
+	switch c.Action {
+	case ActionCreate:
+		return of.Create(ctx, c.After)
+	case ActionUpdate:
+		return of.Replace(ctx, c.Before, c.After)
+	case ActionDelete:
+		return of.Delete(ctx, c.Before)
+	}
+	return nil
+}
+
+// applyJobs applies what becomes of jobs, several at once.
+func (s *DefinitionService) applyJobs(ctx context.Context, p *Plan) {
 	var workers errgroup.Group
 	workers.SetLimit(applyWorkers)
 	for i := range p.Jobs {

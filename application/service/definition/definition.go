@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -41,6 +42,9 @@ type Document struct {
 	// Groups are settings; of each the name and the bound count.
 	Groups []entity.Group
 	Jobs   []Definition
+	// Settings are those of alerting, and Kinds the kinds that the document lists, even if a list is empty.
+	Settings []Setting
+	Kinds    []alert.Kind
 }
 
 func nameOf(j *entity.Job) repository.JobName {
@@ -84,16 +88,16 @@ type DefinitionService struct {
 	reader   repository.Definitions
 	jobs     DefinitionJobs
 	groups   DefinitionGroups
-	secrets  secret.KnownSecrets
-	channels ruleset.Settings
+	secrets  *secret.SecretService
+	settings alerting.Services
 }
 
 // NewDefinitionService wires the parts. secrets and channels tell which of them
 // definitions may name; nil is all.
 func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups,
-	secrets secret.KnownSecrets, channels ruleset.Settings,
+	secrets *secret.SecretService, settings alerting.Services,
 ) *DefinitionService {
-	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, channels: channels}
+	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, settings: settings}
 }
 
 // Groups are the settings of the named groups by name; nil is all.
@@ -168,21 +172,36 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	if err != nil {
 		return nil, err
 	}
-	channels, err := jobalert.Known(ctx, s.channels, jobs...)
+	p := &Plan{}
+	wrong := slices.Clone(d.Wrong)
+	known := s.settings.Store()
+	if len(d.Kinds) > 0 {
+		b, err := s.bookOf(ctx, d, prune)
+		if err != nil {
+			return nil, err
+		}
+		var faults []apperror.Field
+		if p.Settings, faults, err = s.planSettings(ctx, d, b); err != nil {
+			return nil, err
+		}
+		known, wrong, p.Made = b, append(wrong, faults...), b.made
+	}
+	channels, err := jobalert.Known(ctx, known, jobs...)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{}
-	wrong := slices.Clone(d.Wrong)
 	for i, j := range d.Jobs {
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
-		for _, f := range append(secret.NotAllowed(secrets, j.Job), channels.NotAllowed(j.Job)...) {
+		missing, foreign := split(channels.NotAllowed(j.Job))
+		for _, f := range append(secret.NotAllowed(secrets, j.Job), foreign...) {
 			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
 			wrong = append(wrong, f)
 		}
 		if len(wrong) == 0 {
-			p.Jobs = append(p.Jobs, planJob(old, j))
+			change := planJob(old, j)
+			change.Warnings = missing
+			p.Jobs = append(p.Jobs, change)
 		}
 	}
 	if len(wrong) > 0 {
@@ -195,6 +214,19 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		err = s.planEnds(ctx, d, p)
 	}
 	return p, err
+}
+
+// split divides channels that are not there from those that a job may not name. A document may name missing channels:
+// they work once somebody makes them.
+func split(channels []apperror.Field) (missing, foreign []apperror.Field) {
+	for _, f := range channels {
+		if f.Code == jobalert.Unknown {
+			missing = append(missing, f)
+		} else {
+			foreign = append(foreign, f)
+		}
+	}
+	return missing, foreign
 }
 
 // past are the fields that say that a schedule names no time to come. They do not matter

@@ -21,7 +21,7 @@ import (
 // exchange is the service of documents at a desk.
 func (d *desk) exchange() (*definition.DefinitionService, *group.GroupService) {
 	groups := group.NewGroupService(d.Store, d.Jobs, d.Planner, d.Time, slog.New(slog.DiscardHandler))
-	return definition.NewDefinitionService(d.Store.Jobs, d.Jobs, groups, d.Secrets, d.Store), groups
+	return definition.NewDefinitionService(d.Store.Jobs, d.Jobs.ForDocuments(), groups, d.Secrets, d.Alerting), groups
 }
 
 // apply brings the jobs in line with definitions and returns what was done.
@@ -38,7 +38,7 @@ func define(name string, enabled *bool, change func(j *entity.Job)) definition.D
 	return definition.Definition{Job: enginetest.Job(name, change), Enabled: enabled}
 }
 
-// What "enabled" says of a job in each of its states. A minute between the two
+// The meaning of "enabled" for a job in each of its states. A minute between the two
 // versions of the schedule makes the edit visible.
 func TestEnabledSaysWhatBecomesOfAJob(t *testing.T) {
 	yes, no := true, false

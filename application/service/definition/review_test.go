@@ -47,7 +47,7 @@ func (badData) Check(job *entity.Job) []apperror.Field {
 	return nil
 }
 
-// Who upgrades learns which jobs fail from now on, and why.
+// An upgrade tells which jobs fail from now on, and why.
 func TestDefinitionsOfOlderRulesAreNamed(t *testing.T) {
 	var log bytes.Buffer
 	s := &shelf{}

@@ -31,6 +31,8 @@ type Backfill struct {
 	From, To time.Time
 	// MaxParallel is 1–MaxBackfillParallel.
 	MaxParallel int
+	// IncludeFailed asks for the times, too, whose fires failed and were not made good.
+	IncludeFailed bool
 	// User is the name of who asks.
 	User string
 }
@@ -62,6 +64,8 @@ func (b Backfill) Validate(now time.Time) []apperror.Field {
 type BackfillPlan struct {
 	// Times are those that would run, in order.
 	Times []time.Time
+	// Failed are those of them whose fires failed.
+	Failed []time.Time
 	// LeftOut are the others of the range: they ran already.
 	LeftOut []time.Time
 	// Total counts the times of the range, AlreadyRun those of them that ran.
@@ -70,28 +74,18 @@ type BackfillPlan struct {
 	schedule schedule.Spec
 }
 
-// BackfillStarter starts what a backfill may start.
-type BackfillStarter interface {
-	Admit(ctx context.Context, b entity.Backfill) error
-}
-
-// BackfillDeps are the parts of a BackfillService.
-type BackfillDeps struct {
+// BackfillService runs past times of jobs. Safe for concurrent use.
+type BackfillService struct {
 	Store     repository.Store
 	Backfills repository.Backfills
 	Jobs      repository.JobReader
 	Admitter  *admission.Admitter
 	Schedules admission.Compiler
-	Starter   BackfillStarter
-	Clock     clock.StoreClock
-	Logger    *slog.Logger
+	// Admit starts what a backfill may start.
+	Admit  func(ctx context.Context, b entity.Backfill) error
+	Clock  clock.StoreClock
+	Logger *slog.Logger
 }
-
-// BackfillService runs past times of jobs. Safe for concurrent use.
-type BackfillService struct{ BackfillDeps }
-
-// NewBackfillService wires the parts.
-func NewBackfillService(d BackfillDeps) *BackfillService { return &BackfillService{d} }
 
 // Plan says what a backfill would do; nothing is stored.
 func (s *BackfillService) Plan(ctx context.Context, jobID string, r Backfill) (BackfillPlan, error) {
@@ -107,16 +101,19 @@ func (s *BackfillService) Plan(ctx context.Context, jobID string, r Backfill) (B
 	if err != nil {
 		return plan, err
 	}
-	fires, err := s.Backfills.FiresAt(ctx, jobID, times)
+	past, err := backfill.Look(ctx, s.Backfills, jobID, times, r.IncludeFailed)
 	if err != nil {
 		return plan, err
 	}
-	past := backfill.Read(fires)
 	for _, at := range times {
-		if past.Ran(at) {
+		again := len(past.Again(at)) > 0
+		if past.Ran(at) && !again {
 			plan.LeftOut = append(plan.LeftOut, at)
-		} else {
-			plan.Times = append(plan.Times, at)
+			continue
+		}
+		plan.Times = append(plan.Times, at)
+		if again {
+			plan.Failed = append(plan.Failed, at)
 		}
 	}
 	plan.Total, plan.AlreadyRun, plan.schedule = len(times), len(plan.LeftOut), job.Schedule
@@ -164,7 +161,8 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 	now := s.Clock.Now().Truncate(time.Millisecond)
 	b := entity.Backfill{
 		ID: id.String(), JobID: jobID, From: r.From, To: r.To, Schedule: plan.schedule, Cursor: r.From,
-		MaxParallel: r.MaxParallel, Status: entity.BackfillActive, Total: plan.Total, AlreadyRun: plan.AlreadyRun,
+		MaxParallel: r.MaxParallel, IncludeFailed: r.IncludeFailed, Status: entity.BackfillActive,
+		Total: plan.Total, AlreadyRun: plan.AlreadyRun,
 		User: r.User, Version: 1, CreateTime: now, UpdateTime: now,
 	}
 	err = s.Store.Write(ctx, repository.LaneAPI, "backfill.create", func(ctx context.Context, tx repository.Tx) error {
@@ -176,7 +174,7 @@ func (s *BackfillService) Start(ctx context.Context, jobID string, r Backfill) (
 	if err != nil {
 		return entity.Backfill{}, err
 	}
-	if err := s.Starter.Admit(ctx, b); err != nil {
+	if err := s.Admit(ctx, b); err != nil {
 		s.Logger.Warn("a backfill could not begin at once; it is tried again", "backfill", b.ID, "error", err)
 		return b, nil
 	}

@@ -351,7 +351,7 @@ func TestTheLedgerShowsBackfilledTimes(t *testing.T) {
 	}
 	d.Clock.Advance(time.Second)
 	d.fill(job.ID, 0, 11, 5)
-	entries, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(15 * time.Second)})
+	entries, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(15 * time.Second)})
 	require.ElementsMatch(t, []told{{10, "SKIPPED"}, {10, "WAITING"}, {0, "WAITING"}}, tell(entries))
 	last := entries[len(entries)-1]
 	require.Equal(t, "backfill:2026-11-20T12:00:00.000Z", last.FireKey)

@@ -7,33 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/service/internal/admit"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
-
-// ExecutionDeps are the parts of an ExecutionService.
-type ExecutionDeps struct {
-	Store      repository.Store
-	Executions repository.ExecutionReader
-	// FailureRows finds what failed.
-	FailureRows repository.FailureReader
-	Records     repository.RecordReader
-	Jobs        repository.JobReader
-	Firer       Firer
-	Schedules   admission.Compiler
-	Closer      *maintenance.Closer
-	Detached    Canceller
-	Engine      Engine
-	Clock       clock.StoreClock
-}
 
 // Engine learns of changes made here. A lost call costs time, and no correctness.
 type Engine interface {
@@ -48,17 +35,25 @@ type Firer interface {
 		also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error) ([]string, error)
 }
 
-// Canceller ends detached runs; done is false where the run is not detached any
-// more.
-type Canceller interface {
-	Cancel(ctx context.Context, row *entity.Execution) (done bool, err error)
-}
-
 // ExecutionService reads runs and steers them. Safe for concurrent use.
-type ExecutionService struct{ ExecutionDeps }
+type ExecutionService struct {
+	Store      repository.Store
+	Executions repository.ExecutionReader
+	// FailureRows finds what failed.
+	FailureRows repository.FailureReader
+	Records     repository.RecordReader
+	Jobs        repository.JobReader
+	Firer       Firer
+	Schedules   admission.Compiler
+	Closer      *maintenance.Closer
+	// CancelDetached ends a detached run; done is false where it is not detached any more.
+	CancelDetached func(ctx context.Context, row *entity.Execution) (done bool, err error)
+	Engine         Engine
+	Clock          clock.StoreClock
 
-// NewExecutionService wires the parts.
-func NewExecutionService(d ExecutionDeps) *ExecutionService { return &ExecutionService{d} }
+	gated sync.Once
+	gate  *admit.Gate
+}
 
 // Get returns one execution.
 func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Execution, error) {
@@ -87,7 +82,20 @@ func (s *ExecutionService) Attempts(ctx context.Context, id string) ([]entity.At
 	}) {
 		attempts = append(attempts, latest)
 	}
-	return attempts, nil
+	usages, err := s.Executions.Usages(ctx, id)
+	for i := range attempts {
+		attempts[i].Usage = usages[attempts[i].Attempt]
+	}
+	return attempts, err
+}
+
+// Usage is what the latest attempt of a run took.
+func (s *ExecutionService) Usage(ctx context.Context, row *entity.Execution) (entity.Usage, error) {
+	if row.Attempt == 0 {
+		return entity.Usage{}, nil
+	}
+	usages, err := s.Executions.Usages(ctx, row.ID)
+	return usages[row.Attempt], err
 }
 
 // Logs returns a page of a run's log.
@@ -110,10 +118,7 @@ func (s *ExecutionService) GroupsOf(ctx context.Context, ids []string) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]string, len(rows))
-	for i, row := range rows {
-		jobs[i] = row.JobID
-	}
+	jobs := convert.All(rows, func(row *entity.Execution) string { return row.JobID })
 	groups, err := s.Jobs.GroupsOf(ctx, jobs)
 	if err != nil {
 		return nil, err
@@ -140,7 +145,7 @@ func (s *ExecutionService) Cancel(ctx context.Context, id string) error {
 		case row.Status == entity.StatusWaiting:
 			done, err = s.cancelWaiting(ctx, row)
 		case row.Detached():
-			done, err = s.Detached.Cancel(ctx, row)
+			done, err = s.CancelDetached(ctx, row)
 		}
 		if err != nil || done {
 			return err
@@ -273,8 +278,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 	now := s.Clock.Now()
 	fire := entity.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
 	fire.By = by
-	fire.RetryOf, fire.RootID = row.ID, row.IdempotencyKey()
-	fire.OnlyShard, fire.ShardTotal, fire.OnlyNode = row.ShardIndex, max(row.ShardTotal, 1), row.NodeID
+	fire.Parts = []entity.Part{entity.Repeat(row)}
 	ids, err := s.Firer.FireExtra(ctx, row.JobID, fire,
 		func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
 			// Retention passes over what is locked, and then sees what was made of it.

@@ -57,7 +57,7 @@ func TestAskingTwiceIsAskingOnce(t *testing.T) {
 	require.NoError(t, d.Executions.Cancel(t.Context(), id))
 	asked := d.Execution(t, id)
 	require.True(t, asked.CancelRequested)
-	require.Len(t, d.News.Effects.Stopping, 1)
+	require.Len(t, d.Calls.PostCommits.Stopping, 1)
 	d.Clock.Advance(time.Minute)
 	require.NoError(t, d.Executions.Cancel(t.Context(), id))
 	require.Equal(t, asked, d.Execution(t, id))

@@ -1,12 +1,12 @@
 package execution
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -47,12 +47,7 @@ type Failures struct {
 
 // Failures counts the newest failures by their reason. Zero moments are a day ago and now.
 func (s *ExecutionService) Failures(ctx context.Context, f repository.FailureFilter) (out Failures, err error) {
-	if f.To.IsZero() {
-		f.To = s.Clock.Now().Add(time.Millisecond) // what was due just now counts, too
-	}
-	if f.From.IsZero() {
-		f.From = f.To.Add(-failureSpan)
-	}
+	f.From, f.To = spanOr(f.From, f.To, s.Clock.Now())
 	if !f.From.Before(f.To) {
 		return out, apperror.InvalidField("from", "out_of_order", "must be before to")
 	}
@@ -63,10 +58,7 @@ func (s *ExecutionService) Failures(ctx context.Context, f repository.FailureFil
 	}
 	out.Complete = complete
 	out.Causes = causesOf(found)
-	ids := make([]string, len(out.Causes))
-	for i, c := range out.Causes {
-		ids[i] = c.Last.ID
-	}
+	ids := convert.All(out.Causes, func(c FailureCause) string { return c.Last.ID })
 	rows, err := s.Executions.ByIDs(ctx, ids)
 	if err != nil {
 		return out, err
@@ -75,6 +67,17 @@ func (s *ExecutionService) Failures(ctx context.Context, f repository.FailureFil
 		out.Causes[slices.Index(ids, row.ID)].Last = row
 	}
 	return out, nil
+}
+
+// spanOr is a span of time; zero moments are a day ago and now.
+func spanOr(from, to, now time.Time) (begin, end time.Time) {
+	if to.IsZero() {
+		to = now.Add(time.Millisecond) // a run that was due just now counts, too
+	}
+	if from.IsZero() {
+		from = to.Add(-failureSpan)
+	}
+	return from, to
 }
 
 // causesOf groups failures, which come newest first.
@@ -95,10 +98,7 @@ func causesOf(found []repository.Failure) []FailureCause {
 	}
 	for i := range causes {
 		c := &causes[i]
-		for id, n := range jobs[c.Reason] {
-			c.Jobs = append(c.Jobs, FailureJob{id, n})
-		}
-		slices.SortFunc(c.Jobs, func(a, b FailureJob) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.ID, b.ID)) })
+		c.Jobs = mostFirst(jobs[c.Reason])
 		c.JobCount = len(c.Jobs)
 		c.Jobs = c.Jobs[:min(len(c.Jobs), jobsOfCause)]
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
-// formerPages bounds the pages that LastSuccess reads. What a page may cost is bounded, too.
+// formerPages bounds the pages that LastSuccess reads. The cost of a page is bounded, too.
 const formerPages = 5
 
 // LastSuccess is the newest successful execution of the same job before an execution. It is nil where there is none;

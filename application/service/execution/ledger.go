@@ -19,47 +19,10 @@ const ledgerPage = 200
 // plannedShown is the most fires to come that stand before those of the past.
 const plannedShown = 10
 
-// LedgerQuery asks for the fires of a job in [From, To). Zero bounds mean the
-// last 24 hours and the next hour.
-type LedgerQuery struct {
-	JobID    string
-	From, To time.Time
-	Limit    int
-	Cursor   string
-}
-
-// LedgerEntry is one planned fire, one range of fires, or one time that a
-// backfill ran, and what became of it. It is read from rows, never recomputed (engine rule 6).
-type LedgerEntry struct {
-	FireKey       string
-	ScheduledTime time.Time
-	// Outcome is an execution status, or PLANNED for a fire to come.
-	Outcome string
-	// WaitsFor is what a WAITING fire waits for. Shards that no node can take come
-	// first.
-	WaitsFor entity.Wait
-	// Reason and Message are those of the worst shard. The message of a paused span
-	// says who paused and why.
-	Reason       entity.Reason
-	Message      string
-	LatenessMs   int64
-	ExecutionIDs []string
-	// Replays are runs that repeated this fire by hand.
-	Replays []string
-	// RangeEnd and Count are set for a range of fires; the range is
-	// [ScheduledTime, RangeEnd). CountAtLeast marks a count that hit its bound.
-	RangeEnd     time.Time
-	Count        int
-	CountAtLeast bool
-}
-
-// OutcomePlanned is the ledger's outcome of a fire that is still to come.
-const OutcomePlanned = "PLANNED"
-
 // Fires returns the fire ledger of a job, newest first. The nearest fires to come stand
 // before the past fires, ranges and backfilled times, which it reads from rows (engine
 // rule 6). The cursor is the moment of the last entry.
-func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEntry, string, error) {
+func (s *ExecutionService) Fires(ctx context.Context, q entity.LedgerQuery) ([]entity.LedgerEntry, string, error) {
 	job, err := s.Jobs.Get(ctx, q.JobID)
 	if err != nil {
 		return nil, "", err
@@ -78,7 +41,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	var entries []LedgerEntry
+	var entries []entity.LedgerEntry
 	if q.Cursor != "" {
 		at, ok := readLedgerCursor(q.Cursor)
 		if !ok {
@@ -104,7 +67,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q LedgerQuery) ([]LedgerEn
 		if more = began != nil && len(entries)+len(past) >= q.Limit; began != nil && !more {
 			entry, states := entryOf(began), []entity.Status(nil)
 			fold(&entry, &states, began)
-			past = append(past, finishFold([]LedgerEntry{entry}, [][]entity.Status{states})...)
+			past = append(past, finishFold([]entity.LedgerEntry{entry}, [][]entity.Status{states})...)
 		}
 	}
 	if err := s.addReplays(ctx, past); err != nil {
@@ -126,7 +89,7 @@ func readLedgerCursor(cursor string) (time.Time, bool) {
 
 // planned are the fires to come in [from, to), latest first, at most limit of
 // the nearest.
-func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit int) ([]LedgerEntry, error) {
+func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit int) ([]entity.LedgerEntry, error) {
 	if job.Status != entity.JobEnabled || job.NextFireTime.IsZero() {
 		return nil, nil
 	}
@@ -139,10 +102,12 @@ func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit in
 		// Straight there: counting up to a far time could take for ever.
 		first, ok = sched.Next(from.Add(-time.Millisecond))
 	}
-	var entries []LedgerEntry
+	var entries []entity.LedgerEntry
 	for at := first; ok && at.Before(to) && len(entries) < limit; at, ok = sched.Next(at) {
 		if !at.Before(from) {
-			entries = append(entries, LedgerEntry{FireKey: identity.FireKey(at), ScheduledTime: at, Outcome: OutcomePlanned})
+			entries = append(entries, entity.LedgerEntry{
+				FireKey: identity.FireKey(at), ScheduledTime: at, Outcome: entity.OutcomePlanned,
+			})
 		}
 		if job.Schedule.Kind == schedule.FixedDelay {
 			break // the time after that depends on when this run ends
@@ -156,7 +121,7 @@ func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit in
 // two pages; more says that older rows exist.
 func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to time.Time,
 	limit int,
-) (entries []LedgerEntry, more bool, err error) {
+) (entries []entity.LedgerEntry, more bool, err error) {
 	f := repository.ExecutionFilter{JobID: jobID, From: from, To: to}
 	page := repository.Page{Limit: ledgerPage}
 	index := map[string]int{}
@@ -191,8 +156,8 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 	}
 }
 
-func entryOf(row *entity.Execution) LedgerEntry {
-	e := LedgerEntry{FireKey: row.FireKey, ScheduledTime: row.ScheduledTime}
+func entryOf(row *entity.Execution) entity.LedgerEntry {
+	e := entity.LedgerEntry{FireKey: row.FireKey, ScheduledTime: row.ScheduledTime}
 	if row.IsRange() {
 		e.RangeEnd, e.Count, e.CountAtLeast = row.SkipTo, row.SkipCount, row.SkipAtLeast
 	}
@@ -201,7 +166,7 @@ func entryOf(row *entity.Execution) LedgerEntry {
 
 // fold adds one shard's row to its fire. The reason shown is that of the worst
 // shard; the lateness that of the latest.
-func fold(e *LedgerEntry, states *[]entity.Status, row *entity.Execution) {
+func fold(e *entity.LedgerEntry, states *[]entity.Status, row *entity.Execution) {
 	before := entity.Fold(*states)
 	*states = append(*states, row.Status)
 	if after := entity.Fold(*states); after != before {
@@ -214,7 +179,7 @@ func fold(e *LedgerEntry, states *[]entity.Status, row *entity.Execution) {
 	e.LatenessMs = max(e.LatenessMs, row.Lateness().Milliseconds())
 }
 
-func finishFold(entries []LedgerEntry, states [][]entity.Status) []LedgerEntry {
+func finishFold(entries []entity.LedgerEntry, states [][]entity.Status) []entity.LedgerEntry {
 	for i := range entries {
 		entries[i].Outcome = string(entity.Fold(states[i]))
 		if entries[i].Outcome != string(entity.StatusWaiting) {
@@ -225,7 +190,7 @@ func finishFold(entries []LedgerEntry, states [][]entity.Status) []LedgerEntry {
 	return entries
 }
 
-func (s *ExecutionService) addReplays(ctx context.Context, entries []LedgerEntry) error {
+func (s *ExecutionService) addReplays(ctx context.Context, entries []entity.LedgerEntry) error {
 	var ids []string
 	for _, e := range entries {
 		ids = append(ids, e.ExecutionIDs...)

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -19,14 +18,14 @@ type told struct {
 	outcome string
 }
 
-func ledger(t *testing.T, d *desk, q execution.LedgerQuery) ([]execution.LedgerEntry, string) {
+func ledger(t *testing.T, d *desk, q entity.LedgerQuery) ([]entity.LedgerEntry, string) {
 	t.Helper()
 	entries, next, err := d.Executions.Fires(t.Context(), q)
 	require.NoError(t, err)
 	return entries, next
 }
 
-func tell(entries []execution.LedgerEntry) []told {
+func tell(entries []entity.LedgerEntry) []told {
 	out := make([]told, len(entries))
 	for i, e := range entries {
 		out[i] = told{int(e.ScheduledTime.Sub(enginetest.Noon) / time.Second), e.Outcome}
@@ -41,22 +40,22 @@ func TestTheLedgerTellsThePastAndWhatIsToCome(t *testing.T) {
 	d.After(10 * time.Second)
 	d.Finish(d.Rows(job.ID)[0].ID, entity.StatusSuccess, entity.ReasonNone)
 	d.Trigger(job.ID)
-	entries, next := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(45 * time.Second)})
+	entries, next := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(45 * time.Second)})
 	require.Equal(t, []told{{40, "PLANNED"}, {30, "PLANNED"}, {20, "WAITING"}, {10, "SUCCESS"}}, tell(entries),
 		"runs by hand are no planned fires")
 	require.Empty(t, next)
 	require.Empty(t, entries[0].ExecutionIDs)
 	require.Equal(t, []string{d.Rows(job.ID)[0].ID}, entries[3].ExecutionIDs)
-	entries, _ = ledger(t, d, execution.LedgerQuery{
+	entries, _ = ledger(t, d, entity.LedgerQuery{
 		JobID: job.ID, From: noon(11 * time.Second),
 		To: noon(21 * time.Second),
 	})
 	require.Equal(t, []told{{20, "WAITING"}}, tell(entries))
-	_, _, err := d.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
+	_, _, err := d.Executions.Fires(t.Context(), entity.LedgerQuery{JobID: job.ID, From: noon(1), To: noon(1)})
 	requireCode(t, err, apperror.KindInvalid, "invalid")
-	_, _, err = d.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: job.ID, Cursor: "soon"})
+	_, _, err = d.Executions.Fires(t.Context(), entity.LedgerQuery{JobID: job.ID, Cursor: "soon"})
 	requireCode(t, err, apperror.KindInvalid, "invalid")
-	_, _, err = d.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: "nobody"})
+	_, _, err = d.Executions.Fires(t.Context(), entity.LedgerQuery{JobID: "nobody"})
 	requireCode(t, err, apperror.KindNotFound, "not_found")
 }
 
@@ -68,11 +67,11 @@ func TestTheLedgerNeverRecomputesThePast(t *testing.T) {
 	for range 3 {
 		d.After(10 * time.Second)
 	}
-	before, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
+	before, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
 	d.Replace(job.ID, func(j *entity.Job) {
 		j.Schedule = schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 0 1 1 ?", TimeZone: "UTC"}
 	})
-	after, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
+	after, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(31 * time.Second)})
 	require.Equal(t, before, after)
 	require.Equal(t, []told{{30, "WAITING"}, {20, "WAITING"}, {10, "WAITING"}}, tell(after))
 }
@@ -110,7 +109,7 @@ func TestAShardedFireIsOneEntry(t *testing.T) {
 				}
 				d.Finish(rows[i].ID, status, reason)
 			}
-			entries, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
+			entries, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
 			require.Len(t, entries, 1)
 			require.Equal(t, c.want, entries[0].Outcome)
 			if c.want != "RUNNING" {
@@ -129,7 +128,7 @@ func TestARangeIsOneEntryWithItsCount(t *testing.T) {
 	d.Clock.Advance(55 * time.Second)
 	_, err = d.Jobs.Resume(t.Context(), job.ID)
 	require.NoError(t, err)
-	entries, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(56 * time.Second)})
+	entries, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(56 * time.Second)})
 	require.Equal(t, []told{{10, "SKIPPED"}}, tell(entries))
 	require.Equal(t, entity.ReasonPaused, entries[0].Reason)
 	require.Equal(t, 5, entries[0].Count)
@@ -150,7 +149,7 @@ func TestRepetitionsStandWithTheirFire(t *testing.T) {
 	d.Clock.Advance(time.Millisecond)
 	second, err := d.Executions.Retry(t.Context(), first, entity.Actor{})
 	require.NoError(t, err)
-	entries, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
+	entries, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, To: noon(11 * time.Second)})
 	require.Equal(t, []told{{10, "FAILED"}}, tell(entries), "the original stays what it was")
 	require.Equal(t, []string{first, second}, entries[0].Replays)
 }
@@ -167,7 +166,7 @@ func TestTheLedgerIsPagedByFires(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 3, 7, 50} {
 		var got []told
-		q := execution.LedgerQuery{JobID: job.ID, From: noon(0), To: noon(75 * time.Second), Limit: limit}
+		q := entity.LedgerQuery{JobID: job.ID, From: noon(0), To: noon(75 * time.Second), Limit: limit}
 		for pages := 0; ; pages++ {
 			require.Less(t, pages, 20)
 			entries, next := ledger(t, d, q)
@@ -189,11 +188,11 @@ func TestFewFiresToComeAreShown(t *testing.T) {
 	d := newDesk(t)
 	job := d.Create(everyTenSeconds(nil))
 	d.After(10 * time.Second)
-	entries, _ := ledger(t, d, execution.LedgerQuery{JobID: job.ID, Limit: 4})
+	entries, _ := ledger(t, d, entity.LedgerQuery{JobID: job.ID, Limit: 4})
 	require.Equal(t, []told{{30, "PLANNED"}, {20, "PLANNED"}, {10, "WAITING"}}, tell(entries))
 	_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{})
 	require.NoError(t, err)
-	entries, _ = ledger(t, d, execution.LedgerQuery{JobID: job.ID, Limit: 4})
+	entries, _ = ledger(t, d, entity.LedgerQuery{JobID: job.ID, Limit: 4})
 	require.Equal(t, []told{{10, "WAITING"}}, tell(entries), "a paused job plans nothing")
 }
 
@@ -213,7 +212,7 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 		require.NoError(t, err)
 		d.Trigger(job.ID)
 		now := d.Time.Now()
-		day := execution.LedgerQuery{JobID: job.ID, From: now.Add(-24 * time.Hour), To: now}
+		day := entity.LedgerQuery{JobID: job.ID, From: now.Add(-24 * time.Hour), To: now}
 		entries, next := ledger(t, d, day)
 		require.Len(t, entries, 1)
 		require.Equal(t, []any{"SKIPPED", 72, noon(2 * time.Hour), noon(73*time.Hour + time.Millisecond)},
@@ -234,7 +233,7 @@ func TestTheLedgerTellsOfARangeThatBeganBefore(t *testing.T) {
 			"it had ended":     noon(74 * time.Hour),
 			"it has not begun": noon(30 * time.Minute),
 		} {
-			entries, _ = ledger(t, d, execution.LedgerQuery{JobID: job.ID, From: from, To: from.Add(time.Hour)})
+			entries, _ = ledger(t, d, entity.LedgerQuery{JobID: job.ID, From: from, To: from.Add(time.Hour)})
 			for _, e := range entries {
 				require.Zero(t, e.Count, name)
 			}

@@ -57,7 +57,7 @@ func TestARunKnowsWhoAskedForIt(t *testing.T) {
 	}
 }
 
-// Who looks at the attempts of a run sees the latest one, too.
+// The list of the attempts of a run has the latest one, too.
 func TestTheLatestAttemptIsListedLast(t *testing.T) {
 	d := newDesk(t)
 	id := d.Trigger(d.Create(enginetest.Job("again", nil)).ID)[0]

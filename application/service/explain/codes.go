@@ -13,6 +13,7 @@ const (
 	AfterPause     Code = "AFTER_PAUSE"
 	Undecided      Code = "UNDECIDED"
 	NoScheduler    Code = "NO_SCHEDULER"
+	AllStandBy     Code = "STANDBY"
 	NoSchedule     Code = "NO_SCHEDULE"
 	Deleted        Code = "DELETED"
 	Disabled       Code = "DISABLED"
@@ -65,6 +66,8 @@ const (
 	FactNoNodeUp       Code = "NO_NODE_UP"
 	FactNoNodeFits     Code = "NO_NODE_FITS"
 	FactNobodyFires    Code = "NOBODY_FIRES"
+	FactStandsBy       Code = "NODES_STAND_BY"
+	FactNodeStandsBy   Code = "NODE_STANDS_BY"
 	FactAsksCommands   Code = "ASKS_FOR_COMMANDS"
 	FactAsksHandler    Code = "ASKS_FOR_HANDLER"
 	FactAsksLabel      Code = "ASKS_FOR_LABEL"
@@ -124,6 +127,8 @@ func Sentences() []Sentence {
 		{Planned, AfterPause, "the fire of {time} is still to come, once the pause has ended"},
 		{Overdue, Undecided, "the fire of {time} is due since {overdueMs}, and no scheduler has decided about it"},
 		{Overdue, NoScheduler, "the fire of {time} is due since {overdueMs}, and no scheduler is there to decide about it"},
+		{Overdue, AllStandBy, "the fire of {time} is due since {overdueMs}, and nobody decides about it, because the nodes " +
+			"stand by"},
 		{NotPlanned, NoSchedule, "the job has no schedule: it runs when it is triggered"},
 		{NotPlanned, Deleted, "the job was deleted: nothing of it is planned any more"},
 		{NotPlanned, NotCreated, wasNot + "the job was made at {createTime}"},
@@ -167,6 +172,8 @@ func Sentences() []Sentence {
 		{"", FactNodeLost, shard + "a node that ran it was lost, {times} times"},
 		{"", FactNodePlans, "node {nodeId} plans it; it is {status}, its last beat was at {lastHeartbeat}"},
 		{"", FactNobodyFires, "no scheduler is up: nobody fires jobs"},
+		{"", FactStandsBy, "the nodes stand by since {since}, so that nobody fires or runs jobs: {standbyReason}"},
+		{"", FactNodeStandsBy, "node {nodeId} stands by; its part standby of /readyz says why"},
 		{"", FactNodeMeant, "it is meant for node {nodeId}, which is {status}; the runs of a node that is DOWN go to others"},
 		{"", FactNodeSlots, "node {nodeId} is {status}, with {taken} of {slots} slots taken"},
 		{"", FactMoreNodes, "and {count} nodes more may take it"},

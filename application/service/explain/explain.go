@@ -11,7 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -70,7 +69,7 @@ type Answer struct {
 	// Message is what a run said that failed.
 	Message string
 	// Fire is the line of the ledger; nil where there is none.
-	Fire  *Line
+	Fire  *entity.LedgerEntry
 	Facts []Fact
 }
 
@@ -84,65 +83,22 @@ type Query struct {
 	SeesRuns, SeesAlerts bool
 }
 
-// LedgerQuery asks the fire ledger for a page of the fires of a job in [From, To).
-type LedgerQuery struct {
-	JobID    string
-	From, To time.Time
-	Limit    int
-	Cursor   string
-}
-
-// Line is one line of the fire ledger: a fire, or a range of fires.
-type Line struct {
-	FireKey       string
-	ScheduledTime time.Time
-	Outcome       string
-	WaitsFor      entity.Wait
-	Reason        entity.Reason
-	Message       string
-	LatenessMs    int64
-	ExecutionIDs  []string
-	Replays       []string
-	RangeEnd      time.Time
-	Count         int
-	CountAtLeast  bool
-}
-
-// outcomePlanned is the outcome of a line of a fire to come.
-const outcomePlanned = "PLANNED"
-
-// Ledger reads the fire ledger, newest first, and the cursor of the next page.
-type Ledger func(ctx context.Context, q LedgerQuery) (lines []Line, next string, err error)
-
-// Groups are the settings of groups; see repository.Groups.
-type Groups interface {
-	Group(ctx context.Context, name string) (entity.Group, error)
-}
-
-// Alerts are those of jobs; see repository.Alerts.
-type Alerts interface {
-	ListAlerts(ctx context.Context, f repository.AlertFilter, p repository.Page) ([]*alert.Alert, string, error)
-}
-
-// Deps are the parts of an ExplainService.
-type Deps struct {
-	Ledger     Ledger
+// ExplainService answers why. It reads a bounded number of rows, and writes none. Safe for concurrent use.
+type ExplainService struct {
+	// Ledger reads the fire ledger, newest first, and the cursor of the next page.
+	Ledger     func(ctx context.Context, q entity.LedgerQuery) ([]entity.LedgerEntry, string, error)
 	Jobs       repository.JobReader
 	Executions repository.ExecutionReader
-	Groups     Groups
+	Groups     repository.Groups
 	Nodes      repository.NodeReader
-	Alerts     Alerts
+	Alerts     repository.Alerts
 	Schedules  admission.Compiler
 	Clock      clock.StoreClock
+	// Standby says why this node stands by, and since when; an empty reason: it works. nil is always that.
+	Standby func() (reason string, since time.Time)
 	// Kept is how long runs are kept.
 	Kept time.Duration
 }
-
-// ExplainService answers why. It reads a bounded number of rows, and writes none. Safe for concurrent use.
-type ExplainService struct{ Deps }
-
-// NewExplainService wires the parts.
-func NewExplainService(d Deps) *ExplainService { return &ExplainService{d} }
 
 // Explain answers a question; apperror.KindNotFound for a job that never was.
 func (s *ExplainService) Explain(ctx context.Context, q Query) (*Answer, error) {
@@ -237,6 +193,9 @@ func (c *inquiry) run(ctx context.Context) error {
 	}
 	c.answer.Time = c.At
 	if err != nil {
+		return err
+	}
+	if err := c.standsBy(ctx); err != nil {
 		return err
 	}
 	if err := c.standing(ctx); err != nil {

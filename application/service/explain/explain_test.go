@@ -23,15 +23,15 @@ import (
 
 var noon = servicetest.Noon
 
-func explainer(d *servicetest.Desk, change func(p *explain.Deps)) *explain.ExplainService {
-	deps := explain.Deps{
-		Ledger: d.Ledger, Jobs: d.Store.Jobs, Executions: d.Store.Executions, Groups: d.Store, Nodes: d.Store,
+func explainer(d *servicetest.Desk, change func(p *explain.ExplainService)) *explain.ExplainService {
+	service := &explain.ExplainService{
+		Ledger: d.Executions.Fires, Jobs: d.Store.Jobs, Executions: d.Store.Executions, Groups: d.Store, Nodes: d.Store,
 		Alerts: d.Store, Schedules: d.Schedules, Clock: d.Time, Kept: 30 * 24 * time.Hour,
 	}
 	if change != nil {
-		change(&deps)
+		change(service)
 	}
-	return explain.NewExplainService(deps)
+	return service
 }
 
 // every is a job that fires each ten seconds and whose runs any node may take.
@@ -515,7 +515,7 @@ var (
 	parameter = regexp.MustCompile(`\{(\w+)\}`)
 )
 
-// Who may not see runs or alerts is told nothing of them.
+// A user who may not see runs or alerts is told nothing of them.
 func TestWhoMaySeeNoRunsIsToldNothingOfThem(t *testing.T) {
 	d := servicetest.New(t)
 	d.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "canary-1")))
@@ -558,7 +558,7 @@ func TestAStoreThatSaysNothingIsNoAnswer(t *testing.T) {
 	job := d.Create(servicetest.EveryTenSeconds(nil))
 	d.After(10 * time.Second)
 	away := errors.New("the store is away")
-	_, err = explainer(d, func(p *explain.Deps) { p.Nodes = silent{away} }).Explain(t.Context(),
+	_, err = explainer(d, func(p *explain.ExplainService) { p.Nodes = silent{away} }).Explain(t.Context(),
 		explain.Query{JobID: job.ID, At: noon(10 * time.Second), SeesRuns: true})
 	require.ErrorIs(t, err, away)
 	stopped, stop := context.WithCancel(t.Context())

@@ -14,7 +14,7 @@ import (
 const runsShown = 200
 
 // fire explains a line of the ledger.
-func (c *inquiry) fire(ctx context.Context, e *Line) error {
+func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 	if !e.RangeEnd.IsZero() {
 		c.sayAs(Skipped, Code(e.Reason), Range, Params{
 			"time": e.ScheduledTime, "rangeEnd": e.RangeEnd, "reason": e.Reason, "fires": fires(e),
@@ -23,7 +23,7 @@ func (c *inquiry) fire(ctx context.Context, e *Line) error {
 		c.answer.Message = e.Message
 		return nil
 	}
-	if e.Outcome == outcomePlanned {
+	if e.Outcome == entity.OutcomePlanned {
 		return c.toCome(ctx, e)
 	}
 	runs, err := c.runsOf(ctx, e)
@@ -58,7 +58,7 @@ func (c *inquiry) fire(ctx context.Context, e *Line) error {
 }
 
 // fires is how many fires a range holds, as people read it.
-func fires(e *Line) string {
+func fires(e *entity.LedgerEntry) string {
 	switch {
 	case e.Count == 0:
 		return "unknown number of"
@@ -69,7 +69,7 @@ func fires(e *Line) string {
 }
 
 // runsOf are the runs of a fire, as far as the caller may see them.
-func (c *inquiry) runsOf(ctx context.Context, e *Line) ([]*entity.Execution, error) {
+func (c *inquiry) runsOf(ctx context.Context, e *entity.LedgerEntry) ([]*entity.Execution, error) {
 	if !c.SeesRuns || len(e.ExecutionIDs) == 0 {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (c *inquiry) runsOf(ctx context.Context, e *Line) ([]*entity.Execution, err
 const lateAfter = time.Second
 
 // ended tells of runs that are over: the worst says why.
-func (c *inquiry) ended(e *Line, runs []*entity.Execution) {
+func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution) {
 	for _, r := range runs {
 		if r.Status != entity.Status(e.Outcome) {
 			continue
@@ -158,7 +158,7 @@ func (c *inquiry) runsOn(r *entity.Execution) {
 }
 
 // skipped tells what was in the way of a fire that was not run.
-func (c *inquiry) skipped(ctx context.Context, e *Line) error {
+func (c *inquiry) skipped(ctx context.Context, e *entity.LedgerEntry) error {
 	switch e.Reason {
 	case entity.ReasonMisfire:
 		c.add(FactMisfirePolicy, "", Params{"misfirePolicy": c.job.Misfire.Policy})

@@ -3,6 +3,8 @@ package explain
 import (
 	"context"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 
 // find is the line of the ledger for the moment: the fire of that very moment, a range that holds it, or the first fire
 // of its minute.
-func (c *inquiry) find(ctx context.Context) (*Line, error) {
-	entries, _, err := c.Ledger(ctx, LedgerQuery{
+func (c *inquiry) find(ctx context.Context) (*entity.LedgerEntry, error) {
+	entries, _, err := c.Ledger(ctx, entity.LedgerQuery{
 		JobID: c.job.ID, From: c.At, To: c.At.Add(time.Millisecond), Limit: pageLines,
 	})
 	if err != nil {
@@ -32,8 +34,8 @@ func (c *inquiry) find(ctx context.Context) (*Line, error) {
 			return e, nil
 		}
 	}
-	q := LedgerQuery{JobID: c.job.ID, From: c.At, To: c.At.Add(minute), Limit: pageLines}
-	var first *Line
+	q := entity.LedgerQuery{JobID: c.job.ID, From: c.At, To: c.At.Add(minute), Limit: pageLines}
+	var first *entity.LedgerEntry
 	for range pages {
 		entries, next, err := c.Ledger(ctx, q)
 		if err != nil {
@@ -52,9 +54,9 @@ func (c *inquiry) find(ctx context.Context) (*Line, error) {
 }
 
 // latest is the newest line of the ledger that is not to come. A fire that is overdue comes before it.
-func (c *inquiry) latest(ctx context.Context) (*Line, error) {
+func (c *inquiry) latest(ctx context.Context) (*entity.LedgerEntry, error) {
 	if c.overdue(c.job.NextFireTime) {
-		return &Line{ScheduledTime: c.job.NextFireTime, Outcome: outcomePlanned}, nil
+		return &entity.LedgerEntry{ScheduledTime: c.job.NextFireTime, Outcome: entity.OutcomePlanned}, nil
 	}
 	return c.before(ctx, c.now.Add(time.Millisecond))
 }
@@ -69,15 +71,15 @@ func (c *inquiry) overdue(scheduled time.Time) bool {
 }
 
 // before is the newest line of the ledger before a moment; nil where there is none.
-func (c *inquiry) before(ctx context.Context, at time.Time) (*Line, error) {
-	entries, _, err := c.Ledger(ctx, LedgerQuery{
+func (c *inquiry) before(ctx context.Context, at time.Time) (*entity.LedgerEntry, error) {
+	entries, _, err := c.Ledger(ctx, entity.LedgerQuery{
 		JobID: c.job.ID, From: at.Add(-back), To: at, Limit: 20,
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i := range entries {
-		if entries[i].Outcome != outcomePlanned {
+		if entries[i].Outcome != entity.OutcomePlanned {
 			return &entries[i], nil
 		}
 	}

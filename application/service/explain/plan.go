@@ -11,7 +11,7 @@ import (
 )
 
 // toCome explains a fire of the schedule that nobody has decided about.
-func (c *inquiry) toCome(ctx context.Context, e *Line) error {
+func (c *inquiry) toCome(ctx context.Context, e *entity.LedgerEntry) error {
 	if !c.overdue(e.ScheduledTime) {
 		c.say(Planned, NotDue, Params{"time": e.ScheduledTime, "inMs": e.ScheduledTime.Sub(c.now)})
 		if jitter := c.job.DueTime.Sub(c.job.NextFireTime); jitter > 0 && !c.job.DueTime.IsZero() {
@@ -25,7 +25,9 @@ func (c *inquiry) toCome(ctx context.Context, e *Line) error {
 		return err
 	}
 	owner := partition.Table(partition.Members(all))[c.job.Partition]
-	if owner == "" {
+	if owner == "" && c.standby(all) {
+		code = AllStandBy // standsBy says why
+	} else if owner == "" {
 		code = NoScheduler
 		c.add(FactNobodyFires, "", nil)
 	}

@@ -132,7 +132,7 @@ func (c *inquiry) latestRun(ctx context.Context) error {
 	return nil
 }
 
-// What is told of alerts: those that are open, and those that began about when the fire was.
+// The alerts that are told: open ones, and alerts that began about when the fire was.
 const (
 	alertsRead   = 50
 	alertsShown  = 5

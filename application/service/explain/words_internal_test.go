@@ -104,7 +104,7 @@ func TestNoCodeLacksASentence(t *testing.T) {
 	}
 }
 
-// What is said of the ledger has a sentence for each status, reason and wait.
+// Each line of the ledger has a sentence for each status, reason and wait.
 func TestEveryLineOfTheLedgerHasASentence(t *testing.T) {
 	for _, v := range []Verdict{Fired, Running, Waiting, Skipped} {
 		require.NotEmpty(t, template(v, "ANY"), v)

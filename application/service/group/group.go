@@ -35,9 +35,9 @@ type JobHolder interface {
 	OpenGroup(ctx context.Context, name string) error
 }
 
-// GroupNews learns that this node paused or resumed a group. A lost call costs half a
+// GroupChanges learns that this node paused or resumed a group. A lost call costs half a
 // second, and no correctness.
-type GroupNews interface {
+type GroupChanges interface {
 	GroupsChanged()
 }
 
@@ -46,18 +46,18 @@ type GroupNews interface {
 // transaction. A job that joins the group is paused when it joins. After a crash in
 // between, the row stays, and the periodic task Sweep goes on. Safe for concurrent use.
 type GroupService struct {
-	groups repository.Groups
-	jobs   JobHolder
-	news   GroupNews
-	clock  clock.StoreClock
-	logger *slog.Logger
+	groups  repository.Groups
+	jobs    JobHolder
+	changes GroupChanges
+	clock   clock.StoreClock
+	logger  *slog.Logger
 }
 
 // NewGroupService wires the parts.
-func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupNews, c clock.StoreClock,
+func NewGroupService(groups repository.Groups, jobs JobHolder, news GroupChanges, c clock.StoreClock,
 	l *slog.Logger,
 ) *GroupService {
-	return &GroupService{groups: groups, jobs: jobs, news: news, clock: c, logger: l}
+	return &GroupService{groups: groups, jobs: jobs, changes: news, clock: c, logger: l}
 }
 
 // List is one page of groups by name; names are those that may be seen, nil is
@@ -86,8 +86,8 @@ func (s *GroupService) Create(ctx context.Context, name string, maxConcurrency i
 	return s.groups.Group(ctx, name)
 }
 
-// Limit changes the bound on the fires of a group that run at once. What runs
-// goes on. The jobs follow a first limit, or the end of the limit, like a pause;
+// Limit changes the bound on the fires of a group that run at once. Runs go
+// on. The jobs follow a first limit, or the end of the limit, like a pause;
 // Converged of what it returns says whether all of them know. version is what the
 // caller has read; 0 is not given.
 func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error) {
@@ -158,7 +158,7 @@ func (s *GroupService) hold(ctx context.Context, name string, paused bool, p ent
 	if err != nil {
 		return g, err
 	}
-	s.news.GroupsChanged()
+	s.changes.GroupsChanged()
 	return s.convergeSoon(ctx, g)
 }
 

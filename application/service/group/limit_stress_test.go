@@ -207,7 +207,7 @@ func TestLimitsHoldOverNodesThatDoEverythingAtOnce(t *testing.T) {
 			require.LessOrEqual(t, r.gauge.peak[of], limit, "fires of %s at once", of)
 		}
 		require.GreaterOrEqual(t, most, 2, "fires ran side by side")
-		require.Zero(t, r.desks[0].Places("g"))
+		require.Zero(t, r.desks[0].Slots("g"))
 		t.Logf("%d attempts; at most %d fires of %d at once in the store over %d looks", r.gauge.runs, most, groupLimit,
 			looks)
 	})

@@ -32,11 +32,11 @@ func TestAGroupLimitCountsFiresOverItsJobs(t *testing.T) {
 		require.Equal(t, []bool{false, false}, d.Ready(second, urgent), "one shard is left")
 		d.Cancel(shards[2])
 		require.Equal(t, []bool{false, true}, d.Ready(second, urgent))
-		require.Equal(t, 2, d.Places("g"))
+		require.Equal(t, 2, d.Slots("g"))
 		d.Cancel(second)
 		d.Cancel(first)
 		d.Cancel(urgent)
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 	})
 }
 
@@ -57,7 +57,7 @@ func TestALimitBindsWhatIsThere(t *testing.T) {
 		waiting := append(d.Trigger(job.ID), d.Trigger(job.ID)...)
 		require.Equal(t, []bool{true, true}, d.Ready(waiting...))
 		d.Limit("g", 2)
-		require.Equal(t, 3, d.Places("g"), "what runs is stopped by no limit")
+		require.Equal(t, 3, d.Slots("g"), "what runs is stopped by no limit")
 		require.Equal(t, []bool{false, false}, d.Ready(waiting...))
 		require.True(t, d.Job(job.ID).Limited)
 		release()
@@ -79,11 +79,11 @@ func TestALimitBindsWhatIsThere(t *testing.T) {
 		d.Limit("g", 0)
 		require.Equal(t, []bool{true}, d.Ready(fourth), "none any more")
 		require.False(t, d.Job(job.ID).Limited)
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 	})
 }
 
-// What waits goes where its job goes.
+// A waiting run goes where its job goes.
 func TestAJobTakesItsRunsToItsNewGroup(t *testing.T) {
 	eachStore(t, func(d *desk) {
 		t := d.T
@@ -96,7 +96,7 @@ func TestAJobTakesItsRunsToItsNewGroup(t *testing.T) {
 		require.Equal(t, []bool{true, false, false}, d.Ready(first, second, queued))
 		d.Replace(moves.ID, func(j *entity.Job) { j.Group = "h" })
 		require.Equal(t, []bool{true, true, false}, d.Ready(first, second, queued))
-		require.Equal(t, []int{1, 1}, []int{d.Places("g"), d.Places("h")})
+		require.Equal(t, []int{1, 1}, []int{d.Slots("g"), d.Slots("h")})
 		d.Replace(moves.ID, func(j *entity.Job) { j.Group = "g" })
 		require.Equal(t, []bool{false, true, false}, d.Ready(first, second, queued), "nothing of it has begun")
 		d.Replace(moves.ID, func(j *entity.Job) { j.Group = "free" })
@@ -106,9 +106,9 @@ func TestAJobTakesItsRunsToItsNewGroup(t *testing.T) {
 		d.Replace(moves.ID, func(j *entity.Job) { j.Group = "g" })
 		require.NoError(t, d.Jobs.Delete(t.Context(), stays.ID, 0))
 		require.Equal(t, []bool{true}, d.Ready(queued), "the deleted job leaves its place")
-		require.Equal(t, []int{1, 0}, []int{d.Places("g"), d.Places("h")})
+		require.Equal(t, []int{1, 0}, []int{d.Slots("g"), d.Slots("h")})
 		require.NoError(t, d.Jobs.Delete(t.Context(), moves.ID, 0))
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 	})
 }
 
@@ -152,7 +152,7 @@ func TestDelaysAndDeadlinesUnderALimit(t *testing.T) {
 		require.Equal(t, 2, n)
 		require.Equal(t, []string{"SKIPPED(DEADLINE)", "SKIPPED(DEADLINE)"},
 			enginetest.States([]*entity.Execution{d.Execution(t, now), d.Execution(t, delayed[0])}))
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 	})
 }
 
@@ -175,7 +175,7 @@ func TestARetryKeepsItsPlace(t *testing.T) {
 			return d.Execution(t, second).Status == entity.StatusDead
 		}, 20*time.Second, 5*time.Millisecond)
 		require.Equal(t, entity.StatusDead, d.Execution(t, first).Status)
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 	})
 }
 
@@ -237,7 +237,7 @@ func TestACancelBesideAFirstLimitLeavesNoPlace(t *testing.T) {
 		})
 		d.Cancel(run)
 		require.Equal(t, entity.StatusCancelled, d.Execution(t, run).Status)
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 		require.Empty(t, d.InFlightFires(t, a.ID))
 		require.Equal(t, []bool{true}, d.Ready(d.Trigger(b.ID)[0]), "nothing of the group runs, so the other may")
 	})

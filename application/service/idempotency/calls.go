@@ -16,7 +16,7 @@ import (
 
 const (
 	// completeBound and abandonBound are how long a caller waits for the note of
-	// its call. What takes longer is noted after the answer.
+	// its call. A longer call is noted after the answer.
 	completeBound = 2 * time.Second
 	abandonBound  = 250 * time.Millisecond
 	// maxOpenCalls bounds what waits for the store; what is more stays in
@@ -89,7 +89,7 @@ func (k *CallKeeper) note(ctx context.Context, bound time.Duration, c entity.Ide
 // later reports errors of a store that may take it yet.
 func later(err error) bool {
 	return apperror.Is(err, apperror.KindUnavailable) || errors.Is(err, repository.ErrCommitUnknown) ||
-		errors.Is(err, context.DeadlineExceeded)
+		errors.As(err, new(*repository.UnknownError)) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // RunOnce stores what the store has not taken yet.

@@ -21,12 +21,16 @@ import (
 type flaky struct {
 	repository.IdempotentCalls
 	away, unknown bool
+	// odd is an answer that nobody knows, in the stead of an outage.
+	odd bool
 }
 
 func (f *flaky) end(err error) error {
 	switch {
 	case f.unknown:
 		return fmt.Errorf("commit: %w", repository.ErrCommitUnknown)
+	case f.away && f.odd:
+		return &repository.UnknownError{Err: context.DeadlineExceeded}
 	case f.away:
 		return apperror.Unavailable(context.DeadlineExceeded)
 	}
@@ -102,6 +106,29 @@ func TestHowACallEndedOutlastsAnOutage(t *testing.T) {
 	store.unknown = false
 	_, ok = begin(here, call("unknown"))
 	require.True(t, ok)
+}
+
+// An answer of the store that nobody knows is an outage, too: how a call ended is noted later.
+func TestHowACallEndedOutlastsAnAnswerThatIsNotKnown(t *testing.T) {
+	store := &flaky{IdempotentCalls: dbtest.Open(t, dbtest.SQLite(t)), odd: true}
+	clock := clocktest.NewManual(enginetest.Noon)
+	here := idempotency.NewCallKeeper(store, clock)
+	call := entity.IdempotentCall{Scope: "user POST /x", Key: "k", BodyHash: "h", CreateTime: clock.Now()}
+	_, ok, err := here.Begin(t.Context(), call, time.Hour)
+	require.NoError(t, err)
+	require.True(t, ok)
+	call.Status, call.Body = 202, `{"a":1}`
+	store.away = true
+	require.NoError(t, here.Complete(t.Context(), call))
+	require.Error(t, here.RunOnce(t.Context()))
+	store.away = false
+	require.NoError(t, here.RunOnce(t.Context()))
+	clock.Advance(time.Second)
+	old, ok, err := idempotency.NewCallKeeper(store.IdempotentCalls, clock).Begin(t.Context(), entity.IdempotentCall{
+		Scope: call.Scope, Key: call.Key, BodyHash: call.BodyHash, CreateTime: clock.Now(),
+	}, time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, []any{false, 202, call.Body}, []any{ok, old.Status, old.Body})
 }
 
 func TestALateWordOfAFormerCallDoesNotTouchTheNext(t *testing.T) {

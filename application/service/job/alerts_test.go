@@ -52,11 +52,23 @@ func TestADefinitionNamesChannelsOfItsGroupAlone(t *testing.T) {
 	_, err = d.Jobs.Copy(t.Context(), own.ID, "copy", "risk")
 	refused(err, "alerts.onFailure[0] channel_not_allowed")
 
-	definitions := definition.NewDefinitionService(d.Store.Jobs, d.Jobs, d.Groups, d.Secrets, d.Store)
-	_, err = definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{
+	definitions := definition.NewDefinitionService(d.Store.Jobs, d.Jobs.ForDocuments(), d.Groups, d.Secrets, d.Alerting)
+	plan, err := definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{
 		{Job: telling("b", "pay", "pay")}, {Job: telling("c", "pay", "none")},
 	}}, false)
-	refused(err, "jobs[1].alerts.onFailure[0] unknown_channel")
+	require.NoError(t, err, "a channel may be made after the jobs of a document that name it")
+	require.Empty(t, plan.Jobs[0].Warnings)
+	require.Equal(t, "alerts.onFailure[0]", plan.Jobs[1].Warnings[0].Field)
+	require.Equal(t, "unknown_channel", plan.Jobs[1].Warnings[0].Code)
+	definitions.Apply(t.Context(), plan)
+	require.NoError(t, plan.Jobs[1].Err)
+	stored, err := d.Jobs.Get(t.Context(), plan.Jobs[1].After.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"none"}, stored.Alerts.OnFailure, "the reference stays, and works once the channel is there")
+	_, err = definitions.Plan(t.Context(), definition.Document{Jobs: []definition.Definition{
+		{Job: telling("b", "pay", "pay")}, {Job: telling("c", "pay", "risk", "none")},
+	}}, false)
+	refused(err, "jobs[1].alerts.onFailure[0] channel_not_allowed")
 
 	require.NoError(t, d.Store.DropAlertSetting(t.Context(), alert.KindChannel, "c-pay", 1))
 	found := d.Jobs.ChannelWarnings(t.Context(), own)

@@ -105,7 +105,7 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 func (s *JobService) catchUp(ctx context.Context, tx repository.Tx, job *entity.Job, terms repository.GroupTerms, at,
 	now time.Time, spanGoesOn bool,
 ) (effect commit.PostCommit, more bool, err error) {
-	if strays(job, terms) {
+	if outOfSync(job, terms) {
 		if effect, more, err = s.adoptTerms(ctx, tx, job, terms, now); err != nil || more {
 			return effect, more, err
 		}

@@ -43,9 +43,9 @@ func (s *JobService) FollowGroup(ctx context.Context, id string) error {
 // errAsItShould ends a change that is none.
 var errAsItShould = errors.New("the job is as it should be")
 
-// strays reports that a job is not paused although its group holds it, or is
+// outOfSync reports that a job is not paused although its group holds it, or is
 // although nothing but the group had paused it.
-func strays(job *entity.Job, terms repository.GroupTerms) bool {
+func outOfSync(job *entity.Job, terms repository.GroupTerms) bool {
 	switch {
 	case job.Status == entity.JobEnabled:
 		return terms.Paused() || missed(job, terms)
@@ -64,7 +64,7 @@ func missed(job *entity.Job, terms repository.GroupTerms) bool {
 // plannedUntil returns until when the present state of the job decides its times. That is
 // when a pause of its group began that the job does not know of, else now.
 func plannedUntil(job *entity.Job, terms repository.GroupTerms, now time.Time) time.Time {
-	if job.Status == entity.JobEnabled && strays(job, terms) {
+	if job.Status == entity.JobEnabled && outOfSync(job, terms) {
 		if since, _ := terms.HeldSince(job.NextFireTime); !since.IsZero() && since.Before(now) {
 			return since
 		}
@@ -228,7 +228,7 @@ func (f *followers) add(ctx context.Context, tx repository.Tx, job *entity.Job) 
 	switch {
 	case job.Limited != terms.Limited, job.Unreadable() != "":
 		return nil
-	case !strays(job, terms):
+	case !outOfSync(job, terms):
 		f.seen[job.ID] = true
 		return nil
 	case job.Status == entity.JobEnabled:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
@@ -51,12 +51,16 @@ type JobDeps struct {
 	Engine    Engine
 	Clock     clock.StoreClock
 	// Secrets tells which secrets definitions may name; nil is all.
-	Secrets secret.KnownSecrets
+	Secrets *secret.SecretService
 	// Channels tells which channels definitions may name; nil is all.
-	Channels ruleset.Settings
+	Channels repository.AlertSettings
+	// Replaced hears of a definition that took the place of a former one, after the commit; it may be nil.
+	Replaced func(ctx context.Context, former, next *entity.Job)
 	// Latest is the definition of a job that was seen last, or nil; it may be old.
 	// It may be nil itself.
 	Latest func(id string) *entity.Job
+	// Working reports whether this node works, and does not stand by; nil is always.
+	Working func() bool
 	// EventReaders read the events of jobs; without them there are none.
 	EventReaders entity.EventReaders
 	// TimeZone is the zone of schedules that name none.
@@ -81,9 +85,17 @@ func (s *JobService) findings(job *entity.Job, now time.Time) []apperror.Field {
 	return append(validation.Job(job, now), s.Checker.Check(job)...)
 }
 
+// ownCopy lets a call fill defaults in while the caller, or another call, reads the
+// definition. Defaults are written into fields, never into what they point to.
+func ownCopy(job *entity.Job) *entity.Job {
+	own := *job
+	return &own
+}
+
 // Create adds a job; enabled false leaves it CREATED, without a plan, so that
-// its schedule need not name a time to come.
+// its schedule need not name a time to come. The caller's job stays as it is.
 func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error) {
+	job = ownCopy(job)
 	now := s.Clock.Now().Truncate(time.Millisecond) // as the store keeps it
 	fields := s.findings(job, now)
 	if !enabled {
@@ -141,7 +153,7 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 	if err != nil {
 		return apperror.InvalidField("schedule", "invalid", err.Error())
 	}
-	// What was decided stays decided, even when the clock went back since.
+	// A decided time stays decided, even when the clock went back since.
 	after := now
 	if job.LastFireTime.After(after) {
 		after = job.LastFireTime
@@ -170,15 +182,18 @@ func (s *JobService) GroupsOf(ctx context.Context, ids []string) (map[string]str
 
 // Replace puts a new definition in the place of the old one. It first decides what is due
 // under the old definition (engine rule 3). version is what the caller edited, ifMatch the
-// same from a header; zero means not given.
+// same from a header; zero means not given. Replace fills defaults in job, which therefore
+// belongs to one call.
 func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, version,
 	ifMatch int,
 ) (*entity.Job, error) {
+	job = ownCopy(job)
 	now := s.Clock.Now()
 	if err := s.validateEdit(ctx, id, job, now); err != nil {
 		return nil, err
 	}
-	return s.change(ctx, id, edit{what: "job.replaced", groups: func(old *entity.Job) []string {
+	var former *entity.Job
+	next, err := s.change(ctx, id, edit{what: "job.replaced", groups: func(old *entity.Job) []string {
 		if job.Group == old.Group {
 			return nil
 		}
@@ -194,12 +209,17 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 			return nil, apperror.Conflict("stale_version", "the job is at version %d, not %d: read it again and repeat the edit",
 				old.Version, version)
 		}
+		former = old
 		next := old.WithDefinition(job)
 		if err := s.replan(old, next, now); err != nil {
 			return nil, err
 		}
 		return s.follow(ctx, tx, next, now)
 	}})
+	if err == nil && s.Replaced != nil {
+		s.Replaced(ctx, former, next)
+	}
+	return next, err
 }
 
 // validateEdit checks the new definition. A schedule whose last time has passed is no
@@ -213,6 +233,11 @@ func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Jo
 	fields := s.findings(job, now)
 	if old.SameSchedule(job) {
 		fields = withoutPast(fields)
+	}
+	if maps.Equal(old.Labels, job.Labels) { // an older release took more of them
+		fields = slices.DeleteFunc(fields, func(f apperror.Field) bool {
+			return f.Field == validation.LabelsField && f.Code == validation.CodeTooLarge
+		})
 	}
 	foreign, err := s.checkNames(ctx, job)
 	if err != nil {
@@ -264,6 +289,8 @@ func (s *JobService) keepCursor(job *entity.Job) error {
 type JobEventData struct {
 	JobID   string           `json:"jobId"`
 	Name    string           `json:"name"`
+	Group   string           `json:"group"`
+	Owner   string           `json:"owner,omitempty"`
 	Status  entity.JobStatus `json:"status"`
 	Version int              `json:"version"`
 }
@@ -277,7 +304,10 @@ func (s *JobService) addJobEvent(ctx context.Context, tx repository.Tx, job *ent
 }
 
 func (s *JobService) jobEvent(job *entity.Job, what string) (entity.Event, error) {
-	payload, err := json.Marshal(JobEventData{JobID: job.ID, Name: job.Name, Status: job.Status, Version: job.Version})
+	payload, err := json.Marshal(JobEventData{
+		JobID: job.ID, Name: job.Name, Group: job.Group, Owner: job.Owner,
+		Status: job.Status, Version: job.Version,
+	})
 	if err != nil {
 		return entity.Event{}, fmt.Errorf("encode the event of job %s: %w", job.ID, err)
 	}

@@ -2,6 +2,9 @@ package job_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,7 +48,7 @@ func TestACreatedJobIsPlannedByItsSchedule(t *testing.T) {
 				require.Equal(t, c.next, stored.NextFireTime)
 			}
 			require.Equal(t, stored.NextFireTime, stored.DueTime)
-			require.Len(t, d.News.Changed, 1, "the engine is told")
+			require.Len(t, d.Calls.Changed, 1, "the engine is told")
 			events := d.Events(t)
 			require.Len(t, events, 1)
 			require.Equal(t, "job.created", events[0].Type)
@@ -67,7 +70,7 @@ func TestAJobThatIsCreatedDisabledHasNoPlanUntilItIsResumed(t *testing.T) {
 	require.Len(t, d.Rows(created.ID), 1)
 }
 
-// Whatever is wrong is said at once, and nothing is stored.
+// All mistakes are said at once, and nothing is stored.
 func TestAWrongDefinitionNamesAllItsFieldsAndStoresNothing(t *testing.T) {
 	d := newDesk(t)
 	_, err := d.Jobs.Create(t.Context(), enginetest.Job("", func(j *entity.Job) {
@@ -87,7 +90,7 @@ func TestAWrongDefinitionNamesAllItsFieldsAndStoresNothing(t *testing.T) {
 	jobs, _, err := d.Jobs.List(t.Context(), repository.JobFilter{}, repository.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Empty(t, jobs)
-	require.Empty(t, d.News.Changed)
+	require.Empty(t, d.Calls.Changed)
 	require.Empty(t, d.Events(t))
 }
 
@@ -135,6 +138,23 @@ func TestAnEditPlansAnewOnlyWhatItChanged(t *testing.T) {
 			require.Equal(t, 1, rows[0].JobVersion, "under the definition that it had")
 		})
 	}
+}
+
+// An older release took labels of any size. A job that has such keeps them through edits, but gets no others.
+func TestLabelsOfAnOlderReleaseStay(t *testing.T) {
+	d := newDesk(t)
+	fat := map[string]string{}
+	for i := range 64 {
+		fat[fmt.Sprint("l", i)] = strings.Repeat("<", 255)
+	}
+	job := d.Add(t, enginetest.Job("fat", func(j *entity.Job) { j.Labels = fat }))
+	require.Equal(t, fat, d.Replace(job.ID, func(j *entity.Job) { j.Priority = 9 }).Labels)
+	edited := *d.Job(job.ID)
+	edited.Labels = maps.Clone(fat)
+	edited.Labels["l0"] = strings.Repeat(">", 255)
+	_, err := d.Jobs.Replace(t.Context(), job.ID, &edited, edited.Version, 0)
+	require.ErrorContains(t, err, "labels")
+	require.Equal(t, 2, d.Job(job.ID).Version)
 }
 
 func TestAnEditOfAPausedJobLeavesItPaused(t *testing.T) {
@@ -228,7 +248,7 @@ func TestAnEditNeverPlansIntoDecidedTime(t *testing.T) {
 func TestAStoreThatIsAwayIsSaidToBe(t *testing.T) {
 	d := newDesk(t)
 	job := d.Create(enginetest.Job("stays", enginetest.Every(time.Second)))
-	told := len(d.News.Changed)
+	told := len(d.Calls.Changed)
 	d.Faults.Away(true)
 	next := *job
 	_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
@@ -240,7 +260,7 @@ func TestAStoreThatIsAwayIsSaidToBe(t *testing.T) {
 	require.True(t, apperror.Is(err, apperror.KindUnavailable))
 	d.Faults.Away(false)
 	require.Equal(t, job, d.Job(job.ID))
-	require.Len(t, d.News.Changed, told, "nobody is told of what did not happen")
+	require.Len(t, d.Calls.Changed, told, "nobody is told of what did not happen")
 	d.Faults.Next("job.replaced", enginetest.LostReply)
 	_, err = d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
 	require.True(t, errors.Is(err, repository.ErrCommitUnknown), "%v", err)

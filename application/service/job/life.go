@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -67,6 +68,69 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	return nil
 }
 
+// Undelete brings a deleted job back while retention keeps it, with its runs, versions and id. A job that was
+// enabled or paused is paused since its deletion, without an end: nothing fires before somebody resumes it, and the
+// cursor tells the resume which fires the ledger lacks. permit is asked in the transaction whether the caller may
+// have such a job. A taken name is a conflict, and so are runs that the deletion has not cancelled yet.
+func (s *JobService) Undelete(ctx context.Context, id, user string,
+	permit func(*entity.Job) error,
+) (*entity.Job, error) {
+	ending, err := s.Claims.WaitingOf(ctx, id, 1)
+	if err != nil {
+		return nil, err
+	}
+	var back *entity.Job
+	err = s.Store.Write(ctx, repository.LaneAPI, "job.undeleted", func(ctx context.Context, tx repository.Tx) error {
+		job, err := tx.Jobs.LockDeleted(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := permit(job); err != nil {
+			return err
+		}
+		if len(ending) > 0 {
+			return apperror.Conflict("still_ending",
+				"waiting runs of the job are still being cancelled; try again in some seconds")
+		}
+		if err := admission.LockGroups(ctx, tx, nil, job.Group); err != nil {
+			return err
+		}
+		terms, err := tx.Groups.Terms(ctx, job.Group)
+		if err != nil {
+			return err
+		}
+		job.Limited = terms.Limited
+		s.comeBack(job, user)
+		job.Version++
+		job.UpdateTime = s.Clock.Now()
+		if err := tx.Jobs.Update(ctx, job, false); err != nil {
+			return err
+		}
+		back = job
+		return s.addJobEvent(ctx, tx, job, "job.undeleted")
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Engine.JobChanged(back)
+	return back, nil
+}
+
+// comeBack pauses a deleted job since its deletion, unless it had no plan. A schedule that cannot be read has no
+// cursor.
+func (s *JobService) comeBack(job *entity.Job, user string) {
+	if job.Status != entity.JobEnabled && job.Status != entity.JobPaused {
+		return
+	}
+	since := job.UpdateTime
+	if err := s.arm(job, since); err != nil {
+		job.ClearCursor()
+	}
+	if job.Status == entity.JobEnabled {
+		job.PauseBy(entity.PausedByUser, entity.Pause{User: user, Reason: "it was deleted, and brought back"}, since)
+	}
+}
+
 // Trigger asks for a run outside the schedule.
 type Trigger struct {
 	// Params is a JSON object for the run, or empty.
@@ -80,6 +144,8 @@ type Trigger struct {
 	By     entity.Actor
 	// Parent is the span of the caller; empty is none.
 	Parent entity.TraceContext
+	// Also runs in the same transaction, with the new executions. It may be nil.
+	Also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error
 }
 
 // MaxDelaySec bounds the delay of a trigger: one year.
@@ -89,13 +155,6 @@ const MaxDelaySec = 366 * 24 * 3600
 // stops planning only. It returns the ids of the runs, one for each shard, or
 // the id of the row that says why there is none.
 func (s *JobService) Trigger(ctx context.Context, id string, t Trigger) ([]string, error) {
-	return s.TriggerAlso(ctx, id, t, nil)
-}
-
-// TriggerAlso is Trigger; also runs in the same transaction, with the new executions. It may be nil.
-func (s *JobService) TriggerAlso(ctx context.Context, id string, t Trigger,
-	also func(ctx context.Context, tx repository.Tx, executions []*entity.Execution) error,
-) ([]string, error) {
 	if t.DelaySec < 0 || t.DelaySec > MaxDelaySec {
 		return nil, apperror.InvalidField("delaySec", "out_of_range", fmt.Sprintf("must be between 0 and %d", MaxDelaySec))
 	}
@@ -110,7 +169,7 @@ func (s *JobService) TriggerAlso(ctx context.Context, id string, t Trigger,
 	}
 	fire := entity.ExtraFire(t.Source, scheduled, now.Add(time.Duration(t.DelaySec)*time.Second), now, params)
 	fire.By, fire.Parent = t.By, t.Parent
-	return s.FireExtra(ctx, id, fire, also)
+	return s.FireExtra(ctx, id, fire, t.Also)
 }
 
 // FireExtra records a fire outside the schedule and returns the ids of its executions.
@@ -121,7 +180,6 @@ func (s *JobService) FireExtra(ctx context.Context, jobID string, fire entity.Fi
 	var a admission.Admission
 	s.Admitter.PrepareIDs(ctx, jobID)
 	err := s.Store.Write(ctx, repository.LaneAPI, "job.trigger", func(ctx context.Context, tx repository.Tx) error {
-		a = admission.Admission{}
 		jobs, err := s.Admitter.Lock(ctx, tx, []string{jobID})
 		if err != nil {
 			return err
@@ -133,19 +191,8 @@ func (s *JobService) FireExtra(ctx context.Context, jobID string, fire entity.Fi
 		if err := readable(job); err != nil {
 			return err
 		}
-		fires, err := admission.LiveOf(ctx, tx, job)
-		if err != nil {
+		if a, err = s.Admitter.Fire(ctx, tx, s.Clock.Now(), job, fire); err != nil || also == nil {
 			return err
-		}
-		now := s.Clock.Now()
-		if err := s.Admitter.Admit(ctx, tx, now, job, fires[jobID], fire, &a); err != nil {
-			return err
-		}
-		if err := s.Admitter.Record(ctx, tx, now, job, &a); err != nil {
-			return err
-		}
-		if also == nil {
-			return nil
 		}
 		return also(ctx, tx, a.Executions)
 	})
@@ -153,9 +200,6 @@ func (s *JobService) FireExtra(ctx context.Context, jobID string, fire entity.Fi
 		return nil, err
 	}
 	s.Engine.AfterCommit(a.PostCommit)
-	ids := make([]string, len(a.Executions))
-	for i, row := range a.Executions {
-		ids[i] = row.ID
-	}
+	ids := convert.All(a.Executions, func(row *entity.Execution) string { return row.ID })
 	return ids, nil
 }

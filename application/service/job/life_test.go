@@ -166,7 +166,7 @@ func TestATriggerRunsAJobInEveryState(t *testing.T) {
 			require.Equal(t, entity.TriggerManual, row.Trigger)
 			require.Equal(t, enginetest.Noon, row.ScheduledTime)
 			require.Equal(t, entity.StatusWaiting, row.Status)
-			require.Equal(t, 1, d.News.Effects.Ready)
+			require.Equal(t, 1, d.Calls.PostCommits.Ready)
 			require.NotEqual(t, ids, d.Trigger(job.ID), "each call is a fire of its own")
 		})
 	}

@@ -16,7 +16,8 @@ import (
 
 // Pause stops the planning of a job until the end of the pause, or until a user resumes
 // it. Waiting runs still start. Pausing a paused job changes nothing, unless the call
-// names a reason or an end; then these replace the former ones.
+// names a reason or an end; then these replace the former ones. Where this node stands by, the pause begins with the
+// first fire that nobody has decided on: a pause of a copy must run nothing.
 func (s *JobService) Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error) {
 	return s.PauseAlso(ctx, id, p, nil)
 }
@@ -35,15 +36,15 @@ func (s *JobService) PauseAlso(ctx context.Context, id string, p entity.Pause,
 		return job, err
 	}
 	return s.change(ctx, id,
-		edit{what: "job.paused", apply: func(ctx context.Context, tx repository.Tx, old *entity.Job, _ repository.GroupTerms,
-			now time.Time,
+		edit{what: "job.paused", catchUpUntil: s.pausedFrom, apply: func(ctx context.Context, tx repository.Tx,
+			old *entity.Job, _ repository.GroupTerms, now time.Time,
 		) (*entity.Job, error) {
 			if old.Status != entity.JobEnabled && old.Status != entity.JobPaused {
 				return nil, apperror.Conflict("not_enabled", "the job is %s; only an enabled job can be paused", old.Status)
 			}
 			next := *old
 			if old.Status == entity.JobEnabled {
-				next.PauseBy(entity.PausedByUser, p, now)
+				next.PauseBy(entity.PausedByUser, p, s.pausedFrom(old, now))
 			}
 			// Also of one that its group holds: it outlasts that.
 			next.PausedBy, next.Pause = entity.PausedByUser, p
@@ -52,6 +53,15 @@ func (s *JobService) PauseAlso(ctx context.Context, id string, p entity.Pause,
 			}
 			return &next, also(ctx, tx)
 		}})
+}
+
+// pausedFrom is when a pause that somebody makes now begins.
+func (s *JobService) pausedFrom(job *entity.Job, now time.Time) time.Time {
+	next := job.NextFireTime
+	if s.Working == nil || s.Working() || job.Status != entity.JobEnabled || next.IsZero() || next.After(now) {
+		return now
+	}
+	return next.Add(-time.Millisecond)
 }
 
 // Resume plans a paused or newly created job again. The fires of a paused span

@@ -57,6 +57,27 @@ func TestAPauseSaysWhyAndUntilWhen(t *testing.T) {
 	})
 }
 
+// A copy of a store must run nothing because somebody pauses a job in it. The fires that it missed belong to the pause.
+func TestAPauseOnANodeThatStandsByRunsNothing(t *testing.T) {
+	eachStore(t, func(d *desk) {
+		t := d.T
+		job := d.TenSeconds("a", "g")
+		d.Jobs.Working = func() bool { return false }
+		d.Clock.Advance(2*time.Hour + time.Second)
+		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Reason: "not here"})
+		require.NoError(t, err)
+		require.Empty(t, d.Rows(job.ID), "nothing waits")
+		d.Jobs.Working = func() bool { return true }
+		d.Fire(t)
+		require.Empty(t, d.Rows(job.ID))
+		_, err = d.Jobs.Resume(t.Context(), job.ID)
+		require.NoError(t, err)
+		rows := d.Rows(job.ID)
+		require.Equal(t, []string{"SKIPPED(PAUSED)"}, enginetest.States(rows))
+		require.Equal(t, 720, rows[0].SkipCount, "each time is in the ledger")
+	})
+}
+
 // The pause ends at the moment that it names, however late the task is: what was
 // planned since then follows the misfire policy.
 func TestAPauseEndsAtItsMoment(t *testing.T) {

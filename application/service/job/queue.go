@@ -39,8 +39,8 @@ func (s *JobService) moveQueue(ctx context.Context, id string) {
 }
 
 // rehome moves runs of a job that wait to where they will wait when the job has
-// become next, in steps of a transaction each. What it has done stays done when
-// it is cut short, and the next edit goes on.
+// become next, in steps of a transaction each. Its finished part stays done when it
+// is cut short, and the next edit goes on.
 func (s *JobService) rehome(ctx context.Context, next *entity.Job) error {
 	ids, err := s.Claims.WaitingOf(ctx, next.ID, maxMoved)
 	if err != nil {

@@ -162,7 +162,7 @@ func TestTheSweepEndsWhatADeletionLeft(t *testing.T) {
 		require.Zero(t, d.waits(job.ID))
 		require.Equal(t, "CANCELLED(DELETED)", enginetest.States([]*entity.Execution{d.Execution(t, delayed[0])})[0])
 		require.Len(t, d.InFlightFires(t, job.ID), 1, "the first is ready to be claimed, and ended then")
-		require.Zero(t, d.Places("default"))
+		require.Zero(t, d.Slots("default"))
 	})
 }
 

@@ -36,7 +36,7 @@ func TestManyRunsOfAJobAreBoundAndFreedInSteps(t *testing.T) {
 		d.Wait(job.ID, 700)
 		d.Limit("g", 2)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 2, entity.WaitGroup: 698}, d.kinds(job.ID))
-		require.Equal(t, 2, d.Places("g"))
+		require.Equal(t, 2, d.Slots("g"))
 		require.Len(t, d.InFlightFires(t, job.ID), 700)
 		require.Equal(t, 4, c.count["job.rehome"])
 		require.LessOrEqual(t, c.most["job.rehome"], rehomeStatements(d))
@@ -45,7 +45,7 @@ func TestManyRunsOfAJobAreBoundAndFreedInSteps(t *testing.T) {
 
 		d.Limit("g", 0)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 700}, d.kinds(job.ID))
-		require.Zero(t, d.Places("g"))
+		require.Zero(t, d.Slots("g"))
 		require.Empty(t, d.InFlightFires(t, job.ID))
 	})
 }
@@ -59,9 +59,9 @@ func TestManyRunsMoveToTheirNewGroupInSteps(t *testing.T) {
 		require.NoError(t, err)
 		job := d.In("g", "moves", nil)
 		d.Wait(job.ID, 500)
-		require.Equal(t, 1, d.Places("g"))
+		require.Equal(t, 1, d.Slots("g"))
 		d.Replace(job.ID, func(j *entity.Job) { j.Group = "h" })
-		require.Equal(t, []int{0, 3}, []int{d.Places("g"), d.Places("h")})
+		require.Equal(t, []int{0, 3}, []int{d.Slots("g"), d.Slots("h")})
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 3, entity.WaitGroup: 497}, d.kinds(job.ID))
 		require.Equal(t, 3, c.count["job.rehome"])
 
@@ -97,7 +97,7 @@ func TestRunsThatWereHalfMovedAreMovedByTheTask(t *testing.T) {
 		require.NoError(t, d.Groups.Sweep(t.Context()))
 		require.True(t, d.Job(job.ID).Limited)
 		require.Equal(t, map[entity.Wait]int{entity.WaitSlot: 2, entity.WaitGroup: 698}, d.kinds(job.ID))
-		require.Equal(t, 2, d.Places("g"))
+		require.Equal(t, 2, d.Slots("g"))
 	})
 }
 

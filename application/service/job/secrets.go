@@ -21,6 +21,15 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	return append(wrong, channels.NotAllowed(job)...), err
 }
 
+// ForDocuments is a service that also stores definitions whose channels are not there yet, so that a
+// document comes into an empty server. The plan of the document has refused channels of other
+// groups, and it warns of those that are missing.
+func (s *JobService) ForDocuments() *JobService {
+	d := s.JobDeps
+	d.Channels = nil
+	return NewJobService(d)
+}
+
 // ChannelWarnings says which channels a stored job names that are not there any more:
 // they were deleted or renamed since, and nobody is told by them.
 func (s *JobService) ChannelWarnings(ctx context.Context, job *entity.Job) []apperror.Field {

@@ -62,7 +62,7 @@ func TestADefinitionNamesSecretsOfItsGroupAlone(t *testing.T) {
 	_, err = d.Jobs.Replace(t.Context(), own.ID, naming("own", "pay", "RISK"), clean.Version, 0)
 	refused(err, "edit")
 
-	definitions := definition.NewDefinitionService(d.Store.Jobs, d.Jobs, d.Groups, d.Secrets, d.Store)
+	definitions := definition.NewDefinitionService(d.Store.Jobs, d.Jobs.ForDocuments(), d.Groups, d.Secrets, d.Alerting)
 	document := definition.Document{Jobs: []definition.Definition{
 		{Job: naming("b", "risk", "RISK")},
 		{Job: naming("c", "pay", "RISK")},

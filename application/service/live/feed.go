@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
-// The topics of lists. Those of one object are JobPrefix and ExecutionPrefix with its id.
+// The topics of lists. The topics of one object are JobPrefix and ExecutionPrefix with its id.
 const (
 	Jobs       = "jobs"
 	Executions = "executions"
@@ -63,19 +63,19 @@ type Feed struct {
 
 	mu       sync.Mutex
 	watchers map[*Watch]struct{}
-	// hints are jobs that this node has changed since the last look.
-	hints map[string]string
+	// recent are jobs that this node has changed since the last look.
+	recent map[string]string
 	// stop ends the loop; nil while it does not run.
 	stop context.CancelFunc
 	seq  int64
-	// told is the last look that found a change of a list, by topic.
-	told map[string]int64
-	seen *looked
+	// changedAt is the last look that found a change of a list, by topic.
+	changedAt map[string]int64
+	seen      *looked
 }
 
 // NewFeed wires the parts; nothing runs yet.
 func NewFeed(d Deps) *Feed {
-	return &Feed{Deps: d, watchers: map[*Watch]struct{}{}, hints: map[string]string{}, told: map[string]int64{}}
+	return &Feed{Deps: d, watchers: map[*Watch]struct{}{}, recent: map[string]string{}, changedAt: map[string]int64{}}
 }
 
 // Watch begins to watch topics. groups are those whose objects the watcher may see; nil
@@ -101,14 +101,14 @@ func (f *Feed) Watching() int {
 	return len(f.watchers)
 }
 
-// Told is the number of the last look that found a change of one of these lists. What was
-// read before it may not be what watchers were told of.
-func (f *Feed) Told(topics ...string) int64 {
+// LastChange is the number of the last look that found a change of one of these lists. Data from before that look may
+// lack a change that watchers have heard of.
+func (f *Feed) LastChange(topics ...string) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	last := f.told[Many]
+	last := f.changedAt[Many]
 	for _, topic := range topics {
-		last = max(last, f.told[topic])
+		last = max(last, f.changedAt[topic])
 	}
 	return last
 }
@@ -117,8 +117,8 @@ func (f *Feed) Told(topics ...string) int64 {
 func (f *Feed) JobChanged(job *entity.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stop != nil && len(f.hints) <= maxChanged {
-		f.hints[job.ID] = job.Group
+	if f.stop != nil && len(f.recent) <= maxChanged {
+		f.recent[job.ID] = job.Group
 	}
 }
 
@@ -130,7 +130,7 @@ func (f *Feed) leave(w *Watch) {
 	if len(f.watchers) == 0 && f.stop != nil {
 		f.stop()
 		f.stop = nil
-		clear(f.hints)
+		clear(f.recent)
 	}
 }
 
@@ -169,10 +169,10 @@ func (f *Feed) tell(found *changes) {
 	defer f.mu.Unlock()
 	f.seq++
 	for topic := range found.lists {
-		f.told[topic] = f.seq
+		f.changedAt[topic] = f.seq
 	}
 	if found.many {
-		f.told[Many] = f.seq
+		f.changedAt[Many] = f.seq
 	}
 	for w := range f.watchers {
 		w.tell(found, f.seq)

@@ -195,11 +195,11 @@ func (f *Feed) ofJobs(ctx context.Context, seen *looked, jobs map[string]part, c
 // calls finds what people have changed, on whatever node, and what this node has.
 func (f *Feed) calls(ctx context.Context, seen *looked, jobs map[string]part, c *changes) error {
 	f.mu.Lock()
-	for id, group := range f.hints {
+	for id, group := range f.recent {
 		seen.groups[id] = group
 		jobs[id] |= itself
 	}
-	clear(f.hints)
+	clear(f.recent)
 	f.mu.Unlock()
 	entries, _, err := f.Audit.ListAudit(ctx, repository.AuditFilter{From: f.Clock.Now().Add(-lookBack)},
 		repository.Page{Limit: auditAtOnce})

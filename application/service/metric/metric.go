@@ -27,8 +27,8 @@ const (
 	wantedPoints = 500
 	// minutesStay is how long rows of a minute surely stay.
 	minutesStay = 48 * time.Hour
-	// settled is how long after its end a period is surely rolled up.
-	settled = time.Hour
+	// rolledUpAfter is how long after its end a period is surely rolled up.
+	rolledUpAfter = time.Hour
 )
 
 // Query asks for one series.
@@ -79,7 +79,7 @@ func NewMetricService(rows repository.MetricRows, c clock.StoreClock) *MetricSer
 	return &MetricService{rows: rows, clock: c, catalogue: series.NewCatalogue()}
 }
 
-// Metrics returns one series. Who is bound to groups sees series of these groups alone.
+// Metrics returns one series. A caller bound to groups sees series of these groups alone.
 func (s *MetricService) Metrics(ctx context.Context, q Query) (Answer, error) {
 	def, err := s.find(q)
 	if err != nil {
@@ -209,7 +209,7 @@ func parts(q Query, now time.Time) (out []part) {
 		if q.Step%period != 0 {
 			continue
 		}
-		until := now.Add(-settled).Truncate(period)
+		until := now.Add(-rolledUpAfter).Truncate(period)
 		if until.After(q.To) {
 			until = q.To
 		}

@@ -95,7 +95,7 @@ func TestBadQuestionsAreRefused(t *testing.T) {
 	}
 }
 
-// Who is bound to groups learns nothing of nodes.
+// A caller bound to groups learns nothing of nodes.
 func TestGroupsBoundTheAnswer(t *testing.T) {
 	r := &rows{}
 	s := metric.NewMetricService(r, clocktest.NewManual(now))

@@ -12,23 +12,17 @@ import (
 // PartCommands is the part that tells of commands.
 const PartCommands = "commands"
 
-// UserLister lists users.
-type UserLister interface {
-	// ListUsers is ordered by id, oldest first.
-	ListUsers(ctx context.Context, p repository.Page) (users []entity.User, next string, err error)
-}
-
 // CommandExposure checks whether more than one user can define commands that run as the
 // server's own user. Such a command may read the store and its keys, so its author has
 // the rights of an admin. Safe for concurrent use.
 type CommandExposure struct {
-	users  UserLister
+	users  repository.UserAdmin
 	logger *slog.Logger
 	shared atomic.Bool
 }
 
 // NewCommandExposure wires the parts.
-func NewCommandExposure(users UserLister, logger *slog.Logger) *CommandExposure {
+func NewCommandExposure(users repository.UserAdmin, logger *slog.Logger) *CommandExposure {
 	return &CommandExposure{users: users, logger: logger}
 }
 

@@ -18,6 +18,7 @@ import (
 
 // people are users, one a page.
 type people struct {
+	repository.UserAdmin
 	roles []entity.Role
 	err   error
 }

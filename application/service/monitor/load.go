@@ -97,7 +97,7 @@ type counting struct {
 	jobs  int
 }
 
-// all counts all jobs; it is false when the work became too much. Those that share a schedule without jitter count at
+// all counts all jobs; it is false when the work became too much. Jobs that share a schedule without jitter count at
 // once.
 func (c *counting) all(ctx context.Context, q LoadQuery) (bool, error) {
 	jobs, err := c.LoadService.Jobs.EnabledSchedules(ctx,

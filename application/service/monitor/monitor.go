@@ -43,7 +43,7 @@ type Part struct {
 // The parts that every node has.
 const (
 	PartStore = "store"
-	PartDuty  = "duty"
+	PartTask  = "duty"
 	PartClock = "clock"
 	// PartNode is about other nodes.
 	PartNode = "node"
@@ -100,7 +100,9 @@ func (s *MonitorService) Known() []Trouble {
 	for _, t := range s.tasks.Statuses() {
 		if t.Age > t.Limit {
 			reason := fmt.Sprintf("%s has not ticked for %s", t.Name, t.Age.Round(time.Second))
-			found = append(found, Trouble{Part: PartDuty, Reason: reason, Blocks: true, Since: s.clock.Now().Add(-t.Age)})
+			found = append(found, Trouble{
+				Part: PartTask, Reason: reason, Blocks: periodic.Blocks(t.Name), Since: s.clock.Now().Add(-t.Age),
+			})
 		}
 	}
 	for _, p := range s.parts {

@@ -46,7 +46,7 @@ func TestTroublesAreDatedFromWhenTheyWereNoticed(t *testing.T) {
 	reason = "still away"
 	found := m.Degraded(t.Context())
 	require.Equal(t, []monitor.Trouble{
-		{Part: monitor.PartDuty, Reason: "scan has not ticked for 1m0s", Since: noon(-50 * time.Second), Blocks: true},
+		{Part: monitor.PartTask, Reason: "scan has not ticked for 1m0s", Since: noon(-50 * time.Second), Blocks: true},
 		{Part: "redis", Reason: "still away", Since: noon(0)},
 	}, found)
 	require.NoError(t, monitor.NotReady(found[1:]), "what does not block is shown only")
@@ -54,6 +54,24 @@ func TestTroublesAreDatedFromWhenTheyWereNoticed(t *testing.T) {
 	require.NoError(t, m.Watch(t.Context()))
 	reason = "away again"
 	require.Equal(t, noon(10*time.Second), m.Degraded(t.Context())[1].Since)
+}
+
+// A node runs jobs while its alerts or its statistics are stuck: it says so, and gets requests on.
+func TestAStuckTaskOfAlertingDegradesAlone(t *testing.T) {
+	m := monitor.NewMonitorService(pings{}, tasks{
+		{Name: "alerts", Age: time.Minute, Limit: time.Second},
+		{Name: "fold", Age: time.Minute, Limit: time.Second},
+		{Name: "retention", Age: time.Minute, Limit: time.Second},
+	}, clocktest.NewManual(noon(0)))
+	found := m.Degraded(t.Context())
+	require.Len(t, found, 3)
+	require.NoError(t, monitor.NotReady(found))
+	require.Equal(t, "alerts has not ticked for 1m0s", found[0].Reason)
+	for _, name := range []string{"heartbeat", "scan", "reconcile", "dispatch", "clock"} {
+		stuck := monitor.NewMonitorService(pings{}, tasks{{Name: name, Age: time.Minute, Limit: time.Second}},
+			clocktest.NewManual(noon(0)))
+		require.ErrorContains(t, monitor.NotReady(stuck.Degraded(t.Context())), name+" has not ticked")
+	}
 }
 
 // hanging is a store that does not answer as long as it is waited for.

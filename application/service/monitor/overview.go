@@ -96,7 +96,7 @@ func NewOverviewService(d OverviewDeps) *OverviewService {
 }
 
 // Overview counts what is in the groups, which are nil for all; nodes and what
-// is measured on this one belong to no group. What it costs is bounded.
+// is measured on this one belong to no group. Its cost is bounded.
 func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Overview, err error) {
 	limit := overviewRows
 	if groups != nil {

@@ -104,7 +104,7 @@ func having(class entity.NodeClass) string {
 	return " and carries the labels " + labelText(class.Labels)
 }
 
-// What a message lists at most, of each kind.
+// The most entries that a message lists, of each kind.
 const (
 	maxListed = 20
 	maxLabels = 5

@@ -6,6 +6,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/partition"
 )
 
@@ -17,17 +18,11 @@ type Node struct {
 	Partitions []int
 }
 
-// Registry is what people may do with nodes; see repository.Nodes.
-type Registry interface {
-	All(ctx context.Context) ([]entity.Node, error)
-	Drain(ctx context.Context, id string, draining bool) error
-}
-
 // NodeService shows the nodes and drains them. Safe for concurrent use.
-type NodeService struct{ registry Registry }
+type NodeService struct{ registry repository.Nodes }
 
 // NewNodeService serves a registry.
-func NewNodeService(registry Registry) *NodeService { return &NodeService{registry} }
+func NewNodeService(registry repository.Nodes) *NodeService { return &NodeService{registry} }
 
 // List is every node, by id.
 func (s *NodeService) List(ctx context.Context) ([]Node, error) {

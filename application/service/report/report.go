@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
@@ -26,8 +26,6 @@ const (
 	// day waits for the next one. lateFor holds for the reports after it.
 	firstFor = time.Hour
 	lateFor  = 6 * 24 * time.Hour
-	// maxSettings bounds the channels that are read.
-	maxSettings = 5000
 )
 
 // Plan says to whom the report goes, and when.
@@ -54,47 +52,17 @@ func (p Plan) due(now time.Time) (at time.Time, number int) {
 	return at, int(civil.Unix() / (7 * 24 * 3600))
 }
 
-// Names reads the names of jobs.
-type Names interface {
-	// ByIDs: see repository.JobReader.
-	ByIDs(ctx context.Context, ids []string) ([]*entity.Job, error)
-}
-
-// Groups lists the groups of jobs.
-type Groups interface {
-	// ListGroups: see repository.Groups.
-	ListGroups(ctx context.Context, names []string, p repository.Page) ([]entity.Group, string, error)
-}
-
-// Alerts counts alerts.
-type Alerts interface {
-	// AlertsBetween: see repository.Alerts.
-	AlertsBetween(ctx context.Context, from, to time.Time) ([]alert.AlertCount, error)
-}
-
-// Letters counts dead letters.
-type Letters interface {
-	// DeadLetterCauses: see repository.RecordReader.
-	DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter, limit int) ([]repository.DeadLetterCause, error)
-}
-
-// Channels reads the channels.
-type Channels interface {
-	// AlertSettings: see repository.AlertSettings.
-	AlertSettings(ctx context.Context, kinds []alert.Kind, limit int) ([]alert.Setting, error)
-}
-
 // Deps are the parts of a Reporter.
 type Deps struct {
 	Plan     Plan
 	Store    repository.Store
-	Channels Channels
+	Channels repository.AlertSettings
 	Sums     repository.StatisticsReader
 	Usual    repository.BaselineReader
-	Jobs     Names
-	Groups   Groups
-	Alerts   Alerts
-	Letters  Letters
+	Jobs     repository.JobReader
+	Groups   repository.Groups
+	Alerts   repository.Alerts
+	Letters  repository.RecordReader
 	// Render makes the texts.
 	Render func(w alert.WeeklyReport, language string) (alert.Content, error)
 	// Clock is the store's. Zone is that in which days of statistics are stored.
@@ -219,7 +187,7 @@ func (r *Reporter) last(ctx context.Context, channel string) (number int, err er
 
 // channel is the id of the channel of the plan, or what is wrong with it, and how to mend that.
 func (r *Reporter) channel(ctx context.Context) (id, wrong string, err error) {
-	all, err := r.Channels.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, maxSettings)
+	all, err := r.Channels.AlertSettings(ctx, []alert.Kind{alert.KindChannel}, bounds.Settings)
 	if err != nil {
 		return "", "", fmt.Errorf("read the channels: %w", err)
 	}

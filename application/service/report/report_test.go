@@ -146,7 +146,7 @@ func TestAReportIsMadeOnceWhateverBecomesOfTheCommit(t *testing.T) {
 
 func TestAChannelThatCannotCarryTheReportIsTold(t *testing.T) {
 	o := newOffice(t)
-	o.channel("chat", alert.ChannelSlack, "", true)
+	o.channel("chat", "SLACK", "", true)
 	o.channel("team", alert.ChannelEmail, "pay", true)
 	o.channel("off", alert.ChannelEmail, "", false)
 	o.to(moment())
@@ -162,7 +162,7 @@ func TestAChannelThatCannotCarryTheReportIsTold(t *testing.T) {
 	}
 }
 
-// What is missing is a warning, once, and the report comes as soon as its channel is there.
+// A missing channel is a warning, once, and the report comes as soon as its channel is there.
 func TestTheReportComesOnceItsChannelIsThere(t *testing.T) {
 	o := newOffice(t)
 	r := o.leader(o.Store, "late")

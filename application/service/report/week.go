@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/baseline"
@@ -166,10 +167,7 @@ func (r *Reporter) slow(ctx context.Context, hours, days statistics.Interval, at
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs that take most time: %w", err)
 	}
-	ids := make([]repository.BinaryID, len(totals))
-	for i, t := range totals {
-		ids[i] = t.Job
-	}
+	ids := convert.All(totals, func(t repository.JobTotal) repository.BinaryID { return t.Job })
 	stored, err := r.Usual.BaselinesOf(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read what is usual for jobs: %w", err)

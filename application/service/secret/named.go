@@ -11,12 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// KnownSecrets tells which secrets there are, and for whose jobs.
-type KnownSecrets interface {
-	// Known are those of the names that exist, by name, without their values.
-	Known(ctx context.Context, names []string) (map[string]entity.Secret, error)
-}
-
 // NotAllowed says which secrets a definition names that are not for the jobs of its group.
 // A name of no secret is no error: a user may create the secret before the job runs.
 func NotAllowed(known map[string]entity.Secret, job *entity.Job) []apperror.Field {
@@ -37,7 +31,8 @@ func NotAllowed(known map[string]entity.Secret, job *entity.Job) []apperror.Fiel
 }
 
 // NamedBy looks the secrets up that definitions name; none costs nothing.
-func NamedBy(ctx context.Context, secrets KnownSecrets, jobs ...*entity.Job) (map[string]entity.Secret, error) {
+func NamedBy(ctx context.Context, secrets *SecretService, jobs ...*entity.Job,
+) (map[string]entity.Secret, error) {
 	var names []string
 	for _, job := range jobs {
 		names = append(names, placeholder.SecretNames(job.Data)...)

@@ -41,8 +41,8 @@ const (
 	maxBroken = 50
 )
 
-// SecretService keeps named values that definitions use. What goes in comes
-// out for runs only, of jobs of the secret's groups. It is safe for concurrent
+// SecretService keeps named values that definitions use. A value that goes in
+// comes out for runs only, of jobs of the secret's groups. It is safe for concurrent
 // use.
 type SecretService struct {
 	secrets repository.Secrets

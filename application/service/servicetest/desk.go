@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/application/service/group"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
@@ -25,22 +25,23 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// News notes what the services tell the engine, and passes it on.
-type News struct {
+// EngineCalls notes what the services tell the engine, and passes it on.
+type EngineCalls struct {
 	node *enginetest.Node
 
 	mu sync.Mutex
 	// Changed are the jobs that the services changed; Effects is what transactions did.
-	Changed []*entity.Job
-	Effects commit.PostCommit
+	Changed     []*entity.Job
+	PostCommits commit.PostCommit
 }
 
 // JobChanged implements job.Engine.
-func (n *News) JobChanged(job *entity.Job) {
+func (n *EngineCalls) JobChanged(job *entity.Job) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.Changed = append(n.Changed, job)
@@ -48,10 +49,10 @@ func (n *News) JobChanged(job *entity.Job) {
 }
 
 // AfterCommit implements job.Engine.
-func (n *News) AfterCommit(e commit.PostCommit) {
+func (n *EngineCalls) AfterCommit(e commit.PostCommit) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.Effects.Add(e)
+	n.PostCommits.Add(e)
 	n.node.Commits.AfterCommit(e)
 }
 
@@ -74,8 +75,20 @@ type Desk struct {
 	Groups     *group.GroupService
 	Backfills  *execution.BackfillService
 	Filler     *backfill.Manager
-	News       *News
+	Calls      *EngineCalls
 	Secrets    *secret.SecretService
+	// Alerting manages what people define of alerting, without the parts that channels and templates need.
+	Alerting alerting.Services
+}
+
+// SettingsOf are the services of what people define of alerting.
+func (d *Desk) SettingsOf(configs alerting.ChannelConfigs, seals alerting.Seals,
+	checker alerting.TemplateChecker,
+) alerting.Services {
+	return alerting.NewServices(alerting.Deps{
+		Settings: d.Store, Users: d.Store, Jobs: d.Store.Jobs, Groups: d.Store, Alerts: d.Store,
+		Suspensions: d.Store, Expressions: expression.Language{}, Clock: d.Time,
+	}, configs, seals, checker)
 }
 
 // New is a desk over an SQLite store.
@@ -101,33 +114,34 @@ func On(t *testing.T, n *enginetest.Node) *Desk {
 // With puts the services in front of a node whose executors check definitions.
 func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk {
 	t.Helper()
-	d := &Desk{Node: n, T: t, News: &News{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
+	d := &Desk{Node: n, T: t, Calls: &EngineCalls{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
 	d.Jobs = job.NewJobService(job.JobDeps{
 		Channels: d.Store,
 		Store:    n.Faults, Jobs: n.Store.Jobs, Plans: n.Store, Claims: n.Store, Admitter: n.Admitter, Schedules: n.Schedules,
 		Checker: checker,
-		Engine:  d.News, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets,
+		Engine:  d.Calls, Clock: n.Time, TimeZone: "UTC", Logger: slog.New(slog.DiscardHandler), Secrets: d.Secrets,
 		Latest: n.Jobs.Latest, EventReaders: entity.EventReaders{Rules: true, Kafka: true},
 	})
+	d.Alerting = d.SettingsOf(nil, nil, nil)
 	d.Groups = group.NewGroupService(n.Store, d.Jobs, n.Planner, n.Time, slog.New(slog.DiscardHandler))
-	d.Executions = execution.NewExecutionService(execution.ExecutionDeps{
+	d.Executions = &execution.ExecutionService{
 		FailureRows: n.Store.Executions,
 		Store:       n.Faults, Executions: n.Store.Executions, Records: n.Store, Jobs: n.Store.Jobs, Firer: d.Jobs,
-		Schedules: n.Schedules, Detached: d.Detached, Closer: &maintenance.Closer{
+		Schedules: n.Schedules, CancelDetached: d.Detached.Cancel, Closer: &maintenance.Closer{
 			Store: n.Faults, Admitter: n.Admitter,
 			Jobs: n.Jobs, Clock: n.Time,
 		},
-		Engine: d.News, Clock: n.Time,
-	})
+		Engine: d.Calls, Clock: n.Time,
+	}
 	d.Filler = backfill.New(backfill.Deps{
 		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock,
 		StoreClock: n.Time,
 	})
-	d.Backfills = execution.NewBackfillService(execution.BackfillDeps{
+	d.Backfills = &execution.BackfillService{
 		Store: n.Faults, Backfills: n.Store, Jobs: n.Store.Jobs, Admitter: n.Admitter, Schedules: n.Schedules,
-		Starter: d.Filler,
-		Clock:   n.Time, Logger: slog.New(slog.DiscardHandler),
-	})
+		Admit: d.Filler.Admit,
+		Clock: n.Time, Logger: slog.New(slog.DiscardHandler),
+	}
 	return d
 }
 
@@ -208,10 +222,10 @@ func EveryTenSeconds(change func(j *entity.Job)) *entity.Job {
 func Noon(d time.Duration) time.Time { return enginetest.Noon.Add(d) }
 
 // Fires is the ledger of a job up to now.
-func (d *Desk) Fires(id string) []execution.LedgerEntry {
+func (d *Desk) Fires(id string) []entity.LedgerEntry {
 	d.T.Helper()
 	entries, _, err := d.Executions.Fires(d.T.Context(),
-		execution.LedgerQuery{JobID: id, To: d.Time.Now().Add(time.Millisecond), Limit: 100})
+		entity.LedgerQuery{JobID: id, To: d.Time.Now().Add(time.Millisecond), Limit: 100})
 	require.NoError(d.T, err)
 	return entries
 }
@@ -247,8 +261,8 @@ func (d *Desk) Ready(ids ...string) []bool {
 	return out
 }
 
-// Places counts those that a group's fires hold.
-func (d *Desk) Places(group string) (n int) {
+// Slots counts those that a group's fires hold.
+func (d *Desk) Slots(group string) (n int) {
 	d.T.Helper()
 	d.Write(d.T, func(ctx context.Context, tx repository.Tx) (err error) {
 		n, err = tx.Groups.CountSlots(ctx, group)
@@ -306,21 +320,15 @@ func (d *Desk) Wait(jobID string, n int) {
 			if err != nil {
 				return err
 			}
-			live, err := admission.LiveOf(ctx, tx, jobs[jobID])
-			if err != nil {
-				return err
-			}
-			var a admission.Admission
+			var fires []entity.Fire
 			now := d.Time.Now()
 			for i := range part {
 				// Real fires are not of one moment: their ids follow one another.
 				made := now.Add(time.Duration(i) * time.Microsecond)
-				fire := entity.ExtraFire(entity.TriggerManual, now, now, made, "")
-				if err := d.Admitter.Admit(ctx, tx, now, jobs[jobID], live[jobID], fire, &a); err != nil {
-					return err
-				}
+				fires = append(fires, entity.ExtraFire(entity.TriggerManual, now, now, made, ""))
 			}
-			return d.Admitter.Record(ctx, tx, now, jobs[jobID], &a)
+			_, err = d.Admitter.Fire(ctx, tx, now, jobs[jobID], fires...)
+			return err
 		})
 	}
 }

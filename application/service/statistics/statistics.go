@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -77,8 +78,8 @@ type Statistics struct {
 	Top   []TopJob
 }
 
-// Deps are the parts of a StatisticsService.
-type Deps struct {
+// StatisticsService tells what ends add up to. Safe for concurrent use.
+type StatisticsService struct {
 	Sums repository.StatisticsReader
 	// Baselines say what is usual for jobs.
 	Baselines repository.BaselineReader
@@ -88,12 +89,6 @@ type Deps struct {
 	// Zone is that in which days are stored.
 	Zone *time.Location
 }
-
-// StatisticsService tells what ends add up to. Safe for concurrent use.
-type StatisticsService struct{ Deps }
-
-// NewStatisticsService wires the parts.
-func NewStatisticsService(d Deps) *StatisticsService { return &StatisticsService{d} }
 
 // Statistics adds up the rows of a span. It reads at most some 500 rows for each name.
 func (s *StatisticsService) Statistics(ctx context.Context, q Query) (out Statistics, err error) {
@@ -199,7 +194,7 @@ func (s *StatisticsService) asOf(ctx context.Context, now time.Time) (time.Time,
 	return oldest, nil
 }
 
-// askFor says whose rows are asked for. What the caller may not see does not exist.
+// askFor says whose rows are asked for. An object that the caller may not see does not exist.
 func (s *StatisticsService) askFor(ctx context.Context, q Query) (ask repository.SumsQuery, err error) {
 	switch {
 	case q.Job != "":
@@ -260,10 +255,7 @@ func (s *StatisticsService) top(ctx context.Context, q Query, ask repository.Sum
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(totals))
-	for i, t := range totals {
-		ids[i] = identity.Text(t.Job)
-	}
+	ids := convert.All(totals, func(t repository.JobTotal) string { return identity.Text(t.Job) })
 	jobs, err := s.Jobs.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 // usualDays is how many days before today are compared with it, where their hours are kept.
 const usualDays = 7
 
-// DayFigures are what ends of a day come to, up to a time of the day. Those that are usual
-// are medians, and may lie between two days.
+// DayFigures are what ends of a day come to, up to a time of the day. The usual figures are
+// medians, and may lie between two days.
 type DayFigures struct {
 	Runs, Failures float64
 	// P95 is how long runs took at most, but for one of twenty; Known: something ran.

@@ -4,10 +4,10 @@ package trial
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/service/internal/admit"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -20,7 +20,9 @@ const (
 	MaxTime = 30 * time.Second
 	// AtOnce is how many trials a node runs at once. They take none of its slots.
 	AtOnce = 4
-	// busySec is when a caller that was refused may come again.
+	// UserAtOnce is how many of them one user has.
+	UserAtOnce = 2
+	// busySec is when a caller may come again to a node that stops.
 	busySec = 5
 	// maxResult and maxMessage are those of stored runs, in bytes.
 	maxResult  = 64<<10 - 1
@@ -48,6 +50,8 @@ type Deps struct {
 	Clock      clock.Clock
 	StoreClock clock.StoreClock
 	NodeID     string
+	// Refused is told of each call that is refused, because too many run; nil is nobody.
+	Refused func()
 }
 
 // Result is what a trial came to.
@@ -64,7 +68,7 @@ type Result struct {
 // Trials runs drafts. Safe for concurrent use.
 type Trials struct {
 	Deps
-	slots chan struct{}
+	gate *admit.Gate
 	// stopping is closed when the node stops; running are the trials under way.
 	stopping chan struct{}
 	running  sync.WaitGroup
@@ -74,13 +78,15 @@ type Trials struct {
 
 // New wires the parts. Stop ends what runs.
 func New(d Deps) *Trials {
-	return &Trials{Deps: d, slots: make(chan struct{}, AtOnce), stopping: make(chan struct{})}
+	return &Trials{Deps: d, stopping: make(chan struct{}), gate: admit.New(admit.Bounds{
+		What: "trials", Code: "too_many_trials", User: UserAtOnce, Node: AtOnce, Refused: d.Refused,
+	})}
 }
 
 // Run runs a draft until it ends, its time is over, the caller goes away or the node stops. A
 // draft that is wrong is refused with all that is wrong, before it runs. At most AtOnce run at
-// once on a node; more are refused and may come again.
-func (t *Trials) Run(ctx context.Context, job *entity.Job, given string) (*Result, error) {
+// once on a node, and UserAtOnce of one user; more are refused and may come again.
+func (t *Trials) Run(ctx context.Context, userID string, job *entity.Job, given string) (*Result, error) {
 	if t.Runner == nil {
 		return nil, apperror.New(apperror.KindUnavailable, "no_executor",
 			"this node runs no jobs: ask a node with the role executor")
@@ -89,7 +95,7 @@ func (t *Trials) Run(ctx context.Context, job *entity.Job, given string) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	leave, err := t.enter()
+	leave, err := t.enter(userID)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +104,7 @@ func (t *Trials) Run(ctx context.Context, job *entity.Job, given string) (*Resul
 }
 
 // enter takes one of the places.
-func (t *Trials) enter() (leave func(), err error) {
+func (t *Trials) enter(userID string) (leave func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stopped {
@@ -107,17 +113,13 @@ func (t *Trials) enter() (leave func(), err error) {
 			RetryAfterSec: busySec,
 		}
 	}
-	select {
-	case t.slots <- struct{}{}:
-	default:
-		return nil, &apperror.Error{
-			Kind: apperror.KindTooMany, Code: "too_many_trials", RetryAfterSec: busySec,
-			Message: fmt.Sprintf("this node runs %d trials already, which is the most: try again when one has ended", AtOnce),
-		}
+	left, err := t.gate.Enter(userID)
+	if err != nil {
+		return nil, err
 	}
 	t.running.Add(1)
 	return func() {
-		<-t.slots
+		left()
 		t.running.Done()
 	}, nil
 }

@@ -58,7 +58,7 @@ func TestATrialIsARunOfItsOwn(t *testing.T) {
 		rep.Log(entity.LogStdout, "one\ntwo\x07")
 		return entity.Succeeded("done")
 	})
-	r, err := trials.Run(t.Context(), draft, `{"a":1}`)
+	r, err := trials.Run(t.Context(), "ann", draft, `{"a":1}`)
 	require.NoError(t, err)
 	require.Equal(t, entity.StatusSuccess, r.Outcome.Status)
 	require.Equal(t, []string{"node-1", "done"}, []string{r.NodeID, r.Outcome.Result})
@@ -91,7 +91,7 @@ func TestATrialEnds(t *testing.T) {
 			defer leave()
 			ended := make(chan *trial.Result, 1)
 			go func() {
-				r, err := trials.Run(ctx, &entity.Job{TimeoutSec: 3600}, "")
+				r, err := trials.Run(ctx, "ann", &entity.Job{TimeoutSec: 3600}, "")
 				if err == nil {
 					ended <- r
 				}
@@ -111,23 +111,28 @@ func TestANodeRunsFewTrialsAtOnce(t *testing.T) {
 	trials, _ := newTrials(t, untilStopped(began))
 	ctx, leave := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	for range trial.AtOnce {
-		all.Go(func() { _, _ = trials.Run(ctx, &entity.Job{}, "") })
+	for i := range trial.AtOnce {
+		user := []string{"ann", "bob"}[i/trial.UserAtOnce]
+		all.Go(func() { _, _ = trials.Run(ctx, user, &entity.Job{}, "") })
 		<-began
+		if i+1 == trial.UserAtOnce {
+			_, err := trials.Run(t.Context(), "ann", &entity.Job{}, "")
+			require.ErrorContains(t, err, "the most of one user")
+		}
 	}
-	_, err := trials.Run(t.Context(), &entity.Job{}, "")
+	_, err := trials.Run(t.Context(), "cat", &entity.Job{}, "")
 	require.True(t, apperror.Is(err, apperror.KindTooMany), err)
 	leave()
 	all.Wait()
 	last := make(chan error, 1)
 	go func() {
-		_, err := trials.Run(t.Context(), &entity.Job{}, "")
+		_, err := trials.Run(t.Context(), "ann", &entity.Job{}, "")
 		last <- err
 	}()
 	<-began // there is room again
 	trials.Stop(t.Context())
 	require.NoError(t, <-last)
-	_, err = trials.Run(t.Context(), &entity.Job{}, "")
+	_, err = trials.Run(t.Context(), "ann", &entity.Job{}, "")
 	require.True(t, apperror.Is(err, apperror.KindUnavailable), "none begins on a node that stops")
 }
 
@@ -140,7 +145,7 @@ func TestAStopWaitsForTrialsNoLongerThanItMay(t *testing.T) {
 		return entity.Succeeded("")
 	})
 	var call sync.WaitGroup
-	call.Go(func() { _, _ = trials.Run(t.Context(), &entity.Job{}, "") })
+	call.Go(func() { _, _ = trials.Run(t.Context(), "ann", &entity.Job{}, "") })
 	<-began
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -150,7 +155,7 @@ func TestAStopWaitsForTrialsNoLongerThanItMay(t *testing.T) {
 }
 
 func TestANodeWithoutExecutorRunsNoTrial(t *testing.T) {
-	_, err := trial.New(trial.Deps{Checker: anything{}}).Run(t.Context(), &entity.Job{}, "")
+	_, err := trial.New(trial.Deps{Checker: anything{}}).Run(t.Context(), "ann", &entity.Job{}, "")
 	require.True(t, apperror.Is(err, apperror.KindUnavailable), err)
 }
 
@@ -162,7 +167,7 @@ func TestTheLogOfATrialIsBounded(t *testing.T) {
 		rep.Log(entity.LogStdout, strings.Repeat("\n", 1<<20))
 		return entity.NotBegun(time.Second, "its host is busy")
 	})
-	r, err := trials.Run(t.Context(), &entity.Job{}, "")
+	r, err := trials.Run(t.Context(), "ann", &entity.Job{}, "")
 	require.NoError(t, err)
 	require.True(t, r.Truncated)
 	total := 0
