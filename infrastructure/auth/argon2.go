@@ -38,7 +38,7 @@ const queueLength = 32
 // bounded. 32 further calls wait, and the rest fails with apperror.KindTooMany. Safe for
 // concurrent use.
 type Argon2 struct {
-	places  chan struct{}
+	slots   chan struct{}
 	waiting chan struct{}
 	salt    []byte
 }
@@ -46,7 +46,7 @@ type Argon2 struct {
 // NewArgon2 bounds the concurrent computations; less than one means one.
 func NewArgon2(parallel int) *Argon2 {
 	return &Argon2{
-		places: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength),
+		slots: make(chan struct{}, max(parallel, 1)), waiting: make(chan struct{}, queueLength),
 		salt: make([]byte, saltLength),
 	}
 }
@@ -91,7 +91,7 @@ func (a *Argon2) derive(ctx context.Context, password string, salt []byte, t, m 
 	if err := a.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-a.places }()
+	defer func() { <-a.slots }()
 	return argon2.IDKey([]byte(password), salt, t, m, p, n), nil
 }
 
@@ -101,7 +101,7 @@ func (a *Argon2) enter(ctx context.Context) error {
 		return fmt.Errorf("hash a password: %w", err) // nobody waits for it
 	}
 	select {
-	case a.places <- struct{}{}:
+	case a.slots <- struct{}{}:
 		return nil
 	default:
 	}
@@ -115,7 +115,7 @@ func (a *Argon2) enter(ctx context.Context) error {
 		return f
 	}
 	select {
-	case a.places <- struct{}{}:
+	case a.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait to hash a password: %w", ctx.Err())

@@ -27,7 +27,7 @@ func Defaults(profile string) Config {
 		Executor: Executor{
 			Slots:   512,
 			Command: Command{FolderMb: 1024, Interpreters: []string{"sh", "bash", "python3", "node"}},
-			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10},
+			HTTP:    HTTPCalls{AllowPrivate: true, MaxPerHost: 256, BreakAfter: 20, BreakSec: 10, TimeoutSec: 60},
 		},
 		Retention: Retention{
 			ExecutionsDays: 30, LogsDays: 30, MetricsDays: 15, AuditDays: 365, NodesDays: 7, AlertsDays: 90,

@@ -20,8 +20,8 @@ const (
 // reads the value from a file.
 func readEnviron(environ []string, problems *Problems) (values map[string]any, warnings []string) {
 	byPlain := map[string]string{}
-	for _, k := range keys() {
-		byPlain[plain(k.name)] = k.name
+	for _, name := range names() {
+		byPlain[plain(name)] = name
 	}
 	values = map[string]any{}
 	from := map[string]string{}
@@ -61,13 +61,13 @@ func readEnviron(environ []string, problems *Problems) (values map[string]any, w
 
 // meantVariable returns the variable of the key with nearly the same spelling.
 func meantVariable(rest string) string {
-	var names []string
+	var known []string
 	byPlain := map[string]string{}
-	for _, k := range keys() {
-		names = append(names, plain(k.name))
-		byPlain[plain(k.name)] = variable(k.name)
+	for _, name := range names() {
+		known = append(known, plain(name))
+		byPlain[plain(name)] = variable(name)
 	}
-	near := spelling.Nearest(rest, names)
+	near := spelling.Nearest(rest, known)
 	if near == "" {
 		return ""
 	}

@@ -71,12 +71,12 @@ func Load(o Options) (c Config, warnings []string, err error) {
 	}
 	c = Defaults(profile)
 	c.sources = sources
-	for _, k := range keys() {
+	for _, k := range c.keys() {
 		v, ok := given[k.name]
 		if !ok || v == nil {
 			continue
 		}
-		if err := k.assign(&c, v); err != nil {
+		if err := k.assign(v); err != nil {
 			problems.add(k.name, err.Error())
 		}
 	}
@@ -124,16 +124,13 @@ func readFile(ko *koanf.Koanf, path string, problems *Problems) {
 
 // flatten turns the file's tree into keys, and refuses keys that the table lacks.
 func flatten(ko *koanf.Koanf, problems *Problems) map[string]any {
-	table := map[string]key{}
-	for _, k := range keys() {
-		table[k.name] = k
-	}
+	known := names()
 	out := map[string]any{}
 	var walk func(prefix string, m map[string]any)
 	walk = func(prefix string, m map[string]any) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
 			path, v := prefix+name, m[name]
-			if _, known := table[path]; known {
+			if slices.Contains(known, path) {
 				out[path] = v
 				continue
 			}
@@ -152,22 +149,20 @@ func flatten(ko *koanf.Koanf, problems *Problems) map[string]any {
 }
 
 func isSection(path string) bool {
-	return slices.ContainsFunc(keys(), func(k key) bool { return strings.HasPrefix(k.name, path+".") })
+	return slices.Contains(sections(names()), path)
 }
 
 // suggest returns the key that was probably meant: it differs only in case, separators or a few
 // letters.
 func suggest(name string) string {
-	var names []string
-	for _, k := range keys() {
-		if plain(k.name) == plain(name) {
-			return "; did you mean " + k.name + "?"
+	known := names()
+	for _, k := range known {
+		if plain(k) == plain(name) {
+			return "; did you mean " + k + "?"
 		}
-		names = append(names, k.name)
 	}
 	// A wrong name of a section is not the name of a key.
-	names = append(names, sections(names)...)
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, append(known, sections(known)...)); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
@@ -188,7 +183,7 @@ func sections(names []string) (out []string) {
 func flagValues(flags map[string]string, problems *Problems) map[string]any {
 	m := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		if !slices.ContainsFunc(keys(), func(k key) bool { return k.name == name }) {
+		if !slices.Contains(names(), name) {
 			problems.add(name, "is not a key of the configuration"+suggest(name))
 			continue
 		}

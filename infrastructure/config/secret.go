@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,11 +32,11 @@ func isKnownDefault(s string) bool {
 }
 
 func (c *Config) checkSecrets(p *Problems) {
-	for _, k := range keys() {
+	for _, k := range c.keys() {
 		if !k.secret {
 			continue
 		}
-		value := *k.text(c)
+		value := fmt.Sprint(k.show())
 		if k.name == "store.dsn" {
 			_, value, _, _ = splitDSN(value)
 		}
@@ -88,10 +89,10 @@ func maskSecret(name, value string) string {
 // Masked returns every key and its value, for people. It hides secrets.
 func (c *Config) Masked() map[string]any {
 	out := map[string]any{}
-	for _, k := range keys() {
-		v := k.show(c)
+	for _, k := range c.keys() {
+		v := k.show()
 		if k.secret {
-			v = maskSecret(k.name, *k.text(c))
+			v = maskSecret(k.name, fmt.Sprint(v))
 		}
 		out[k.name] = v
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -27,40 +28,29 @@ func Settings() []Setting {
 	standalone, cluster := Defaults(ProfileStandalone), Defaults(ProfileCluster)
 	standalone.Executor.Command.Enabled = loopback(standalone.Server.Addr)
 	var out []Setting
-	for _, k := range keys() {
-		m := meanings[k.name]
-		s := Setting{
-			Name: k.name, Variable: variable(k.name), Secret: k.secret, Takes: k.takes(m.unit), Meaning: m.text,
-			Value: k.show(&standalone), Standalone: m.standalone, Cluster: m.cluster,
-		}
-		if s.Standalone == "" {
-			s.Standalone = written(k.show(&standalone))
-		}
-		if s.Cluster == "" {
-			s.Cluster = written(k.show(&cluster))
-		}
-		out = append(out, s)
+	inCluster := cluster.keys()
+	for i, k := range standalone.keys() {
+		out = append(out, Setting{
+			Name: k.name, Variable: variable(k.name), Secret: k.secret, Takes: k.takes(), Meaning: k.text, Value: k.show(),
+			Standalone: cmp.Or(k.standalone, written(k.show())), Cluster: cmp.Or(k.cluster, written(inCluster[i].show())),
+		})
 	}
 	return out
 }
 
 // takes describes the values of a key.
-func (k key) takes(unit string) string {
-	switch k.kind {
-	case kindNumber:
-		text := fmt.Sprintf("%d to %d", k.min, k.max)
-		if unit != "" {
-			text += " " + unit
-		}
-		return text
-	case kindSwitch:
+func (k key) takes() string {
+	switch k.at.(type) {
+	case *int:
+		return strings.TrimSpace(fmt.Sprintf("%d to %d %s", k.min, k.max, k.unit))
+	case *bool:
 		return "true or false"
-	case kindList:
+	case *[]string:
 		if len(k.oneOf) > 0 {
 			return "list of " + strings.Join(k.oneOf, ", ")
 		}
 		return "list"
-	case kindLabels:
+	case *map[string]string:
 		return "names and strings"
 	}
 	if len(k.oneOf) > 0 {

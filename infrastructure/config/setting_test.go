@@ -78,7 +78,7 @@ func TestEverySettingIsExplained(t *testing.T) {
 	t.Parallel()
 	variables := map[string]bool{}
 	for _, s := range config.Settings() {
-		require.NotEmpty(t, s.Meaning, "%s: say in meaning.go what it is for", s.Name)
+		require.NotEmpty(t, s.Meaning, "%s: say in keys.go what it is for", s.Name)
 		require.True(t, strings.HasSuffix(s.Meaning, "."), s.Name)
 		require.NotContains(t, s.Meaning, "|", s.Name)
 		require.False(t, variables[s.Variable], s.Variable)

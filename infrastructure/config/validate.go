@@ -14,8 +14,8 @@ import (
 
 // Problem is one wrong key.
 type Problem struct {
-	Key     string
-	Message string
+	Key     string `json:"key"`
+	Message string `json:"message"`
 }
 
 // Problems holds all wrong keys of a configuration as one error. Messages never hold the value

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,22 +10,23 @@ import (
 
 // assign stores a value of the file (typed by YAML), or of the environment or flags (always a
 // string). The error says what is expected.
-func (k key) assign(c *Config, v any) error {
-	switch k.kind {
-	case kindNumber:
-		return k.assignNumber(c, v)
-	case kindSwitch:
-		return k.assignSwitch(c, v)
-	case kindList:
-		return k.assignList(c, v)
-	case kindLabels:
-		return k.assignLabels(c, v)
-	default:
-		return k.assignText(c, v)
+func (k key) assign(v any) error {
+	switch at := k.at.(type) {
+	case *int:
+		return k.assignNumber(at, v)
+	case *bool:
+		return assignSwitch(at, v)
+	case *[]string:
+		return k.assignList(at, v)
+	case *map[string]string:
+		return assignLabels(at, v)
+	case *string:
+		return k.assignText(at, v)
 	}
+	return fmt.Errorf("has a type that no value has")
 }
 
-func (k key) assignText(c *Config, v any) error {
+func (k key) assignText(at *string, v any) error {
 	s, ok := v.(string)
 	if !ok {
 		if _, nested := v.(map[string]any); nested || k.secret {
@@ -43,32 +45,32 @@ func (k key) assignText(c *Config, v any) error {
 		}
 		s = k.oneOf[i]
 	}
-	*k.text(c) = s
+	*at = s
 	return nil
 }
 
-func (k key) assignNumber(c *Config, v any) error {
+func (k key) assignNumber(at *int, v any) error {
 	n, err := strconv.Atoi(strings.TrimSpace(fmt.Sprint(v)))
 	if err != nil || n < k.min || n > k.max {
 		return fmt.Errorf("must be a whole number from %d to %d", k.min, k.max)
 	}
-	*k.number(c) = n
+	*at = n
 	return nil
 }
 
-func (k key) assignSwitch(c *Config, v any) error {
+func assignSwitch(at *bool, v any) error {
 	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(v))) {
 	case "true", "1", "yes", "on":
-		*k.flag(c) = true
+		*at = true
 	case "false", "0", "no", "off":
-		*k.flag(c) = false
+		*at = false
 	default:
 		return fmt.Errorf("must be true or false")
 	}
 	return nil
 }
 
-func (k key) assignList(c *Config, v any) error {
+func (k key) assignList(at *[]string, v any) error {
 	var items []string
 	switch l := v.(type) {
 	case []any:
@@ -92,11 +94,11 @@ func (k key) assignList(c *Config, v any) error {
 			return fmt.Errorf("%q is not one of %s", item, strings.Join(k.oneOf, ", "))
 		}
 	}
-	*k.list(c) = items
+	*at = items
 	return nil
 }
 
-func (k key) assignLabels(c *Config, v any) error {
+func assignLabels(at *map[string]string, v any) error {
 	labels := map[string]string{}
 	switch m := v.(type) {
 	case map[string]any:
@@ -121,22 +123,14 @@ func (k key) assignLabels(c *Config, v any) error {
 	default:
 		return fmt.Errorf("must be a mapping of names to strings")
 	}
-	*k.labels(c) = labels
+	*at = labels
 	return nil
 }
 
 // show returns the value as YAML would hold it.
-func (k key) show(c *Config) any {
-	switch k.kind {
-	case kindNumber:
-		return *k.number(c)
-	case kindSwitch:
-		return *k.flag(c)
-	case kindList:
-		return append([]string{}, *k.list(c)...)
-	case kindLabels:
-		return *k.labels(c)
-	default:
-		return *k.text(c)
+func (k key) show() any {
+	if items, ok := k.at.(*[]string); ok {
+		return append([]string{}, *items...)
 	}
+	return reflect.ValueOf(k.at).Elem().Interface()
 }

@@ -3,7 +3,9 @@ package connlimit
 import (
 	"container/list"
 	"context"
+	"errors"
 	"net"
+	"os"
 	"time"
 )
 
@@ -12,12 +14,18 @@ type Conn struct {
 	net.Conn
 	owner *Listener
 	// lane is the lane of its address; nil where the address has no bound of its own.
-	lane *lane
+	lane *source
 	peer bool
+	// local means that it has one of the places for this machine.
+	local bool
 	// known means that a caller has signed in on the connection.
 	known bool
-	// elements are its positions in the lanes while it waits for a request.
+	// elements are its positions in the lanes while it waits for a request, or sends one.
 	elements [2]*list.Element
+	// sending means that it sends a request; received, that the request has arrived whole.
+	sending, received bool
+	// wanted is the deadline of the server for what is read now.
+	wanted time.Time
 	// next means that the next deadline bounds the wait for another request.
 	next bool
 	gone bool
@@ -25,24 +33,45 @@ type Conn struct {
 
 // wait records that the connection waits for a request.
 func (c *Conn) wait() {
-	if c.gone || c.peer || c.known || c.elements[0] != nil {
+	c.work()
+	c.queue(false)
+}
+
+// send records that a request has begun to arrive.
+func (c *Conn) send() {
+	c.work()
+	c.queue(true)
+}
+
+// queue puts a stranger into the lists of those that make room for others.
+func (c *Conn) queue(sending bool) {
+	if c.gone || c.peer || c.known {
 		return
 	}
-	c.elements[0] = c.owner.all.idle.PushBack(c)
+	c.sending = sending
+	of := func(l *source) *list.List {
+		if sending {
+			return &l.sending
+		}
+		return &l.idle
+	}
+	if !c.local {
+		c.elements[0] = of(&c.owner.all).PushBack(c)
+	}
 	if c.lane != nil {
-		c.elements[1] = c.lane.idle.PushBack(c)
+		c.elements[1] = of(c.lane).PushBack(c)
 	}
 }
 
-// work records that the connection has a request, or that it is known.
+// work records that the request has arrived, or that the connection is known.
 func (c *Conn) work() {
-	if c.elements[0] != nil {
-		c.owner.all.idle.Remove(c.elements[0])
+	for i, l := range []*source{&c.owner.all, c.lane} {
+		if e := c.elements[i]; e != nil {
+			l.idle.Remove(e) // of the two lists it is in one
+			l.sending.Remove(e)
+		}
 	}
-	if c.elements[1] != nil {
-		c.lane.idle.Remove(c.elements[1])
-	}
-	c.elements = [2]*list.Element{}
+	c.elements, c.sending = [2]*list.Element{}, false
 }
 
 // leave removes the connection from the counts, once.
@@ -56,7 +85,9 @@ func (c *Conn) leave() {
 		c.owner.peers--
 		return
 	}
-	c.owner.all.count--
+	if !c.local {
+		c.owner.all.count--
+	}
 	if c.lane != nil {
 		c.lane.count--
 		c.owner.forget(c.lane)
@@ -72,25 +103,69 @@ func (c *Conn) Close() error {
 }
 
 // SetReadDeadline implements net.Conn. The first deadline after a request bounds the wait for
-// another request. Before a sign-in that wait is at most StrangerIdle.
+// another request. Before a sign-in that wait is at most StrangerIdle, and a request takes at most
+// StrangerBody to arrive.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.owner.mu.Lock()
-	bounded := c.next && !c.known && !c.peer
+	defer c.owner.mu.Unlock()
+	most := c.owner.limits.StrangerBody
+	if c.next {
+		most = c.owner.limits.StrangerIdle
+	}
+	c.wanted = t
+	bounded := !c.known && !c.peer && !c.received && most > 0
 	c.next = false
-	c.owner.mu.Unlock()
-	if last := c.owner.clock.Now().Add(c.owner.limits.StrangerIdle); bounded && (t.IsZero() || t.After(last)) {
+	if last := c.owner.clock.Now().Add(most); bounded && (t.IsZero() || t.After(last)) {
 		t = last
 	}
 	return c.Conn.SetReadDeadline(t)
 }
 
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.owner.mu.Lock()
+		if c.sending {
+			c.work()
+			c.owner.refused(ReasonBody)
+		}
+		c.owner.mu.Unlock()
+	}
+	return n, err
+}
+
 // SignedIn records that a caller has signed in on the connection. The connection may then be
-// idle as long as the server allows, and makes room for no other.
+// idle, and send, as long as the server allows, and makes room for no other.
 func (c *Conn) SignedIn() {
 	c.owner.mu.Lock()
 	defer c.owner.mu.Unlock()
+	if c.known {
+		return
+	}
 	c.known = true
 	c.work()
+	c.unbound()
+}
+
+// Received records that the request of the connection has arrived whole. Until the next one it
+// makes room for no other.
+func (c *Conn) Received() {
+	c.owner.mu.Lock()
+	defer c.owner.mu.Unlock()
+	if c.received || c.known || c.peer || c.gone {
+		return
+	}
+	c.received = true
+	c.work()
+	c.unbound()
+}
+
+// unbound gives the connection the deadline that the server wants.
+func (c *Conn) unbound() {
+	if c.owner.limits.StrangerBody > 0 && !c.peer && !c.gone {
+		_ = c.Conn.SetReadDeadline(c.wanted)
+	}
 }
 
 // unwrap returns the connection below TLS, or nil for a connection of another listener.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,19 +31,24 @@ func open(t *testing.T, limits connlimit.Limits) site {
 	t.Helper()
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	if limits.Refused == nil {
+		limits.Refused = func(string) {}
+	}
 	l := connlimit.New(raw, limits, clock.NewSystem())
 	s := site{t, raw.Addr().String(), l, make(chan struct{}), make(chan struct{})}
 	server := &http.Server{
 		ReadHeaderTimeout: time.Minute, IdleTimeout: time.Hour, ConnContext: connlimit.Context,
-		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		Handler: connlimit.Bodies(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/in":
 				connlimit.Of(r.Context()).SignedIn()
 			case "/stay":
 				close(s.began)
 				<-s.release
+			case "/body":
+				_, _ = io.Copy(io.Discard, r.Body)
 			}
-		}),
+		})),
 	}
 	l.Attach(server)
 	done := make(chan struct{})
@@ -187,4 +193,75 @@ func TestOnlyStrangersAreCutWhenIdle(t *testing.T) {
 	require.True(t, stranger.get("/"))
 	stranger.cut()
 	require.True(t, known.get("/"))
+}
+
+// sends begins a request whose body never comes whole.
+func (c *client) sends() {
+	_, err := io.WriteString(c, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+	require.NoError(c.t, err)
+}
+
+// Strangers who send slowly keep nobody out: the one that has been sending for longest makes room,
+// and the listener says so.
+func TestTheLongestSendingStrangerMakesRoom(t *testing.T) {
+	reasons := make(chan string, 10)
+	s := open(t, connlimit.Limits{
+		Total: 3, PerAddress: 2, StrangerIdle: time.Hour, StrangerBody: time.Hour,
+		Refused: func(reason string) { reasons <- reason },
+	})
+	first, second, third := s.dial(two), s.dial(two), s.dial(three)
+	for i, c := range []*client{first, second, third} {
+		c.sends()
+		require.Eventually(t, func() bool { return s.limits.Sending() == i+1 }, 10*time.Second, time.Millisecond)
+	}
+	require.Empty(t, s.limits.Trouble())
+	newcomer := s.dial("127.0.0.4")
+	require.True(t, newcomer.get("/in"))
+	first.cut()
+	require.Equal(t, connlimit.ReasonStranger, <-reasons)
+	require.NotEmpty(t, s.limits.Trouble())
+	require.True(t, s.dial(two).get("/"), "also within one address")
+	require.Equal(t, connlimit.ReasonStranger, <-reasons)
+	second.cut()
+}
+
+// A stranger has little time for a body. A user who has signed in has as long as the server allows.
+func TestAStrangerSendsABodyInTime(t *testing.T) {
+	reasons := make(chan string, 10)
+	s := open(t, connlimit.Limits{
+		Total: 3, PerAddress: 3, StrangerIdle: time.Hour, StrangerBody: 200 * time.Millisecond,
+		Refused: func(reason string) { reasons <- reason },
+	})
+	known := s.dial(one)
+	require.True(t, known.get("/in"))
+	known.sends()
+	stranger := s.dial(two)
+	stranger.sends()
+	require.Equal(t, connlimit.ReasonBody, <-reasons)
+	_, err := io.WriteString(known, strings.Repeat("x", 999))
+	require.NoError(t, err)
+	res, err := http.ReadResponse(known.r, nil)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	waits := s.dial(two)
+	_, _ = io.WriteString(waits, "GET /stay HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-s.began
+	time.Sleep(400 * time.Millisecond) // longer than a body may take: the call goes on
+	close(s.release)
+	res, err = http.ReadResponse(waits.r, nil)
+	require.NoError(t, err, "the bound is for what is sent, not for the answer")
+	require.NoError(t, res.Body.Close())
+	require.Empty(t, reasons)
+}
+
+// Health checks of this machine are answered when everything else is taken.
+func TestPlacesAreKeptForThisMachine(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 1, PerAddress: 1, StrangerIdle: time.Hour, Local: 1})
+	require.True(t, s.dial(two).get("/in"))
+	require.False(t, s.dial(three).get("/"))
+	first := s.dial(one)
+	require.True(t, first.get("/"))
+	require.Eventually(t, func() bool { return s.dial(one).get("/") }, 10*time.Second, time.Millisecond,
+		"the former one makes room")
+	first.cut()
 }

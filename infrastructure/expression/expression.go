@@ -16,6 +16,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
@@ -31,9 +32,9 @@ type Language struct{}
 
 // Compile implements alerting.Expressions.
 func (Language) Compile(text string) (alerting.Condition, []alerting.ExpressionProblem) {
-	if len(text) > alerting.MaxExpression {
+	if len(text) > bounds.Expression {
 		return nil, []alerting.ExpressionProblem{{
-			Line: 1, Column: 1, Message: fmt.Sprintf("use at most %d bytes", alerting.MaxExpression),
+			Line: 1, Column: 1, Message: fmt.Sprintf("use at most %d bytes", bounds.Expression),
 		}}
 	}
 	config := conf.New(alerting.Facts{})
@@ -42,7 +43,7 @@ func (Language) Compile(text string) (alerting.Condition, []alerting.ExpressionP
 	if err != nil {
 		return nil, []alerting.ExpressionProblem{problemOf(err)}
 	}
-	g := &guard{source: tree.Source, uses: map[string]bool{}}
+	g := &guard{source: tree.Source, uses: map[string]bool{}, sizes: map[string]int{}}
 	ast.Walk(&tree.Node, g)
 	// Names and types are checked as well, on what was written: to optimize would compute it.
 	checked, err := expr.Compile(text, expr.Env(alerting.Facts{}), expr.AsBool(), options, expr.Optimize(false))
@@ -57,7 +58,11 @@ func (Language) Compile(text string) (alerting.Condition, []alerting.ExpressionP
 	if len(g.problems) > 0 {
 		return nil, g.problems
 	}
-	program, err := expr.Compile(text, expr.Env(alerting.Facts{}), expr.AsBool(), options)
+	found := &patterns{sizes: g.sizes}
+	program, err := expr.Compile(text, expr.Env(metered{}), expr.AsBool(), options, expr.Patch(found))
+	if err == nil {
+		err = found.err
+	}
 	if err != nil {
 		return nil, []alerting.ExpressionProblem{problemOf(err)}
 	}
@@ -66,7 +71,10 @@ func (Language) Compile(text string) (alerting.Condition, []alerting.ExpressionP
 			Line: 1, Column: 1, Message: "it has the same answer for every end; compare a field, as in: status == \"FAILED\"",
 		}}
 	}
-	return &condition{program: program, uses: g.uses, root: tree.Node}, nil
+	return &condition{
+		program: program, uses: g.uses, root: tree.Node, patterns: found.all, steps: g.steps, texts: g.texts,
+		fixed: baseSteps + nodeSteps*int64(g.nodes),
+	}, nil
 }
 
 func options(c *conf.Config) {
@@ -98,24 +106,37 @@ func constant(n ast.Node) bool {
 
 // condition implements alerting.Condition.
 type condition struct {
-	program *vm.Program
-	uses    map[string]bool
-	root    ast.Node
+	program  *vm.Program
+	uses     map[string]bool
+	root     ast.Node
+	patterns []pattern
+	// steps is the size of all patterns, texts counts functions and operators that read a
+	// whole text, and fixed is what an evaluation costs beside both.
+	steps, texts int
+	fixed        int64
 }
 
 func (c *condition) MayHold(status string) bool { return holdsFor(c.root, status) != no }
 
 func (c *condition) Uses(part string) bool { return c.uses[part] }
 
-func (c *condition) Holds(f *alerting.Facts) (bool, error) {
+func (c *condition) Steps() int { return c.steps }
+
+func (c *condition) Holds(f *alerting.Facts) (holds bool, cost int64, err error) {
+	cost = c.fixed + int64(c.texts*len(f.Message))
+	env := metered{Facts: *f, Match: func(text string, i int) bool {
+		text = head(text)
+		cost += int64(c.patterns[i].size) * int64(len(text))
+		return c.patterns[i].re.MatchString(text)
+	}}
 	machine := vm.VM{MemoryBudget: memoryBudget}
-	out, err := machine.Run(c.program, *f)
+	out, err := machine.Run(c.program, env)
 	if err != nil {
-		return false, fmt.Errorf("evaluate an expression: %s", problemOf(err).Message)
+		return false, cost, fmt.Errorf("evaluate an expression: %s", problemOf(err).Message)
 	}
 	holds, ok := out.(bool)
 	if !ok {
-		return false, fmt.Errorf("evaluate an expression: the result is %T", out)
+		return false, cost, fmt.Errorf("evaluate an expression: the result is %T", out)
 	}
-	return holds, nil
+	return holds, cost, nil
 }

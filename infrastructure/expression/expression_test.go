@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 )
@@ -48,7 +49,7 @@ func TestConditions(t *testing.T) {
 	} {
 		c, problems := expression.Language{}.Compile(text)
 		require.Empty(t, problems, text)
-		holds, err := c.Holds(facts())
+		holds, _, err := c.Holds(facts())
 		require.NoError(t, err, text)
 		require.Equal(t, want, holds, text)
 	}
@@ -102,7 +103,7 @@ func TestWrongExpressionsAreToldWithTheirPosition(t *testing.T) {
 		`now().Year() > 2000`:                "1:",
 		strings.Repeat("durationMs > 1 && ", 100) + "durationMs > 1":               "1:",
 		"message matches \"" + strings.Repeat("a", 201) + "\"":                     "1:17 use a pattern of at most 200 bytes",
-		strings.Repeat(" ", alerting.MaxExpression) + "durationMs > 1":             "1:1 use at most 4096 bytes",
+		strings.Repeat(" ", bounds.Expression) + "durationMs > 1":                  "1:1 use at most 4096 bytes",
 		strings.Repeat("(", 2000) + "durationMs > 1" + strings.Repeat(")", 2000-1): "1:",
 	} {
 		c, problems := expression.Language{}.Compile(text)
@@ -141,7 +142,7 @@ func TestTheDearestExpressionIsBounded(t *testing.T) {
 	f := facts()
 	f.Message = strings.Repeat("a", 4096)
 	begun := time.Now()
-	holds, err := c.Holds(f)
+	holds, _, err := c.Holds(f)
 	require.NoError(t, err)
 	require.False(t, holds)
 	require.Less(t, time.Since(begun), 2*time.Second)
@@ -167,5 +168,51 @@ func TestWhetherAnExpressionMayHoldForASuccess(t *testing.T) {
 		c, problems := expression.Language{}.Compile(text)
 		require.Empty(t, problems, text)
 		require.Equal(t, want, c.MayHold("SUCCESS"), text)
+	}
+}
+
+// "matches" sees the first 512 bytes, whole characters alone, and each byte counts for each
+// instruction of the pattern.
+func TestWhatAMatchCosts(t *testing.T) {
+	c, problems := expression.Language{}.Compile(`status == "FAILED" && message matches "x{40}$"`)
+	require.Empty(t, problems)
+	require.Greater(t, c.Steps(), 40)
+	cost := func(message string) (bool, int64) {
+		f := facts()
+		f.Message = message
+		holds, steps, err := c.Holds(f)
+		require.NoError(t, err)
+		return holds, steps
+	}
+	none := func() int64 { _, n := cost(""); return n }()
+	holds, short := cost(strings.Repeat("x", 100))
+	require.True(t, holds)
+	require.Equal(t, int64(100*c.Steps()), short-none)
+	holds, long := cost(strings.Repeat("x", 512) + strings.Repeat("y", 4000))
+	require.True(t, holds, "what follows is not seen")
+	require.Equal(t, int64(512*c.Steps()), long-none)
+	_, cut := cost(strings.Repeat("x", 511) + "é")
+	require.Equal(t, int64(511*c.Steps()), cut-none, "no half of a character")
+
+	f := facts()
+	f.Status, f.Message = "DEAD", strings.Repeat("x", 4000)
+	_, skipped, err := c.Holds(f)
+	require.NoError(t, err)
+	require.Equal(t, none, skipped, "what is not asked costs nothing")
+
+	c, problems = expression.Language{}.Compile(`lower(message) contains "oom" && status != "SUCCESS"`)
+	require.Empty(t, problems)
+	require.Zero(t, c.Steps())
+	_, read, err := c.Holds(f)
+	require.NoError(t, err)
+	require.Greater(t, read, int64(8000), "functions over texts cost a step a byte")
+}
+
+func TestNobodyCanNameTheMatcher(t *testing.T) {
+	for _, text := range []string{
+		`matches#("a", 0)`, `Match("a", 0)`, `$env["matches#"]("a", 0)`, `Facts.status == "FAILED"`, `Match == nil`,
+	} {
+		_, problems := expression.Language{}.Compile(text)
+		require.NotEmpty(t, problems, text)
 	}
 }

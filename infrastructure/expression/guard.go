@@ -16,7 +16,8 @@ import (
 
 const (
 	// maxPattern bounds the text of a pattern in bytes, and maxPatternSize the steps that
-	// each character of a text costs.
+	// each character of a text costs. Rules that are saved keep to alerting.MaxPatternSteps,
+	// which is less; those of former releases may have more.
 	maxPattern     = 200
 	maxPatternSize = 500
 )
@@ -43,9 +44,7 @@ func known(field string) (values []string) {
 			}
 		}
 	case "trigger":
-		for _, t := range []entity.Trigger{
-			entity.TriggerSchedule, entity.TriggerManual, entity.TriggerAPI, entity.TriggerRetry, entity.TriggerMisfire,
-		} {
+		for _, t := range entity.Triggers() {
 			values = append(values, string(t))
 		}
 	}
@@ -57,8 +56,11 @@ type guard struct {
 	source   file.Source
 	uses     map[string]bool
 	problems []alerting.ExpressionProblem
-	// sizes are the steps of all patterns.
-	sizes int
+	// sizes are the steps of each pattern, and steps those of all.
+	sizes map[string]int
+	steps int
+	// nodes counts names, constants and operators, and texts those that read a whole text.
+	nodes, texts int
 }
 
 // visitor is a function as an ast.Visitor.
@@ -85,6 +87,7 @@ func (g *guard) add(p alerting.ExpressionProblem) {
 
 // Visit implements ast.Visitor.
 func (g *guard) Visit(node *ast.Node) {
+	g.nodes++
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if strings.HasPrefix(n.Value, "$") { // all fields at once, which would hide what is read
@@ -104,6 +107,9 @@ func (g *guard) Visit(node *ast.Node) {
 		if !slices.Contains(builtins(), n.Name) {
 			g.refuse(n, "rules have no function %s; use one of %s", n.Name, strings.Join(builtins(), ", "))
 		}
+		if n.Name == "lower" || n.Name == "upper" {
+			g.texts++
+		}
 	case *ast.CallNode:
 		g.refuse(n, "rules have no such function; use one of %s", strings.Join(builtins(), ", "))
 	case *ast.NilNode:
@@ -119,6 +125,8 @@ func (g *guard) binary(n *ast.BinaryNode) {
 		g.refuse(n, "rules have no operator %s; use one of %s", n.Operator, strings.Join(operators(), " "))
 	case n.Operator == "matches":
 		g.pattern(n)
+	case n.Operator == "contains" || n.Operator == "startsWith" || n.Operator == "endsWith":
+		g.texts++
 	case n.Operator == "==" || n.Operator == "!=":
 		g.oneOf(n.Left, n.Right)
 		g.oneOf(n.Right, n.Left)
@@ -152,7 +160,8 @@ func (g *guard) pattern(n *ast.BinaryNode) {
 		g.refuse(text, "the pattern cannot be read: %s", err)
 		return
 	}
-	if g.sizes += len(program.Inst); g.sizes > maxPatternSize {
+	g.sizes[text.Value] = len(program.Inst)
+	if g.steps += len(program.Inst); g.steps > maxPatternSize {
 		g.refuse(text, "the patterns are too large; use fewer repetitions such as {100}")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// Usage is one reading. What the system does not tell is 0.
+// Usage is one reading. A figure that the system does not tell is 0.
 type Usage struct {
 	// CPU is the share of the processors in use, 0–1, and Cores how many there are, or that the control group may use.
 	CPU, Cores float64
@@ -47,13 +47,20 @@ func (h *Host) Usage() (u Usage) {
 			u.MemoryLimit, u.Memory = int64(m.Total), int64(m.Total-m.Available)
 		}
 	}
-	if d, err := disk.Usage(h.folder); err == nil {
-		u.DiskUsed, u.DiskSize = d.Used, d.Used+d.Free // what is reserved for root is of no use to a node
-	}
+	u.DiskUsed, u.DiskSize = h.Disk()
 	if l, err := load.Avg(); err == nil {
 		u.Load1, u.Load5, u.Load15 = l.Load1, l.Load5, l.Load15
 	}
 	return u
+}
+
+// Disk reads the disk of the data folder, see Usage.
+func (h *Host) Disk() (used, size uint64) {
+	d, err := disk.Usage(h.folder)
+	if err != nil {
+		return 0, 0
+	}
+	return d.Used, d.Used + d.Free // what is reserved for root is of no use to a node
 }
 
 // Limits returns how many processors the node may use, and how much memory, in bytes: of its control group (v2), or of

@@ -48,8 +48,8 @@ func NewLoad(c clock.Clock, root string) *Load {
 const minLoadSpan = time.Second
 
 // Load returns the share of the processors in use since the last reading, 0–1. It also returns
-// the memory in use that cannot be freed at once, in bytes. What the system does not tell is 0,
-// as outside of Linux. A reading is up to a second old.
+// the memory in use that cannot be freed at once, in bytes. A figure that the system does not tell is
+// 0, as outside of Linux. A reading is up to a second old.
 func (l *Load) Load() (cpu float64, memory int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

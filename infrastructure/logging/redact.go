@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 )
 
 // redacted replaces what must not be logged.
@@ -35,10 +37,7 @@ func (r *Redactor) Handle(ctx context.Context, rec slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (r *Redactor) WithAttrs(attrs []slog.Attr) slog.Handler {
-	clean := make([]slog.Attr, len(attrs))
-	for i, a := range attrs {
-		clean[i] = cleanAttr(a)
-	}
+	clean := convert.All(attrs, cleanAttr)
 	return &Redactor{inner: r.inner.WithAttrs(clean)}
 }
 
@@ -61,20 +60,14 @@ func cleanAttr(a slog.Attr) slog.Attr {
 	switch v.Kind() {
 	case slog.KindGroup:
 		group := v.Group()
-		clean := make([]slog.Attr, len(group))
-		for i, member := range group {
-			clean[i] = cleanAttr(member)
-		}
+		clean := convert.All(group, cleanAttr)
 		return slog.Attr{Key: a.Key, Value: slog.GroupValue(clean...)}
 	case slog.KindString:
 		return slog.String(a.Key, cleanText(v.String()))
 	}
 	switch x := v.Any().(type) {
 	case []string:
-		clean := make([]string, len(x))
-		for i, s := range x {
-			clean[i] = cleanText(s)
-		}
+		clean := convert.All(x, cleanText)
 		return slog.Any(a.Key, clean)
 	case []byte:
 		return slog.String(a.Key, cleanText(string(x)))

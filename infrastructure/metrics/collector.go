@@ -21,6 +21,7 @@ type MetricsCollector struct {
 	members
 	events
 	servers
+	doors
 	registry   *prometheus.Registry
 	jobs       *jobs
 	sources    Sources
@@ -33,6 +34,7 @@ type MetricsCollector struct {
 	poison     prometheus.Counter
 	locked     prometheus.Counter
 	unreadable *prometheus.CounterVec
+	aside      *prometheus.CounterVec
 	lateness   *traced
 	duration   *prometheus.HistogramVec
 	ended      *prometheus.CounterVec
@@ -56,72 +58,53 @@ func durationBuckets() []float64 {
 
 // New returns a collector with a registry of its own. It names at most so many jobs in labels; the others are one.
 func New(c clock.Clock, jobLabels int) *MetricsCollector {
+	r := prometheus.NewRegistry()
+	build := maker{r}
+	kind := []string{"kind"}
 	m := &MetricsCollector{
-		registry: prometheus.NewRegistry(), jobs: newJobs(c, jobLabels),
-		fires: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_fires_total",
-			Help: "Executions recorded by fires, by the state they were born in.",
-		}, []string{"status", "reason"}),
-		batchSize: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		registry: r, jobs: newJobs(c, jobLabels),
+		members: newMembers(build), events: newEvents(build), servers: newServers(build), doors: newDoors(build),
+		fires: build.counters("ps_fires_total", "Executions recorded by fires, by the state they were born in.",
+			[]string{"status", "reason"}),
+		batchSize: build.histograms(prometheus.HistogramOpts{
 			Name: "ps_batch_size",
 			Help: "Rows of one engine transaction.", Buckets: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500},
-		}, []string{"kind"}),
-		batchTook: prometheus.NewHistogramVec(histogram("ps_batch_duration_seconds", "Time of one engine transaction.",
-			latenessBuckets()), []string{"kind"}),
-		duplicates: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_duplicate_fires_total",
-			Help: "Fires whose id was recorded before the cursor passed them. Alert on any.",
-		}),
-		poison: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_poison_fires_total",
-			Help: "Fires that the store refused and that were recorded as failed.",
-		}),
-		locked: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_locked_fires_total",
-			Help: "Tries to fire a due job whose row somebody else had locked.",
-		}),
-		unreadable: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_unreadable_rows_total",
-			Help: "Rows of the store that were met and could not be read, by kind; each time counts. Alert on any.",
-		},
-			[]string{"kind"}),
-		lateness: newTraced(c, prometheus.NewHistogram(histogram("ps_start_lateness_seconds",
-			"Handler entry minus due time.", latenessBuckets()))),
-		duration: prometheus.NewHistogramVec(histogram("ps_execution_duration_seconds", "Duration of attempts.",
-			durationBuckets()), []string{"status"}),
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_executions_total",
-			Help: "Ends of attempts; status WAITING means that a retry follows.",
-		}, []string{"status", "reason"}),
-		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_refused_reports_total",
-			Help: "Results that came from a former holder and were kept as evidence only.",
-		}),
-		recovered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_lost_runs_total",
-			Help: "Runs whose node was lost.",
-		}),
-		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_store_queries_total",
-			Help: "Statements sent to the store, by name.",
-		}, []string{"query", "result"}),
-		queryTook: prometheus.NewHistogramVec(histogram("ps_store_query_duration_seconds", "Time of statements, by name.",
-			[]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}), []string{"query"}),
+		}, "kind"),
+		batchTook: build.histograms(native("ps_batch_duration_seconds", "Time of one engine transaction.",
+			latenessBuckets()), "kind"),
+		duplicates: build.counter("ps_duplicate_fires_total",
+			"Fires whose id was recorded before the cursor passed them. Alert on any."),
+		poison: build.counter("ps_poison_fires_total", "Fires that the store refused and that were recorded as failed."),
+		locked: build.counter("ps_locked_fires_total", "Tries to fire a due job whose row somebody else had locked."),
+		unreadable: build.counters("ps_unreadable_rows_total",
+			"Rows of the store that were met and could not be read, by kind; each time counts. Alert on any.", kind,
+			"job", "execution", "group", "node", "backfill"),
+		aside: build.counters("ps_set_aside_total",
+			"What was set aside because the store refuses it, by kind; each time counts. Alert on any.", kind),
+		lateness: newTraced(c, build.histogram(native("ps_start_lateness_seconds", "Handler entry minus due time.",
+			latenessBuckets()))),
+		duration: build.histograms(native("ps_execution_duration_seconds", "Duration of attempts.", durationBuckets()),
+			"status"),
+		ended: build.counters("ps_executions_total", "Ends of attempts; status WAITING means that a retry follows.",
+			[]string{"status", "reason"}),
+		refused: build.counter("ps_refused_reports_total",
+			"Results that came from a former holder and were kept as evidence only."),
+		recovered: build.counter("ps_lost_runs_total", "Runs whose node was lost."),
+		queries: build.counters("ps_store_queries_total", "Statements sent to the store, by name.",
+			[]string{"query", "result"}),
+		queryTook: build.histograms(native("ps_store_query_duration_seconds", "Time of statements, by name.",
+			[]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2}), "query"),
 	}
-	m.members = newMembers(m.registry)
-	m.events = newEvents(m.registry)
-	m.servers = newServers(m.registry)
 	m.ends = map[entity.Status]*traced{}
 	for _, status := range endStatuses()[:attemptStatuses] {
 		m.ends[status] = newTraced(c, m.duration.WithLabelValues(string(status)))
 	}
-	for _, kind := range []string{"job", "execution", "group", "node", "backfill"} {
-		m.unreadable.WithLabelValues(kind) // the first one is an increase, then
+	for _, kind := range entity.AsideKinds() {
+		m.aside.WithLabelValues(string(kind))
 	}
 	m.okCount = m.ended.WithLabelValues(string(entity.StatusSuccess), "")
-	m.registry.MustRegister(m.fires, m.batchSize, m.batchTook, m.duplicates, m.poison, m.locked, m.unreadable,
-		m.lateness.of, m.duration, m.ended, m.refused, m.recovered, m.queries, m.queryTook, newJobCollector(m.jobs),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(newJobCollector(m.jobs), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -168,6 +151,9 @@ func (m *MetricsCollector) LockedFires(n int) { m.locked.Add(float64(n)) }
 
 // UnreadableRow counts a row that could not be read.
 func (m *MetricsCollector) UnreadableRow(kind string) { m.unreadable.WithLabelValues(kind).Inc() }
+
+// SetAside counts what was set aside.
+func (m *MetricsCollector) SetAside(kind string) { m.aside.WithLabelValues(kind).Inc() }
 
 // Started implements running.Metrics.
 func (m *MetricsCollector) Started(s entity.AttemptStart) {

@@ -251,6 +251,8 @@ func TestCallsOfServersAreCounted(t *testing.T) {
 	m.Evaluated(noon)
 	m.Delivered("EMAIL", "SENT")
 	m.Build("v1.2.3")
+	m.CallRefused("/jobs/trial")()
+	m.ConnectionRefused("total")
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_lock_calls_total{locker="store",operation="take",result="granted"}`: "1",
@@ -264,6 +266,9 @@ func TestCallsOfServersAreCounted(t *testing.T) {
 		`ps_kafka_publish_duration_seconds_count`:                               "1",
 		`ps_rules_last_evaluation_timestamp_seconds`:                            "1.7829072e+09",
 		`ps_deliveries_total{channel="EMAIL",result="SENT"}`:                    "1",
+		`ps_calls_refused_total{route="/jobs/trial"}`:                           "1",
+		`ps_connections_refused_total{reason="total"}`:                          "1",
+		`ps_connections_refused_total{reason="body"}`:                           "0",
 		`ps_build_info{goversion="` + runtime.Version() + `",version="v1.2.3"}`: "1",
 	} {
 		require.Equal(t, want, got[name], name)

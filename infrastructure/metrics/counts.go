@@ -20,7 +20,7 @@ const (
 	countAge = 20 * time.Second
 )
 
-// counted is one reading of the store. What could not be counted is left out.
+// counted is one reading of the store. A figure that could not be counted is left out.
 type counted struct {
 	depth      map[string]int
 	missing    map[entity.Wait]int

@@ -13,26 +13,16 @@ type events struct {
 	spans   prometheus.Counter
 }
 
-func newEvents(r prometheus.Registerer) events {
-	m := events{
-		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_outbox_dropped_total",
-			Help: "Events that were deleted unread, because too many waited for a reader. Alert on any.",
-		}, []string{"reader"}),
-		copies: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_event_copies_dropped_total",
-			Help: "Best-effort events, such as those of successes, that Kafka did not take in time.",
-		}),
-		spans: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_trace_spans_dropped_total",
-			Help: "Spans of attempts that the collector of traces did not take in time.",
-		}),
+func newEvents(m maker) events {
+	return events{
+		dropped: m.counters("ps_outbox_dropped_total",
+			"Events that were deleted unread, because too many waited for a reader. Alert on any.", []string{"reader"},
+			string(entity.ReaderRules), string(entity.ReaderKafka)),
+		copies: m.counter("ps_event_copies_dropped_total",
+			"Best-effort events, such as those of successes, that Kafka did not take in time."),
+		spans: m.counter("ps_trace_spans_dropped_total",
+			"Spans of attempts that the collector of traces did not take in time."),
 	}
-	for _, reader := range []entity.EventReader{entity.ReaderRules, entity.ReaderKafka} {
-		m.dropped.WithLabelValues(string(reader)) // the first event is an increase, then
-	}
-	r.MustRegister(m.dropped, m.copies, m.spans)
-	return m
 }
 
 // OutboxDropped counts events that were deleted before a reader read them.

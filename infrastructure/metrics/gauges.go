@@ -4,108 +4,90 @@ import (
 	"context"
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // Watch adds the gauges that are read at scrape time. Call it once.
 func (m *MetricsCollector) Watch(s Sources) {
-	one := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, nil, nil) }
-	by := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc(name, help, labels, nil)
-	}
 	m.sources, m.counts = s, newCounts(s.Queue, s.Backlog, m.jobs.clock)
-	m.registry.MustRegister(newHostCollector(s), newBacklog(s, m.counts), &gauges{
-		Sources: s, counts: m.counts,
-		trouble: by("ps_degraded", "1 for each part that does not work as it should, see /readyz.", "part"),
-		depth: by("ps_queue_depth",
-			"Waiting executions, by what they wait for, and detached ones; at most 100000. Up to 20 s old.", "state"),
-		unplaced: by("ps_unplaced_runs", "Waiting executions that no node can take, by what is missing: NODE (one with the "+
-			"labels), COMMAND (one that runs commands) or HANDLER. Alert on any that lasts.", "waits_for"),
-		letters: one("ps_dead_letters",
-			"Dead letters that wait for a person, on the leader; at most 100000. Up to 20 s old."),
-		nodes:   by("ps_nodes", "Nodes in the registry, by status, as this node sees it.", "status"),
-		running: one("ps_running", "Runs on this node in general slots."),
-		slots:   one("ps_slots", "General slots of this node."),
-
-		commands:     one("ps_command_running", "Commands that run on this node."),
-		commandSlots: one("ps_command_slots", "Slots for commands of this node."),
-		ends: one("ps_held_ends",
-			"Ends of runs that the store has not taken for more than a minute. Alert on any."),
-		held:       one("ps_due_soon", "Jobs held in memory because they are due soon."),
-		locked:     one("ps_jobs_locked", "Due jobs that wait because somebody else has locked their rows."),
-		partitions: one("ps_partitions", "Partitions that this node scans."),
-		age:        by("ps_loop_age_seconds", "Time since the last good tick of a task.", "loop"),
-		leads:      one("ps_duties_leader", "1 on the node that does the tasks of the leader, else 0."),
-		offset: one("ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is "+
-			"certain. Alert beyond 1 and -1."),
-	})
+	build := maker{m.registry}
+	build.figures(s.showHost, hostFigures()...)
+	build.figures(func(gauge, count show) { s.showBacklog(m.counts, gauge, count) }, backlogFigures()...)
+	build.figures(func(gauge, _ show) { s.show(m.counts, gauge) }, nodeFigures()...)
 }
 
-type gauges struct {
-	Sources
-	counts *counts
-
-	depth, unplaced, letters, nodes, running, slots, commands, commandSlots, ends, held, locked, partitions, age, leads,
-	offset, trouble *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		g.depth, g.unplaced, g.letters, g.nodes, g.running, g.slots, g.commands, g.commandSlots, g.ends, g.held, g.locked,
-		g.partitions, g.age, g.leads, g.offset, g.trouble,
-	} {
-		ch <- d
+func nodeFigures() []figure {
+	return []figure{
+		{"ps_degraded", "1 for each part that does not work as it should, see /readyz.", []string{"part"}},
+		{
+			"ps_queue_depth",
+			"Waiting executions, by what they wait for, and detached ones; at most 100000. Up to 20 s old.",
+			[]string{"state"},
+		},
+		{
+			"ps_unplaced_runs", "Waiting executions that no node can take, by what is missing: NODE (one with " +
+				"the labels), COMMAND (one that runs commands) or HANDLER. Alert on any that lasts.", []string{"waits_for"},
+		},
+		{"ps_dead_letters", "Dead letters that wait for a person, on the leader; at most 100000. Up to 20 s old.", nil},
+		{"ps_nodes", "Nodes in the registry, by status, as this node sees it.", []string{"status"}},
+		{"ps_running", "Runs on this node in general slots.", nil},
+		{"ps_slots", "General slots of this node.", nil},
+		{"ps_command_running", "Commands that run on this node.", nil},
+		{"ps_command_slots", "Slots for commands of this node.", nil},
+		{
+			"ps_held_ends", "Ends of runs that the store has not taken for a minute, or for 5 s by an answer that is not " +
+				"known. Alert on any.", nil,
+		},
+		{"ps_due_soon", "Jobs held in memory because they are due soon.", nil},
+		{"ps_jobs_locked", "Due jobs that wait because somebody else has locked their rows.", nil},
+		{"ps_partitions", "Partitions that this node scans.", nil},
+		{"ps_loop_age_seconds", "Time since the last good tick of a task.", []string{"loop"}},
+		{"ps_duties_leader", "1 on the node that does the tasks of the leader, else 0.", nil},
+		{
+			"ps_clock_offset_seconds", "How far the clock of the store is ahead of this node's, as far as that is " +
+				"certain. Alert beyond 1 and -1.", nil,
+		},
 	}
 }
 
-// Collect implements prometheus.Collector.
-func (g *gauges) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	leads := 0.0
-	if g.Loops.Leads() {
-		leads = 1
-	}
+func (s Sources) show(c *counts, gauge show) {
+	leads := s.Loops.Leads()
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	found := g.counts.read(ctx, countAge, leads == 1)
+	found := c.read(ctx, countAge, leads)
 	for state, n := range found.depth {
-		gauge(g.depth, float64(n), state)
+		gauge("ps_queue_depth", float64(n), state)
 	}
 	for wait, n := range found.missing {
-		gauge(g.unplaced, float64(n), string(wait))
+		gauge("ps_unplaced_runs", float64(n), string(wait))
 	}
-	if leads == 1 && found.hasLetters {
-		gauge(g.letters, float64(found.letters))
+	if leads && found.hasLetters {
+		gauge("ps_dead_letters", float64(found.letters))
 	}
-	for status, n := range byStatus(g.Nodes()) {
-		gauge(g.nodes, float64(n), string(status))
+	for status, n := range byStatus(s.Nodes()) {
+		gauge("ps_nodes", float64(n), string(status))
 	}
 	for _, kind := range entity.SlotKinds() {
-		running, total := g.Runs.Load(kind)
-		d := [2]*prometheus.Desc{g.running, g.slots}
+		running, total := s.Runs.Load(kind)
+		prefix := "ps_"
 		if kind == entity.SlotCommand {
-			d = [2]*prometheus.Desc{g.commands, g.commandSlots}
+			prefix = "ps_command_"
 		}
-		gauge(d[0], float64(running))
-		gauge(d[1], float64(total))
+		gauge(prefix+"running", float64(running))
+		gauge(prefix+"slots", float64(total))
 	}
-	gauge(g.ends, float64(g.Runs.HeldEnds()))
-	gauge(g.held, float64(g.Plans.Held()))
-	gauge(g.locked, float64(g.Plans.Locked()))
-	gauge(g.partitions, float64(g.Partitions()))
-	gauge(g.leads, leads)
-	gauge(g.offset, g.Clock.Offset().Seconds())
-	parts := g.Degraded()
+	gauge("ps_held_ends", float64(s.Runs.HeldEnds()))
+	gauge("ps_due_soon", float64(s.Plans.Held()))
+	gauge("ps_jobs_locked", float64(s.Plans.Locked()))
+	gauge("ps_partitions", float64(s.Partitions()))
+	gauge("ps_duties_leader", flag(leads))
+	gauge("ps_clock_offset_seconds", s.Clock.Offset().Seconds())
+	parts := s.Degraded()
 	slices.Sort(parts)
 	for _, part := range slices.Compact(parts) {
-		gauge(g.trouble, 1, part)
+		gauge("ps_degraded", 1, part)
 	}
-	for name, age := range g.Loops.Ages() {
-		gauge(g.age, age.Seconds(), name)
+	for name, age := range s.Loops.Ages() {
+		gauge("ps_loop_age_seconds", age.Seconds(), name)
 	}
 }

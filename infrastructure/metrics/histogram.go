@@ -9,9 +9,48 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// histogram returns the options of one that is served with classic buckets, and with native ones to a scraper that asks
-// for them. A native bucket is at most a tenth wider than the one before.
-func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
+// maker makes instruments and registers them.
+type maker struct{ prometheus.Registerer }
+
+func (m maker) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	m.MustRegister(c)
+	return c
+}
+
+// counters are those of one name. Series with the known values of their one label are there from the start:
+// their first event is an increase, then.
+func (m maker) counters(name, help string, labels []string, known ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	for _, value := range known {
+		c.WithLabelValues(value)
+	}
+	m.MustRegister(c)
+	return c
+}
+
+func (m maker) histograms(o prometheus.HistogramOpts, label string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(o, []string{label})
+	m.MustRegister(h)
+	return h
+}
+
+func (m maker) histogram(o prometheus.HistogramOpts) prometheus.Histogram {
+	h := prometheus.NewHistogram(o)
+	m.MustRegister(h)
+	return h
+}
+
+// info shows values that do not change, in the labels of a gauge.
+func (m maker) info(name, help string, values prometheus.Labels) {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: values})
+	g.Set(1)
+	m.MustRegister(g)
+}
+
+// native returns the options of a histogram that is served with classic buckets, and with native ones to a
+// scraper that asks for them. A native bucket is at most a tenth wider than the one before.
+func native(name, help string, buckets []float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,
 		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160,

@@ -1,24 +1,9 @@
 package metrics
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-)
-
-// hostCollector shows the machine, and the connections of the node.
-type hostCollector struct {
-	Sources
-	descs map[string]*prometheus.Desc
-}
-
-// hostFigure is one figure that hostCollector shows.
-type hostFigure struct {
-	name, help string
-	labels     []string
-}
-
-func hostFigures() []hostFigure {
+// hostFigures are those of the machine, and of the connections of the node.
+func hostFigures() []figure {
 	pool, state := []string{"pool"}, []string{"pool", "state"}
-	return []hostFigure{
+	return []figure{
 		{
 			"ps_host_cpu_usage_ratio", "Processors in use, of the machine or of the control group that bounds the node; 0 to 1.",
 			nil,
@@ -44,30 +29,8 @@ func hostFigures() []hostFigure {
 	}
 }
 
-func newHostCollector(s Sources) *hostCollector {
-	h := &hostCollector{s, map[string]*prometheus.Desc{}}
-	for _, f := range hostFigures() {
-		h.descs[f.name] = prometheus.NewDesc(f.name, f.help, f.labels, nil)
-	}
-	return h
-}
-
-// Describe implements prometheus.Collector.
-func (h *hostCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range h.descs {
-		ch <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (h *hostCollector) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(name string, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(h.descs[name], prometheus.GaugeValue, v, labels...)
-	}
-	count := func(name string, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(h.descs[name], prometheus.CounterValue, v, labels...)
-	}
-	u := h.Host.Usage()
+func (s Sources) showHost(gauge, count show) {
+	u := s.Host.Usage()
 	gauge("ps_host_cpu_usage_ratio", u.CPU)
 	gauge("ps_host_cpu_cores", u.Cores)
 	gauge("ps_host_memory_used_bytes", float64(u.Memory))
@@ -77,22 +40,18 @@ func (h *hostCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge("ps_host_load1", u.Load1)
 	gauge("ps_host_load5", u.Load5)
 	gauge("ps_host_load15", u.Load15)
-	for name, p := range h.Pools() {
+	for name, p := range s.Pools() {
 		gauge("ps_store_connections", float64(p.InUse), name, "used")
 		gauge("ps_store_connections", float64(p.Idle), name, "idle")
 		gauge("ps_store_connections_max", float64(p.MaxOpenConnections), name)
 		count("ps_store_connection_waits_total", float64(p.WaitCount), name)
 		count("ps_store_connection_wait_seconds_total", p.WaitDuration.Seconds(), name)
 	}
-	if h.Redis == nil {
+	if s.Redis == nil {
 		return
 	}
-	r := h.Redis()
-	up := 0.0
-	if r.Up {
-		up = 1
-	}
-	gauge("ps_redis_up", up)
+	r := s.Redis()
+	gauge("ps_redis_up", flag(r.Up))
 	gauge("ps_redis_connections", float64(r.Open-min(r.Idle, r.Open)), "used")
 	gauge("ps_redis_connections", float64(r.Idle), "idle")
 	count("ps_redis_connection_requests_total", float64(r.Hits), "hit")

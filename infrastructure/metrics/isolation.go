@@ -8,13 +8,12 @@ type Isolation struct {
 	User, Ending, Memory, Processes string
 }
 
+// Unbounded is the value of Isolation.Processes where nothing bounds their number.
+const Unbounded = "none"
+
 // Commands shows that the node runs commands, and how it isolates them. Call it at most once.
 func (m *MetricsCollector) Commands(i Isolation) {
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name:        "ps_command_isolation_info",
-		Help:        "1 where commands are run: their user, what ends a run, what bounds its memory and its processes.",
-		ConstLabels: prometheus.Labels{"user": i.User, "ending": i.Ending, "memory": i.Memory, "processes": i.Processes},
-	})
-	info.Set(1)
-	m.registry.MustRegister(info)
+	maker{m.registry}.info("ps_command_isolation_info",
+		"1 where commands are run: their user, what ends a run, what bounds its memory and its processes.",
+		prometheus.Labels{"user": i.User, "ending": i.Ending, "memory": i.Memory, "processes": i.Processes})
 }

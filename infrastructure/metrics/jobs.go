@@ -90,7 +90,7 @@ func (j *jobs) started(s entity.AttemptStart) {
 
 func (j *jobs) end(e entity.AttemptEnd) {
 	now := j.clock.Monotonic()
-	failed := e.Status == entity.StatusFailed || e.Status == entity.StatusTimeout || e.Status == entity.StatusDead
+	failed := e.Status.Failed()
 	status := e.Status
 	if e.Retried {
 		status = entity.StatusWaiting

@@ -15,45 +15,31 @@ type members struct {
 	deaths   *prometheus.HistogramVec
 }
 
-func newMembers(r prometheus.Registerer) members {
-	m := members{
-		beats: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+func newMembers(m maker) members {
+	v := members{
+		beats: m.histograms(prometheus.HistogramOpts{
 			Name:    "ps_beat_duration_seconds",
 			Help:    "Time of a beat of this node and its look at the registry.",
 			Buckets: []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5},
-		}, []string{"result"}),
-		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_promises_asked_total",
-			Help: "Questions to other nodes until when they do not declare this one DOWN, by what came of them: promise, " +
-				"declared, silent.",
-		}, []string{"result"}),
-		promised: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ps_promises_given_total",
-			Help: "Promises given to other nodes.",
-		}),
-		stopped: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ps_fences_total",
-			Help: "Times that this node stopped its work because its lease ended, by cause: cut, lease, silent, declared, " +
-				"frozen, taken over.",
-		}, []string{"cause"}),
-		deaths: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		}, "result"),
+		asked: m.counters("ps_promises_asked_total",
+			"Questions to other nodes until when they do not declare this one DOWN, by what came of them: promise, "+
+				"declared, silent.", []string{"result"}, "promise", "declared", "silent"),
+		promised: m.counter("ps_promises_given_total", "Promises given to other nodes."),
+		stopped: m.counters("ps_fences_total",
+			"Times that this node stopped its work because its lease ended, by cause: cut, lease, silent, declared, "+
+				"frozen, taken over.", []string{"cause"},
+			"cut", "lease", "silent", "declared", "frozen", "taken over", "standby"),
+		deaths: m.histograms(prometheus.HistogramOpts{
 			Name:    "ps_node_death_seconds",
 			Help:    "Age of the last beat of nodes that this one declared DOWN, by cause: LEASE, PROOF, YIELD.",
 			Buckets: []float64{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 7.5, 10, 15, 30, 60},
-		}, []string{"cause"}),
-	}
-	// Series that are there from the start show their first event as an increase.
-	for _, result := range []string{"promise", "declared", "silent"} {
-		m.asked.WithLabelValues(result)
-	}
-	for _, cause := range []string{"cut", "lease", "silent", "declared", "frozen", "taken over"} {
-		m.stopped.WithLabelValues(cause)
+		}, "cause"),
 	}
 	for _, cause := range []string{"LEASE", "PROOF", "YIELD"} {
-		m.deaths.WithLabelValues(cause)
+		v.deaths.WithLabelValues(cause) // the first one is an increase, then
 	}
-	r.MustRegister(m.beats, m.asked, m.promised, m.stopped, m.deaths)
-	return m
+	return v
 }
 
 // Beat implements membership.Metrics.

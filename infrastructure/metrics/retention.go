@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Retention returns how far the deletion of old rows is behind, by kind of rows.
@@ -13,22 +11,13 @@ type Retention interface {
 
 // WatchRetention adds the gauge of old rows that are not deleted yet.
 func (m *MetricsCollector) WatchRetention(r Retention) {
-	m.registry.MustRegister(&retention{r, prometheus.NewDesc("ps_retention_lag_seconds",
+	maker{m.registry}.figures(func(gauge, _ show) {
+		for rows, by := range r.Lag() {
+			gauge("ps_retention_lag_seconds", by.Seconds(), rows)
+		}
+	}, figure{
+		"ps_retention_lag_seconds",
 		"How much older than asked the oldest rows are, by kind, on the node that deletes them; 0 while it keeps up.",
-		[]string{"rows"}, nil)})
-}
-
-type retention struct {
-	of  Retention
-	lag *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (r *retention) Describe(ch chan<- *prometheus.Desc) { ch <- r.lag }
-
-// Collect implements prometheus.Collector.
-func (r *retention) Collect(ch chan<- prometheus.Metric) {
-	for rows, by := range r.of.Lag() {
-		ch <- prometheus.MustNewConstMetric(r.lag, prometheus.GaugeValue, by.Seconds(), rows)
-	}
+		[]string{"rows"},
+	})
 }

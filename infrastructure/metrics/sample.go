@@ -133,7 +133,7 @@ func (s *Sampler) machine(add func(name string, value float64)) {
 	}
 }
 
-// cluster adds the series of the cluster. What could not be counted is left out.
+// cluster adds the series of the cluster. A figure that could not be counted is left out.
 func cluster(add func(name string, value float64), found counted, nodes []entity.Node) {
 	for state, name := range map[string]string{
 		"ready": "cluster.ready", "parked": "cluster.scheduled", "queued": "cluster.queued", "grouped": "cluster.grouped",

@@ -8,7 +8,7 @@ import (
 )
 
 // Check checks what is known of an http or https URL before its name is resolved: an address,
-// localhost, and the port. The error is a *Refusal. What passes is checked again when it is
+// localhost, and the port. The error is a *Refusal. A target that passes is checked again when it is
 // dialled.
 func (g *Guard) Check(u *url.URL) error {
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")

@@ -58,10 +58,12 @@ func (c *Client) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) 
 	if err != nil {
 		return a, err
 	}
-	answer, err := c.send(ctx, n, Prefix+string(q.Matter), body)
+	now := c.now()
+	answer, err := c.send(ctx, n, Prefix+string(q.Matter), body, &now)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, entity.ErrNobodyListens) {
-		// The other side may have closed a kept connection: a new one shows whether it answers.
-		answer, err = c.send(ctx, n, Prefix+string(q.Matter), body)
+		// The other side may have closed a kept connection: a new one shows whether it answers. Or it
+		// goes by another time, which it has told.
+		answer, err = c.send(ctx, n, Prefix+string(q.Matter), body, &now)
 	}
 	if err != nil {
 		return a, fmt.Errorf("ask the node %s: %w", n.ID, err)
@@ -72,9 +74,10 @@ func (c *Client) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) 
 	return a, nil
 }
 
-// send asks once, with a new nonce.
-func (c *Client) send(ctx context.Context, n entity.Node, path string, body []byte) ([]byte, error) {
-	mark := stamp{at: c.now(), nonce: rand.Text()}
+// send asks once, with a new nonce, and signs at the time now. Where the other node goes by another
+// time, the error is errTime, and now is that time from then on.
+func (c *Client) send(ctx context.Context, n entity.Node, path string, body []byte, now *time.Time) ([]byte, error) {
+	mark := stamp{at: *now, nonce: rand.Text()}
 	mark.code = code(c.key, "question", path, mark.String(), string(body))
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
 		c.scheme+"://"+net.JoinHostPort(n.IP, strconv.Itoa(n.Port))+path, bytes.NewReader(body))
@@ -96,10 +99,22 @@ func (c *Client) send(ctx context.Context, n entity.Node, path string, body []by
 	switch {
 	case err != nil:
 		return nil, err
+	case response.StatusCode == http.StatusUnauthorized && c.learns(response.Header.Get(signature), mark, now):
+		return nil, errTime
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("it answers %s", response.Status)
 	case !same(response.Header.Get(signature), code(c.key, "answer", mark.nonce, mark.code, string(answer))):
 		return nil, errSignature
 	}
 	return answer, nil
+}
+
+// learns reports that an answer tells the other node's time, and sets now to it.
+func (c *Client) learns(header string, question stamp, now *time.Time) bool {
+	told, ok := parseStamp(header)
+	if !ok || !same(told.code, otherTime(c.key, question, told.at).code) {
+		return false
+	}
+	*now = told.at
+	return true
 }

@@ -90,10 +90,8 @@ func TestAQuestionIsAnsweredToWhoHasTheKey(t *testing.T) {
 	require.Equal(t, entity.PeerAnswer{NodeID: "b", Epoch: 3, Boot: "boot", PromiseMs: 2500, Store: true}, a)
 	require.Equal(t, []entity.PeerQuestion{question}, o.asked)
 	for name, stranger := range map[string]*peering.Client{
-		"another key":   peering.NewClient([]byte("another"), time.Now, false),
-		"no key":        peering.NewClient(nil, time.Now, false),
-		"an old clock":  peering.NewClient(key, func() time.Time { return time.Now().Add(-31 * time.Second) }, false),
-		"a future time": peering.NewClient(key, func() time.Time { return time.Now().Add(31 * time.Second) }, false),
+		"another key": peering.NewClient([]byte("another"), time.Now, false),
+		"no key":      peering.NewClient(nil, time.Now, false),
 	} {
 		_, err := stranger.Ask(t.Context(), n, question)
 		require.Error(t, err, name)
@@ -104,7 +102,70 @@ func TestAQuestionIsAnsweredToWhoHasTheKey(t *testing.T) {
 	require.Equal(t, 1, o.count())
 }
 
-// Who reads along can neither repeat, nor change, nor answer in place of another.
+// A step of the store's clock reaches the nodes at different moments, and one that the store does not
+// answer goes by the former time until it does. They understand each other all the same; a recorded
+// question does not count again.
+func TestNodesThatGoByDifferentTimesUnderstandEachOther(t *testing.T) {
+	for name, off := range map[string]time.Duration{"ahead": time.Hour, "behind": -31 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			o := &other{}
+			var headers []string
+			w := &wire{next: peering.NewServer(key, time.Now, o)}
+			w.change = func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+				headers = append(headers, r.Header.Get("X-Scheduler-Signature"))
+				next.ServeHTTP(rw, r)
+			}
+			n := serve(t, w)
+			c := peering.NewClient(key, func() time.Time { return time.Now().Add(off) }, false)
+			defer c.Close()
+			_, err := c.Ask(t.Context(), n, question)
+			require.NoError(t, err)
+			require.Equal(t, 1, o.count())
+			require.Len(t, headers, 2)
+			for _, header := range headers {
+				r := w.seen.Clone(t.Context())
+				r.Header.Set("X-Scheduler-Signature", header)
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(w.body)), int64(len(w.body))
+				rec := httptest.NewRecorder()
+				w.next.ServeHTTP(rec, r)
+				require.Equal(t, 401, rec.Code)
+			}
+			require.Equal(t, 1, o.count())
+		})
+	}
+}
+
+// Nobody but a node with the key changes the time at which another one signs.
+func TestAStrangerTellsNoTime(t *testing.T) {
+	o := &other{}
+	old := httptest.NewRecorder()
+	var headers []string
+	w := &wire{next: peering.NewServer(key, func() time.Time { return time.Now().Add(time.Hour) }, o)}
+	n := serve(t, w)
+	c := peering.NewClient(key, time.Now, false)
+	defer c.Close()
+	w.change = func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+		if headers = append(headers, r.Header.Get("X-Scheduler-Signature")); len(headers) == 1 {
+			next.ServeHTTP(old, r) // recorded, and given as the answer to the next question, too
+		}
+		rw.Header().Set("X-Scheduler-Signature", old.Header().Get("X-Scheduler-Signature"))
+		rw.WriteHeader(http.StatusUnauthorized)
+	}
+	_, err := c.Ask(t.Context(), n, question)
+	require.Error(t, err)
+	require.Len(t, headers, 2, "the first answer was true")
+	_, err = c.Ask(t.Context(), n, question)
+	require.ErrorContains(t, err, "401")
+	for _, header := range headers[2:] {
+		ms := strings.TrimPrefix(strings.Split(header, ",")[0], "t=")
+		at, err := strconv.ParseInt(ms, 10, 64)
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), time.UnixMilli(at), time.Minute)
+	}
+	require.Zero(t, o.count())
+}
+
+// An eavesdropper can neither repeat, nor change, nor answer in place of another.
 func TestWhoListensInCannotUseWhatItHears(t *testing.T) {
 	o := &other{}
 	w := &wire{next: peering.NewServer(key, time.Now, o)}

@@ -3,6 +3,7 @@ package peering
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -56,8 +57,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the question is too long, or does not come", http.StatusBadRequest)
 		return
 	}
-	mark, ok := s.trusted(r.Header.Get(signature), r.URL.Path, string(body))
-	if !ok {
+	mark, err := s.trusted(r.Header.Get(signature), r.URL.Path, string(body))
+	if errors.Is(err, errTime) {
+		w.Header().Set(signature, otherTime(s.key, mark, s.now()).String())
+	}
+	if err != nil {
 		http.Error(w, errSignature.Error(), http.StatusUnauthorized)
 		return
 	}
@@ -84,17 +88,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// trusted reports whether a question is signed, recent and new.
-func (s *Server) trusted(header, path, body string) (stamp, bool) {
+// trusted returns the mark of a question that is signed, recent and new. The error is errTime where
+// the key signed the question at another time, and errSignature otherwise.
+func (s *Server) trusted(header, path, body string) (stamp, error) {
 	mark, ok := parseStamp(header)
 	if !ok || len(s.key) == 0 {
-		return mark, false
+		return mark, errSignature
 	}
 	at := mark
 	at.code = ""
 	if !same(mark.code, code(s.key, "question", path, at.String(), body)) {
-		return mark, false
+		return mark, errSignature
 	}
 	now := s.now()
-	return mark, now.Sub(mark.at).Abs() <= fresh && s.nonces.first(mark.nonce, now)
+	if now.Sub(mark.at).Abs() > fresh {
+		return mark, errTime
+	}
+	if !s.nonces.first(mark.nonce, now) {
+		return mark, errSignature
+	}
+	return mark, nil
 }

@@ -24,8 +24,12 @@ const (
 	maxNonces = 20_000
 )
 
-// errSignature is all that a stranger learns.
-var errSignature = errors.New("the message is not signed with the key of this cluster")
+var (
+	// errSignature is all that a stranger learns.
+	errSignature = errors.New("the message is not signed with the key of this cluster")
+	// errTime is for a question whose time differs from the answerer's by more than fresh.
+	errTime = errors.New("the two nodes go by different times")
+)
 
 // stamp is the content of the header.
 type stamp struct {
@@ -55,6 +59,15 @@ func parseStamp(text string) (s stamp, ok bool) {
 		}
 	}
 	return s, len(s.nonce) == nonceLength && len(s.code) == 2*sha256.Size
+}
+
+// otherTime is the answer to a question that was signed at another time: the answerer's time, bound
+// to that question. After a step of the store's clock, a node that the store does not answer still
+// goes by the time before it (docs/cluster.md).
+func otherTime(key []byte, question stamp, now time.Time) stamp {
+	s := stamp{at: now, nonce: question.nonce}
+	s.code = code(key, "time", question.code, s.String())
+	return s
 }
 
 // nonceLength is the length of rand.Text.

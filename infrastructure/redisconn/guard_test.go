@@ -193,6 +193,18 @@ func TestACallersOwnDeadlineSaysNothingOfRedis(t *testing.T) {
 	require.NoError(t, client.Get(t.Context(), "x").Err())
 }
 
+// A server that takes no connection lets each call run into the bound of the guard.
+func TestARedisThatTakesNoConnectionRests(t *testing.T) {
+	cfg := config.Redis{Addrs: []string{"127.0.0.1:1"}}
+	client := redis.NewClient(&redis.Options{Addr: cfg.Addrs[0]})
+	t.Cleanup(func() { _ = client.Close() })
+	guard := redisconn.Watch(client, cfg, clocktest.NewManual(time.Now()), slog.New(slog.DiscardHandler))
+	guard.Note(fmt.Errorf("dial tcp: %w", context.DeadlineExceeded))
+	why, _ := guard.Away()
+	require.NotEmpty(t, why)
+	require.ErrorIs(t, client.Get(t.Context(), "x").Err(), redisconn.ErrResting)
+}
+
 // A caller with a bound of its own that Redis had the whole of.
 func TestASilentRedisIsFoundByShortCallsToo(t *testing.T) {
 	quiet := make(chan struct{})

@@ -39,7 +39,7 @@ var (
 //
 // The client sends a call once: a call without an answer fails and is not repeated. Only the
 // client of a cluster repeats calls while it looks for the node. Open switches off the
-// library's own log, which is global. What matters comes back as an error.
+// library's own log, which is global. A failure that matters comes back as an error.
 func Open(cfg config.Redis) (redis.UniversalClient, error) {
 	switch {
 	case len(cfg.Addrs) == 0:

@@ -22,7 +22,7 @@ func commandOf(t *testing.T, line string) string {
 	return string(data)
 }
 
-// Whoever may start a job, and not write it, must not choose what it executes.
+// A user who may start a job, and not write it, must not choose what it executes.
 func TestNoValueStandsWhereItWouldBeCode(t *testing.T) {
 	for _, line := range []string{
 		"§ x", "/opt/§ x",
@@ -91,7 +91,7 @@ func TestAValueDoesNotChooseTheProgramsOfAScript(t *testing.T) {
 	require.Equal(t, entity.ReasonInvalid, o.Reason)
 }
 
-// What the server makes itself is no code: times and numbers.
+// The server's own values are no code: times and numbers.
 func TestWhatTheServerMakesMayStandInCode(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{

@@ -167,13 +167,14 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	readers.Wait()
 	result, given := report.end()
 	var big *tooLarge
-	if signalled && err == nil && errors.As(context.Cause(ctx), &big) {
-		return entity.Failed(entity.ReasonError, big.Error())
-	}
 	o := outcome(exit, signalled, err, d, out, errs)
-	if given {
+	switch {
+	case signalled && err == nil && errors.As(context.Cause(ctx), &big):
+		o = entity.Failed(entity.ReasonError, big.Error())
+	case given:
 		o.Result, o.ExitCode = result, nil // the run says itself what it returned
 	}
+	o.Usage = entity.UsageOf(exit.CPU, exit.Memory)
 	return o
 }
 

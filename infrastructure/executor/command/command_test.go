@@ -80,7 +80,17 @@ func TestACommandEndsAsItsExitCodeSays(t *testing.T) {
 	}
 }
 
-// Whoever set a limit learns that it was the limit, and what was used.
+// The line that names the error is the message of the run, not what a library says behind it.
+func TestAFailedCommandSaysTheLineThatNamesTheError(t *testing.T) {
+	b := newBench(t)
+	b.starter.exit = &command.Exit{Code: 2}
+	got := b.run(t.Context(), `{"script":"printf 'Traceback (most recent call last):\\n  File \"a.py\", line 3\\n'`+
+		`'sqlalchemy.exc.OperationalError: no server\\n(Background on this error at: https://sqlalche.me/e/20)\\n' >&2",`+
+		`"interpreter":"sh"}`)
+	require.Equal(t, "ended with exit code 2: sqlalchemy.exc.OperationalError: no server", got.Message)
+}
+
+// The author of a limit learns that it was the limit, and what was used.
 func TestAnEndByALimitNamesTheLimit(t *testing.T) {
 	const data = `{"script":"echo %s >&2","interpreter":"sh","cpuSec":10,"memoryMb":64,"fileMb":5}`
 	for name, c := range map[string]struct {
@@ -141,6 +151,25 @@ func TestAnEndByALimitNamesTheLimit(t *testing.T) {
 	b.starter.exit = &command.Exit{Code: 1}
 	got := b.run(t.Context(), `{"script":"echo MemoryError >&2","interpreter":"sh"}`)
 	require.Equal(t, "ended with exit code 1: MemoryError", got.Message, "there is no limit to name")
+}
+
+// The end of a command tells its usage, whatever the end is; of a command that was lost nothing is known.
+func TestAnEndTellsWhatTheCommandTook(t *testing.T) {
+	took := command.Exit{CPU: 1200 * time.Millisecond, Memory: 35<<20 + 700}
+	for name, script := range map[string]string{
+		"success": "exit 0", "failure": "exit 3", "a result": `echo 'result {}' >> "$SCHEDULER_REPORT"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.starter.exit = &took
+			got := b.run(t.Context(), fmt.Sprintf(`{"script":%q,"interpreter":"sh"}`, script))
+			require.Equal(t, entity.Usage{CPUMs: 1200, PeakKb: 35 << 10}, got.Usage)
+		})
+	}
+	b := newBench(t)
+	b.starter.lose = true
+	require.Zero(t, b.run(t.Context(), `{"command":["true"]}`).Usage)
+	require.Zero(t, entity.UsageOf(-time.Second, -1), "a store takes every usage")
 }
 
 // A process finds a plain environment and who it is, and nothing of the
@@ -212,7 +241,7 @@ func TestLongLinesAreCutAndTheTailIsKept(t *testing.T) {
 	require.True(t, strings.HasSuffix(got.Result, "after"))
 }
 
-// What has no lines is no text: the log says so, and the end is known.
+// Output without lines is no text: the log says so, and the end is known.
 func TestALineWithoutEndEndsTheLog(t *testing.T) {
 	b := newBench(t)
 	got := b.run(t.Context(), `{"script":"head -c 20000000 /dev/zero | tr '\\0' x; echo; echo after","interpreter":"sh"}`)
@@ -227,7 +256,7 @@ func TestALineWithoutEndEndsTheLog(t *testing.T) {
 	}, lines[1])
 }
 
-// What no log keeps is not cut into lines; the end is known all the same.
+// Output that no log keeps is not cut into lines; the end is known all the same.
 func TestBehindTheLimitOfTheLogOnlyTheEndIsKept(t *testing.T) {
 	b := newBench(t)
 	got := b.run(t.Context(),

@@ -11,7 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// outcome returns the outcome of an end. What a process says after a signal to stop does not
+// outcome returns the outcome of an end. The status of a process after a signal to stop does not
 // count: the cause of the stop decides.
 func outcome(exit Exit, signalled bool, err error, d definition, out, errs *stream) entity.Outcome {
 	tail, _ := out.end()

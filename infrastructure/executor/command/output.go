@@ -15,6 +15,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/cause"
 )
 
 const (
@@ -44,7 +45,8 @@ type stream struct {
 
 	mu   sync.Mutex
 	tail []byte
-	last string
+	// named finds the line that names an error.
+	named cause.Finder
 	// drained means that lines are not told apart any more.
 	drained bool
 }
@@ -175,11 +177,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 func (s *stream) take(line []byte) {
 	text := string(line)
 	s.rep.Log(s.kind, text)
-	if len(bytes.TrimSpace(line)) > 0 {
-		s.mu.Lock()
-		s.last = text
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	s.named.Add(text)
+	s.mu.Unlock()
 	s.keep(line)
 	s.keep([]byte{'\n'})
 }
@@ -195,13 +195,14 @@ func (s *stream) keep(text []byte) {
 	s.tail = append(s.tail, text...)
 }
 
-// end returns the tail of the output, and its last line that is not empty.
-func (s *stream) end() (tail, last string) {
+// end returns the tail of the output, and the line that names the error, else the last one that is not
+// empty. Of output that was not told apart by lines only the tail is known.
+func (s *stream) end() (tail, said string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := bytes.TrimSpace(s.tail)
 	if s.drained && len(kept) > 0 {
-		return string(kept), string(bytes.TrimSpace(kept[bytes.LastIndexByte(kept, '\n')+1:]))
+		return string(kept), cause.Line(string(kept))
 	}
-	return string(kept), s.last
+	return string(kept), s.named.Line()
 }

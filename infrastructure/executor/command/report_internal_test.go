@@ -84,7 +84,7 @@ func TestWithoutAResultNoneIsGiven(t *testing.T) {
 	p.said(100, "")
 }
 
-// What means nothing changes nothing, and is named once.
+// A report without meaning changes nothing, and is named once.
 func TestAWrongLineIsNamedOnce(t *testing.T) {
 	for _, wrong := range []string{
 		"progress", "progress 101", "progress -1", "progress 4.5", "progress x", "PROGRESS 5", "hello", " progress 5",

@@ -29,7 +29,7 @@ func TestACommandReportsInItsFile(t *testing.T) {
 	require.Len(t, b.rep.Lines(), 1, "a report is no output")
 }
 
-// What a failed or stopped run reported counts too: the next attempt goes on
+// The reports of a failed or stopped run count, too: the next attempt goes on
 // from its checkpoint.
 func TestAFailedCommandKeepsItsReports(t *testing.T) {
 	b := newBench(t)

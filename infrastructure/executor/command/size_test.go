@@ -98,7 +98,7 @@ func TestARunWhoseFolderGrowsTooLargeIsEnded(t *testing.T) {
 	require.NoDirExists(t, folder)
 }
 
-// What takes less than its bound goes on, and a file with holes counts what it takes.
+// A run that takes less than its bound goes on, and a file with holes counts what it takes.
 func TestAFolderWithinItsBoundIsNoReasonToEnd(t *testing.T) {
 	b, now := sized(t)
 	ended := make(chan entity.Outcome, 1)

@@ -72,7 +72,7 @@ func TestASynchronousCallGetsNoToken(t *testing.T) {
 		&executortest.Recorder{}))
 }
 
-// What the target answers decides whether it took the run.
+// The answer of the target decides whether it took the run.
 func TestATargetThatRefusesDidNotTakeTheRun(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	require.Equal(t, entity.ReasonHTTPStatus, async(t.Context(), t, desk(token), s.URL, 10).Reason)

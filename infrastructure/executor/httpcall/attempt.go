@@ -54,8 +54,8 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 		return a.failed(ctx, err)
 	}
 	if !a.call.expected.has(a.status) {
-		o := a.judged(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s", statusText(a.status),
-			a.call.expected.text))
+		o := a.failedByAnswer(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s",
+			statusText(a.status), a.call.expected.text))
 		o.RetryAfter = outbound.RetryAfter(response)
 		return o
 	}
@@ -63,7 +63,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 		return a.failed(ctx, err)
 	}
 	if !a.answer.matched {
-		return a.judged(entity.ReasonBodyMismatch, "the answer does not contain the expected text"+a.answer.scope())
+		return a.failedByAnswer(entity.ReasonBodyMismatch, "the answer does not contain the expected text"+a.answer.scope())
 	}
 	if a.call.async {
 		return entity.Accepted()
@@ -71,8 +71,8 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	return entity.Succeeded(a.answer.text())
 }
 
-// judged is a failure because of the answer.
-func (a *attempt) judged(reason entity.Reason, message string) entity.Outcome {
+// failedByAnswer is a failure because of the answer.
+func (a *attempt) failedByAnswer(reason entity.Reason, message string) entity.Outcome {
 	a.trouble = message
 	o := entity.Failed(reason, message)
 	o.Result = a.answer.text()

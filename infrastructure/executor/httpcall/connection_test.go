@@ -80,7 +80,7 @@ func TestARequestWithoutABodyHasNone(t *testing.T) {
 }
 
 // resetting is an HTTP/2 target that resets every request after the first
-// with a code after which some clients send it again; it counts requests. Those
+// with a code after which some clients send it again; it counts requests. Calls
 // by HTTP/1.1 it answers, and counts apart.
 func resetting(t *testing.T, code http2.ErrCode) (s *httptest.Server, requests, plain *atomic.Int64) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
-// DefaultTimeout bounds an attempt of a job without a time limit.
+// DefaultTimeout bounds an attempt of a job without a time limit where the settings do not.
 const DefaultTimeout = 60 * time.Second
 
 // Settings are what a node allows its calls.
@@ -31,6 +31,8 @@ type Settings struct {
 	Roots *x509.CertPool
 	// Hosts bounds the calls of each host.
 	Hosts hosts.Settings
+	// Timeout bounds an attempt of a job without a time limit; 0 is DefaultTimeout.
+	Timeout time.Duration
 	// Reports means that the targets of asynchronous calls can report to the server, below
 	// BaseURL where that is known.
 	Reports bool
@@ -50,6 +52,9 @@ type Executor struct {
 func New(c clock.Clock, s Settings) *Executor {
 	if s.Guard == nil {
 		s.Guard = outbound.New(outbound.Policy{})
+	}
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
 	}
 	h := hosts.New(c, s.Hosts)
 	return &Executor{clock: c, settings: s, hosts: h, shared: &caller{
@@ -83,14 +88,14 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []apper
 // Run calls the service once and returns when the call has ended. An asynchronous call that its
 // target accepted then goes on without this node.
 //
-// The time limit of the job, or DefaultTimeout, spans the whole attempt: to resolve, connect,
+// The time limit of the job, or that of the settings, spans the whole attempt: to resolve, connect,
 // follow redirects and read the answer. Two waits come before it: for the store to take a
 // token, and for a permit of the host. When the wait for a permit is long, the attempt does not
 // begin here, see entity.NotBegun.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	limit := run.Job.Timeout()
 	if limit <= 0 {
-		limit = DefaultTimeout
+		limit = x.settings.Timeout
 	}
 	if run.Deadline.IsZero() {
 		run.Deadline = x.clock.Now().Add(limit)
@@ -102,7 +107,7 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	through, done := x.through(c)
 	defer done()
 	entered, where := x.clock.Monotonic(), origin(c.url)
-	reserved, err := x.hosts.Reserve(ctx, hosts.Target{Origin: where, Identity: through.credentials}, rep)
+	reserved, err := x.hosts.Reserve(ctx, hosts.Target{Origin: where, Identity: through.credentials}, run, rep)
 	switch {
 	case errors.Is(err, hosts.ErrBusy):
 		return x.hosts.Busy(where)

@@ -62,7 +62,7 @@ func TestLongValuesAreLeftOutOfTheHeaders(t *testing.T) {
 	require.Equal(t, "00-1-2-00", got.Get("traceparent"), "that of the definition wins")
 }
 
-// What the run was given is meant for the target that the job names.
+// The values of a run are meant for the target that the job names.
 func TestWhatTheRunWasGivenDoesNotFollowToAnotherOrigin(t *testing.T) {
 	var got http.Header
 	other := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })

@@ -202,8 +202,9 @@ func stalls(t *testing.T, seen chan<- struct{}) map[string]string {
 func TestRunEndsAtItsTimeLimit(t *testing.T) {
 	cases := []struct {
 		timeoutSec int
+		setting    time.Duration
 		limit      time.Duration
-	}{{0, 60 * time.Second}, {7, 7 * time.Second}}
+	}{{0, 0, 60 * time.Second}, {0, 9 * time.Second, 9 * time.Second}, {7, 9 * time.Second, 7 * time.Second}}
 	seen := make(chan struct{}, 1)
 	for name, url := range stalls(t, seen) {
 		for _, c := range cases {
@@ -212,7 +213,9 @@ func TestRunEndsAtItsTimeLimit(t *testing.T) {
 				run := newRun(t, data{"url": url})
 				run.Job.TimeoutSec = c.timeoutSec
 				ended := make(chan entity.Outcome, 1)
-				go func() { ended <- httpcall.New(now, open()).Run(context.Background(), run, &executortest.Recorder{}) }()
+				settings := open()
+				settings.Timeout = c.setting
+				go func() { ended <- httpcall.New(now, settings).Run(context.Background(), run, &executortest.Recorder{}) }()
 				<-seen
 				waiting := now.Timers()
 				now.Advance(c.limit - time.Millisecond)
@@ -271,7 +274,8 @@ func TestEachAttemptIsSentOnce(t *testing.T) {
 			"method": "POST", "body": "x",
 			"headers": data{"Idempotency-Key": "k", "X-Idempotency-Key": "k"},
 		},
-		"DELETE": {"method": "DELETE", "headers": data{"Idempotency-Key": "k"}},
+		"DELETE":                              {"method": "DELETE", "headers": data{"Idempotency-Key": "k"}},
+		"POST without body that may be twice": {"method": "POST", "headers": data{"X-Idempotency-Key": "k"}},
 	}
 	for name, d := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func newGroupNode(t *testing.T, epoch int64) *node {
 		require.NoError(t, l.Close())
 		require.Empty(t, groupsOf(id, epoch), "no group is left")
 	})
-	ending, memory, processes := l.Holds()
+	ending, memory, processes := l.Holds(command.Account{})
 	t.Logf("ended by %s, memory by %s, processes by %s", ending, memory, processes)
 	return n
 }

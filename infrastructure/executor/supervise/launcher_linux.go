@@ -38,6 +38,9 @@ type Config struct {
 	Alone bool
 	// Groups means that control groups are used where this process may make them.
 	Groups bool
+	// UserProcesses is how many processes and threads the user of commands may have at least, where no control group
+	// bounds those of a run. The default is 4,096.
+	UserProcesses int64
 }
 
 // Launcher starts commands through a helper, and replaces a helper that dies or freezes. It
@@ -48,6 +51,7 @@ type Launcher struct {
 	cfg    Config
 	// groups is nil where this process may not make groups.
 	groups *cgroup.Groups
+	bounds processBounds
 
 	mu     sync.Mutex
 	closed bool
@@ -61,10 +65,13 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	if cfg.Lease <= 0 {
 		cfg.Lease = 10 * time.Second
 	}
+	if cfg.UserProcesses <= 0 {
+		cfg.UserProcesses = leastProcesses
+	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the reaper of what lost helpers leave behind: %w", err)
 	}
-	l := &Launcher{clock: c, logger: logger, cfg: cfg}
+	l := &Launcher{clock: c, logger: logger, cfg: cfg, bounds: processBounds{least: cfg.UserProcesses}}
 	if cfg.Groups {
 		var err error
 		if l.groups, err = cgroup.Open(cfg.NodeID, cfg.Epoch); err != nil {
@@ -74,10 +81,22 @@ func New(c clock.Clock, logger *slog.Logger, cfg Config) (*Launcher, error) {
 	return l, nil
 }
 
-// Holds names what ends the processes of a run, and what bounds their memory and their number.
-// Each is "cgroup", for a run as a whole, or "process tree" and "rlimit".
-func (l *Launcher) Holds() (ending, memory, processes string) {
+// bound is how many processes the user of an account gets by default; 0 where a control group bounds each run.
+func (l *Launcher) bound(a command.Account) int64 {
+	if l.groups != nil && l.groups.ProcessesBound {
+		return 0
+	}
+	return l.bounds.of(a)
+}
+
+// Holds names what ends the processes of a run of an account, and what bounds their memory and their number. Each is
+// "cgroup", for a run as a whole, or "process tree" and "rlimit". Nothing but a control group bounds the number of
+// processes of root: without one it is "none".
+func (l *Launcher) Holds(a command.Account) (ending, memory, processes string) {
 	ending, memory, processes = "process tree", "rlimit", "rlimit"
+	if rootly(a) {
+		processes = "none"
+	}
 	if l.groups == nil {
 		return ending, memory, processes
 	}
@@ -162,7 +181,7 @@ func (l *Launcher) Start(ctx context.Context, o command.Order) (command.Process,
 	}
 	packed, err := packOrder(order{
 		Mark: o.ID, Path: o.Path, Argv: o.Argv, Env: env, Dir: o.Dir, Account: o.Account, Limits: l.groups.Rest(o.Limits),
-		Group: group,
+		Bound: l.bound(o.Account), Group: group,
 	})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ const asHelper = "SUPERVISE_TEST_HELPER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asHelper) != "" {
+		swell(os.Getenv(asHelper))
 		if err := supervise.Main(os.Args[1:]); err != nil {
 			os.Exit(1)
 		}
@@ -315,19 +316,25 @@ func TestLeftoversOfAFormerLifeAreSwept(t *testing.T) {
 	leftover.Env = []string{"SCHEDULER_HELPER=" + n.id + "/1/1"}
 	leftover.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	require.NoError(t, leftover.Start())
-	foreign := exec.Command("sleep", "300")
-	foreign.Env = []string{"SCHEDULER_HELPER=another-" + n.id + "/1/1"}
-	require.NoError(t, foreign.Start())
-	t.Cleanup(func() {
-		_ = foreign.Process.Kill()
-		_ = foreign.Wait()
-	})
+	var foreign []*exec.Cmd
+	for _, id := range []string{"another-" + n.id, n.id + "0"} {
+		c := exec.Command("sleep", "300")
+		c.Env = []string{"SCHEDULER_HELPER=" + id + "/1/1"}
+		require.NoError(t, c.Start())
+		foreign = append(foreign, c)
+		t.Cleanup(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		})
+	}
 	own := n.sh("echo up; sleep 0.3")
 	own.says(t)
 	require.Equal(t, 1, n.Sweep())
 	_ = leftover.Wait()
 	gone(t, leftover.Process.Pid)
-	require.NoError(t, foreign.Process.Signal(syscall.Signal(0)), "another node's is left alone")
+	for _, c := range foreign {
+		require.NoError(t, c.Process.Signal(syscall.Signal(0)), "another node's is left alone: %s", c.Env)
+	}
 	_, err := own.ends(t)
 	require.NoError(t, err)
 	require.Zero(t, n.Sweep())

@@ -24,6 +24,8 @@ type Config struct {
 	Lease     time.Duration
 	Alone     bool
 	Groups    bool
+
+	UserProcesses int64
 }
 
 // Launcher starts nothing on this system.
@@ -36,7 +38,7 @@ func New(clock.Clock, *slog.Logger, Config) (*Launcher, error) { return nil, err
 func (l *Launcher) Sweep() int { return 0 }
 
 // Holds returns nothing.
-func (l *Launcher) Holds() (ending, memory, processes string) { return "", "", "" }
+func (l *Launcher) Holds(command.Account) (ending, memory, processes string) { return "", "", "" }
 
 // Start implements command.Starter.
 func (l *Launcher) Start(context.Context, command.Order) (command.Process, error) {

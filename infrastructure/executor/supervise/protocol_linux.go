@@ -96,6 +96,8 @@ type order struct {
 	Dir     string
 	Account command.Account
 	Limits  command.Limits
+	// Bound is how many processes the user may have if Limits says nothing; 0: nothing is set.
+	Bound int64
 	// Group is the folder of the run's control group, or empty.
 	Group string
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"syscall"
@@ -44,7 +45,7 @@ func (h *helper) reap() {
 		if len(left) == 0 {
 			if r.group != "" {
 				r.exit.OOM = cgroup.OutOfMemory(r.group)
-				r.exit.Memory = max(r.exit.Memory, cgroup.PeakMemory(r.group))
+				r.exit.Memory = cmp.Or(cgroup.PeakMemory(r.group), r.exit.Memory)
 				cgroup.Remove(r.group)
 			}
 			h.tell(*r.exit)

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Book is a log in memory. Safe for concurrent use; the zero value is empty.
-type Book struct {
+// Log is a log in memory. Safe for concurrent use; the zero value is empty.
+type Log struct {
 	mu    sync.Mutex
 	lines []string
 }
 
 // Write implements io.Writer; a logger writes a line at a time.
-func (b *Book) Write(line []byte) (int, error) {
+func (b *Log) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lines = append(b.lines, string(line))
@@ -22,7 +22,7 @@ func (b *Book) Write(line []byte) (int, error) {
 }
 
 // With are the lines that hold every one of the texts: all lines without any.
-func (b *Book) With(texts ...string) (found []string) {
+func (b *Log) With(texts ...string) (found []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, line := range b.lines {
@@ -34,10 +34,10 @@ func (b *Book) With(texts ...string) (found []string) {
 }
 
 // String is the whole log.
-func (b *Book) String() string { return strings.Join(b.With(), "") }
+func (b *Log) String() string { return strings.Join(b.With(), "") }
 
 // Reset forgets what was logged.
-func (b *Book) Reset() {
+func (b *Log) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lines = nil

@@ -55,7 +55,7 @@ func sizeOf(m kafkago.Message) int {
 const leastText = 256
 
 // shortened is the payload as it is, or with its longest texts cut until it fits, and
-// "truncated": true. What is no JSON object is left out.
+// "truncated": true. A text that is no JSON object is left out.
 func shortened(payload string, limit int) json.RawMessage {
 	if len(payload) <= limit && json.Valid([]byte(payload)) {
 		return json.RawMessage(payload)

@@ -21,8 +21,8 @@ func away(err error) error {
 	return err
 }
 
-// Remove deletes the topics and the consumer group of an installation that is gone, with all messages. What does not
-// exist is no error; where no broker can be asked, it is ErrAway. The client may be closed before.
+// Remove deletes the topics and the consumer group of an installation that is gone, with all messages. A missing topic
+// is no error; where no broker can be asked, it is ErrAway. The client may be closed before.
 func (k *Client) Remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*ioTimeout)
 	defer cancel()

@@ -27,7 +27,7 @@ const (
 	relayAttempts = 1
 	// copyAttempts is more, because what was not taken is lost.
 	copyAttempts = 3
-	// slowFailure is what a call takes at least that fails because of the brokers. What fails at once may be one topic.
+	// slowFailure is what a call takes at least that fails because of the brokers. A failure at once may be one topic.
 	slowFailure = time.Second
 )
 

@@ -23,11 +23,11 @@ func (k *Client) topicOf(topic string) string {
 // CheckInterval is how often each node asks the brokers.
 const CheckInterval = 10 * time.Second
 
-// settlePause is the pause between two looks at topics that are being made.
-const settlePause = 100 * time.Millisecond
+// topicPause is the pause between two looks at topics that are being made.
+const topicPause = 100 * time.Millisecond
 
 // Check asks the brokers for the topics, and makes those that are missing, where it may.
-// What is wrong is shown by Trouble, and in the log; the error is for a caller who asks
+// Trouble and the log show the mistake; the error is for a caller who asks
 // once.
 func (k *Client) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
@@ -41,7 +41,7 @@ func (k *Client) Check(ctx context.Context) error {
 		err = k.create(ctx, missing)
 		settling = err == nil
 	}
-	for settling && clock.Sleep(ctx, k.clock, settlePause) == nil {
+	for settling && clock.Sleep(ctx, k.clock, topicPause) == nil {
 		if missing, settling, err = k.missing(ctx); err != nil {
 			break // the next check tells
 		}
@@ -57,7 +57,7 @@ func (k *Client) Check(ctx context.Context) error {
 	return err
 }
 
-// missing are the topics that do not exist. Those that are settling have no leader yet.
+// missing are the topics that do not exist. Partitions that are settling have no leader yet.
 func (k *Client) missing(ctx context.Context) (names []string, settling bool, err error) {
 	conn, err := k.dial(ctx)
 	if err != nil {

@@ -1,12 +1,15 @@
 package hosts
 
 import (
+	"container/heap"
 	"context"
 	"fmt"
 	"sync"
+	"time"
 )
 
-// permits bounds the calls of each host. Safe for concurrent use.
+// permits bounds the calls of each host. A permit that comes free goes to the call
+// that is due first among those that wait. Safe for concurrent use.
 type permits struct {
 	perHost int
 
@@ -14,78 +17,161 @@ type permits struct {
 	known map[string]*host
 }
 
-// host is one origin while this node calls it.
+// host is one origin while this node calls it; permits.mu guards it.
 type host struct {
 	name string
-	// visitors counts calls in progress and calls that wait for a permit. permits.mu
-	// guards it.
-	visitors int
-	// permits holds a token for each call in progress; nil without a bound.
-	permits chan struct{}
+	// busy counts the calls in progress.
+	busy int
+	line line
+	// crowd counts those in the line that keep a slot of the node meanwhile.
+	crowd int
+	// came numbers those that have waited.
+	came int
+}
+
+// waiter stands in the line of its host until ready is closed: then it has a permit.
+type waiter struct {
+	due    time.Time
+	number int
+	ready  chan struct{}
+	// index is its place in the heap; -1 once it has left the line.
+	index int
 }
 
 func newPermits(perHost int) *permits {
 	return &permits{perHost: perHost, known: map[string]*host{}}
 }
 
-// visit is one call of a host.
+// visit is one call's permit.
 type visit struct {
 	permits *permits
 	host    *host
 }
 
-// enter waits for a permit of a host. It fails when ctx ends.
+// enter waits for a permit of a host, before all others that wait. A visit that the
+// attempt has reserved is taken instead. The caller leaves when its call has ended.
 func (h *permits) enter(ctx context.Context, name string) (*visit, error) {
 	if v := h.take(ctx, name); v != nil {
 		return v, nil
 	}
-	v := h.admit(name)
-	if v.host.permits == nil {
+	v, w := h.begin(name, time.Time{})
+	if w == nil {
 		return v, nil
 	}
 	select {
-	case v.host.permits <- struct{}{}:
-		return v, nil
-	default:
-	}
-	select {
-	case v.host.permits <- struct{}{}:
+	case <-w.ready:
 		return v, nil
 	case <-ctx.Done():
-		v.withdraw()
+		v.withdraw(w)
 		return nil, fmt.Errorf("wait for one of %d permits of this host: %w", h.perHost, ctx.Err())
 	}
 }
 
-func (h *permits) admit(name string) *visit {
+// try gives a permit if one is free.
+func (h *permits) try(name string) *visit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	called := h.host(name)
+	if !called.free(h.perHost) {
+		return nil
+	}
+	called.busy++
+	return &visit{h, called}
+}
+
+// begin gives a permit, or a place in the line of the host.
+func (h *permits) begin(name string, due time.Time) (*visit, *waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	called := h.host(name)
+	v := &visit{h, called}
+	if called.free(h.perHost) {
+		called.busy++
+		return v, nil
+	}
+	called.came++
+	w := &waiter{due: due, number: called.came, ready: make(chan struct{})}
+	heap.Push(&called.line, w)
+	return v, w
+}
+
+// host is known while somebody calls it or waits; the caller holds the lock.
+func (h *permits) host(name string) *host {
 	called := h.known[name]
 	if called == nil {
 		called = &host{name: name}
-		if h.perHost > 0 {
-			called.permits = make(chan struct{}, h.perHost)
-		}
 		h.known[name] = called
 	}
-	called.visitors++
-	return &visit{permits: h, host: called}
+	return called
 }
 
-// leave ends a visit that holds a permit.
+func (c *host) free(perHost int) bool { return perHost <= 0 || c.busy < perHost }
+
+// leave hands the permit on.
 func (v *visit) leave() {
-	if v.host.permits != nil {
-		<-v.host.permits
-	}
-	v.withdraw()
-}
-
-// withdraw ends a visit without a permit, and forgets a host without calls.
-func (v *visit) withdraw() {
 	v.permits.mu.Lock()
 	defer v.permits.mu.Unlock()
-	v.host.visitors--
-	if v.host.visitors == 0 {
+	v.host.busy--
+	if len(v.host.line) > 0 {
+		v.host.busy++
+		close(heap.Pop(&v.host.line).(*waiter).ready)
+	}
+	v.forget()
+}
+
+// withdraw leaves the line, and gives the permit back that came meanwhile.
+func (v *visit) withdraw(w *waiter) {
+	v.permits.mu.Lock()
+	waits := w.index >= 0
+	if waits {
+		heap.Remove(&v.host.line, w.index)
+		v.forget()
+	}
+	v.permits.mu.Unlock()
+	if !waits {
+		v.leave()
+	}
+}
+
+// forget drops a host that nobody calls; the caller holds the lock.
+func (v *visit) forget() {
+	if v.host.busy == 0 && len(v.host.line) == 0 && v.host.crowd == 0 {
 		delete(v.permits.known, v.host.name)
 	}
+}
+
+// line is a heap of those that wait: who is due first comes first.
+type line []*waiter
+
+// Len implements heap.Interface.
+func (l line) Len() int { return len(l) }
+
+// Less implements heap.Interface.
+func (l line) Less(i, j int) bool {
+	if !l[i].due.Equal(l[j].due) {
+		return l[i].due.Before(l[j].due)
+	}
+	return l[i].number < l[j].number
+}
+
+// Swap implements heap.Interface.
+func (l line) Swap(i, j int) {
+	l[i], l[j] = l[j], l[i]
+	l[i].index, l[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (l *line) Push(w any) {
+	w.(*waiter).index = len(*l)
+	*l = append(*l, w.(*waiter))
+}
+
+// Pop implements heap.Interface.
+func (l *line) Pop() any {
+	last := len(*l) - 1
+	w := (*l)[last]
+	(*l)[last] = nil
+	*l = (*l)[:last]
+	w.index = -1
+	return w
 }

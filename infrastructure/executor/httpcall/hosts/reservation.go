@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// permitWait is how long an attempt waits on its node for a permit of its host.
-	// Meanwhile it keeps a slot from others.
+	// lineWait is how long an attempt waits on its node for a permit of its host, without
+	// a slot. Then it is free for other nodes again.
+	lineWait = 30 * time.Second
+	// permitWait is how long one waits that keeps its slot from others.
 	permitWait = time.Second
 	// hostPause is how long an attempt without a permit stays away, plus or minus a half.
 	// So runs of one moment do not return at one moment.
 	hostPause = 2 * time.Second
-	// crowdShare bounds the calls that wait for a permit on this node: one for each
-	// four that hold one. The node turns later calls away at once.
+	// crowdShare bounds the attempts that wait with a slot: one for each four calls that
+	// hold a permit. Later ones are turned away at once.
 	crowdShare = 4
 )
 
@@ -73,43 +75,86 @@ func (p *Reservation) Free() {
 	}
 }
 
-// reserve takes a permit of a host for at most permitWait. It fails with ErrBusy, or when
-// ctx ends.
-func (h *permits) reserve(ctx context.Context, c clock.Clock, name string, rep entity.Reporter) (*Reservation, error) {
-	v := h.admit(name)
-	if v.host.permits == nil {
+// reserve takes a permit of a host before an attempt begins. It fails with ErrBusy, or
+// when ctx ends.
+func (h *permits) reserve(ctx context.Context, c clock.Clock, name string, run entity.Run, rep entity.Reporter,
+) (*Reservation, error) {
+	if v := h.try(name); v != nil {
 		return &Reservation{visit: v}, nil
 	}
-	select {
-	case v.host.permits <- struct{}{}:
-		return &Reservation{visit: v}, nil
-	default:
-	}
-	if h.crowded(v.host) {
-		v.withdraw()
-		return nil, ErrBusy
+	if run.Parking == nil {
+		return h.crowd(ctx, c, name, run.Execution.DueTime, rep)
 	}
 	begins := rep.Waits()
-	var err error
-	timer := c.NewTimer(permitWait)
+	parked, ok := run.Parking.Park(name)
+	if !ok {
+		return nil, ErrBusy
+	}
+	v, err := h.wait(ctx, c, name, run.Execution.DueTime, lineWait, parked.Closing())
+	if err != nil {
+		return nil, err
+	}
+	if err := parked.Resume(ctx); err != nil {
+		v.leave()
+		if errors.Is(err, entity.ErrParkingClosed) {
+			err = ErrBusy
+		}
+		return nil, err
+	}
+	begins()
+	return &Reservation{visit: v, waited: true}, nil
+}
+
+// crowd waits for a permit with a slot of the node, where that cannot be given back.
+func (h *permits) crowd(ctx context.Context, c clock.Clock, name string, due time.Time, rep entity.Reporter,
+) (*Reservation, error) {
+	if !h.joinCrowd(name, 1) {
+		return nil, ErrBusy
+	}
+	defer h.joinCrowd(name, -1)
+	begins := rep.Waits()
+	v, err := h.wait(ctx, c, name, due, permitWait, nil)
+	if err != nil {
+		return nil, err
+	}
+	begins()
+	return &Reservation{visit: v, waited: true}, nil
+}
+
+// wait stands in the line of a host, for a while at most or until closing is closed.
+func (h *permits) wait(ctx context.Context, c clock.Clock, name string, due time.Time, limit time.Duration,
+	closing <-chan struct{},
+) (*visit, error) {
+	v, w := h.begin(name, due)
+	if w == nil {
+		return v, nil
+	}
+	err := ErrBusy
+	timer := c.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case v.host.permits <- struct{}{}:
-		begins()
-		return &Reservation{visit: v, waited: true}, nil
+	case <-w.ready:
+		return v, nil
 	case <-timer.C():
-		err = ErrBusy
+	case <-closing:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	v.withdraw()
+	v.withdraw(w)
 	return nil, err
 }
 
-func (h *permits) crowded(of *host) bool {
+// joinCrowd adds to the attempts that wait with a slot; false where there is no room.
+func (h *permits) joinCrowd(name string, n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return of.visitors-h.perHost > max(h.perHost/crowdShare, 1)
+	called := h.host(name)
+	if n > 0 && called.crowd >= max(h.perHost/crowdShare, 1) {
+		return false
+	}
+	called.crowd += n
+	(&visit{h, called}).forget()
+	return true
 }
 
 // Busy is the outcome of an attempt that did not begin because no permit was free.

@@ -1,0 +1,28 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// doors are the instruments of what is refused at the edge.
+type doors struct {
+	calls       *prometheus.CounterVec
+	connections *prometheus.CounterVec
+}
+
+func newDoors(m maker) doors {
+	return doors{
+		calls: m.counters("ps_calls_refused_total",
+			"Calls that were answered 429, because the user or the node had too many of the kind under way, by route.",
+			[]string{"route"}),
+		// The reasons are those of connlimit.Reason.
+		connections: m.counters("ps_connections_refused_total",
+			"Connections that were refused (address, total: the bound that was reached) or thrown out before a sign-in "+
+				"(stranger: to make room; body: its body took too long).", []string{"reason"},
+			"address", "total", "stranger", "body"),
+	}
+}
+
+// CallRefused returns what counts the calls of a route that are refused, such as "/jobs/trial".
+func (d doors) CallRefused(route string) func() { return d.calls.WithLabelValues(route).Inc }
+
+// ConnectionRefused counts a connection that was refused or thrown out.
+func (d doors) ConnectionRefused(reason string) { d.connections.WithLabelValues(reason).Inc() }
