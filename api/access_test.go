@@ -286,12 +286,19 @@ func TestAPasswordOfSomebodyElseIsChangedFirst(t *testing.T) {
 		"Bearer "+token).want(200).json()["mustChangePassword"])
 	e.call("POST", job, "", "Authorization", "Bearer "+token).want(200)
 
-	e.call("POST", "/api/v1/auth/password", `{"oldPassword":"correct horse","newPassword":"own wild horse"}`, page...).
-		want(204)
-	token = e.Session(t, who.json()["id"].(string))
+	// The sessions of the old password end; the page goes on with a new one.
+	renewed := e.call("POST", "/api/v1/auth/password",
+		`{"oldPassword":"correct horse","newPassword":"own wild horse"}`, page...).want(204)
+	e.call("GET", mePath, "", page...).want(401)
+	token = renewed.cookieOf().Value
 	page = byCookie(token, "X-CSRF-Token", csrfOf(token))
 	require.Equal(t, false, e.call("GET", mePath, "", page...).want(200).json()["mustChangePassword"])
 	e.call("POST", job, "", page...).want(200)
+
+	own := e.call("POST", "/api/v1/auth/password", `{"oldPassword":"own wild horse","newPassword":"own tame horse"}`,
+		page...).want(204)
+	require.Contains(t, own.header.Get("Set-Cookie"), "Max-Age=0", "a change of one's own accord asks for a sign-in")
+	e.call("GET", mePath, "", page...).want(401)
 }
 
 func TestAnAdminSaysWhoseThePasswordIs(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// What a channel holds in secret is written, kept over edits, and never read.
+// The secrets of a channel are written, kept over edits, and never read.
 func TestSecretsOfChannelsAreWrittenAndNeverRead(t *testing.T) {
 	e := newEdge(t)
 	r := notifytest.NewReceiver(t, notifytest.Answer(http.StatusOK, ""))
-	body := fmt.Sprintf(`{"name":"hook","type":"WEBHOOK","config":{"url":"%s/x?token=clear-token","secret":"%s",`+
+	body := fmt.Sprintf(`{"name":"hook","type":"WEBHOOK","config":{"url":"%s/keys-path?token=clear-token","secret":"%s",`+
 		`"headers":{"X-Key":"header-value"}}}`, r.URL, hookSecret)
 	made := e.call("POST", "/api/v1/alert-channels", body).want(201)
 	id, path := made.id(), "/api/v1/alert-channels/"+made.id()
 	shown := made.json()
 	require.Equal(t, []any{"headers", "secret"}, sorted(shown["secrets"]))
-	require.Equal(t, map[string]any{"url": r.URL + "/x?token=***"}, shown["config"])
+	require.Equal(t, map[string]any{"url": r.URL + "/keys-path?token=***"}, shown["config"])
 	require.Equal(t, "en", shown["language"])
 	stored, err := e.Store.AlertSetting(t.Context(), alert.KindChannel, id)
 	require.NoError(t, err)
@@ -36,8 +36,11 @@ func TestSecretsOfChannelsAreWrittenAndNeverRead(t *testing.T) {
 			require.NotContains(t, e.call("GET", url, "").body, secret)
 		}
 	}
+	require.NotContains(t, e.last().Changes, "keys-path", "the audit log keeps no path of an address")
+	require.Contains(t, e.last().Changes, r.URL)
 	// An edit of what was read keeps the secrets, and the address that was shown hidden.
-	edit := fmt.Sprintf(`{"name":"hook 2","type":"WEBHOOK","config":{"url":"%s/x?token=***"},"language":"zh","version":1}`,
+	edit := fmt.Sprintf(`{"name":"hook 2","type":"WEBHOOK","config":{"url":"%s/keys-path?token=***"},"language":"zh",
+		"version":1}`,
 		r.URL)
 	e.call("PUT", path, edit).want(200)
 	tried := e.call("POST", path+"/test", "").want(200).json()
@@ -47,7 +50,7 @@ func TestSecretsOfChannelsAreWrittenAndNeverRead(t *testing.T) {
 		[]string{entry.Action, entry.Object, entry.ObjectName})
 	require.Contains(t, entry.Changes, `"result":[null,"SENT"]`)
 	call := r.Calls()[0]
-	require.Equal(t, "/x?token=clear-token", call.URL)
+	require.Equal(t, "/keys-path?token=clear-token", call.URL)
 	require.Equal(t, "header-value", call.Header.Get("X-Key"))
 	require.True(t, strings.HasPrefix(call.Header.Get("webhook-signature"), "v1,"))
 	e.call("POST", path+"/test", "").want(429)
@@ -101,7 +104,7 @@ func TestAUserOfAGroupSeesSharedChannelsByNameAlone(t *testing.T) {
 	e.call("DELETE", "/api/v1/alert-channels/"+id, "", as(boundToken)...).want(403)
 }
 
-// Who may not write a channel sees no address of it: the path may be a key.
+// A user without the right to write a channel sees no address of it: the path may be a key.
 func TestAViewerSeesNoAddressOfAChannel(t *testing.T) {
 	e := newEdge(t)
 	body := `{"name":"shared","type":"WEBHOOK","config":{"url":"http://127.0.0.1:1/secret-path"}}`

@@ -181,7 +181,7 @@ func (e *edge) people() {
 	require.NoError(e.t, e.Store.AddAlertSetting(e.t.Context(), team))
 }
 
-// What people define lives its life: made, shown, listed, edited once a version, deleted;
+// A definition lives its life: made, shown, listed, edited once a version, deleted;
 // and the audit log tells what changed.
 func TestDefinitionsOfAlertingLive(t *testing.T) {
 	for kind, body := range definitions() {
@@ -220,7 +220,7 @@ func TestDefinitionsOfAlertingLive(t *testing.T) {
 			second := e.call("PUT", root+"/"+id, encode(t, edit), "If-Match", `"1"`).want(200)
 			require.Equal(t, []any{2.0, false}, []any{second.json()["version"], second.json()["enabled"]})
 			require.JSONEq(t, `{"enabled":[true,false]}`, withoutText(e.last().Changes, "active"))
-			// What a caller got back may be sent back as it is.
+			// An answer may be sent back as it is.
 			e.call("PUT", root+"/"+id, second.body).want(200)
 			e.call("DELETE", root+"/"+id, "", "If-Match", `"1"`).wantCode(412, "version_mismatch")
 			e.call("DELETE", root+"/"+id, "").want(204)
@@ -255,8 +255,8 @@ func withoutText(object, name string) string {
 	return before + rest
 }
 
-// What is for another group does not exist, and what is for all groups is written by those
-// who are bound to none.
+// An object of another group does not exist, and users who are bound to none write
+// the objects for all groups.
 func TestDefinitionsOfAlertingHaveGroups(t *testing.T) {
 	for kind, body := range definitions() {
 		t.Run(kind, func(t *testing.T) {
@@ -381,6 +381,9 @@ func TestActionsNeedTheRightsOfWhoSavesTheRule(t *testing.T) {
 // A contact's addresses are for those who may edit it, and for the user.
 func TestAddressesOfPeopleAreHidden(t *testing.T) {
 	e := newEdge(t)
+	named := e.call("POST", "/api/v1/contacts", `{"name":"by name","userId":"ann","email":"ann@example.com"}`).want(201)
+	require.Equal(t, "id-of-ann", named.json()["userId"], "a name stands for its id")
+	e.call("POST", "/api/v1/teams", `{"name":"t","members":["ann"]}`).want(201)
 	id := e.call("POST", "/api/v1/contacts", `{"name":"a","userId":"id-of-ann","email":"ann@example.com"}`).want(201).id()
 	for token, shown := range map[string]bool{
 		adminToken: true, operatorToken: true, viewerToken: false, boundToken: false, e.signIn("ann"): true,

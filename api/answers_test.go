@@ -156,7 +156,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	e.call("GET", overviewPath+"?x=1", "", byCookie(token)...).want(422)
 }
 
-// What a page reads after it was told of a change is not older than the change.
+// A read after the notice of a change is not older than the change.
 func TestWhoIsToldOfAChangeReadsIt(t *testing.T) {
 	e := newEdge(t)
 	told := &toldFeed{Watcher: e.parts.Live}
@@ -175,7 +175,7 @@ type toldFeed struct {
 	seq atomic.Int64
 }
 
-func (f *toldFeed) Told(...string) int64 { return f.seq.Load() }
+func (f *toldFeed) LastChange(...string) int64 { return f.seq.Load() }
 
 // countedAuth counts look-ups of callers.
 type countedAuth struct {
@@ -212,7 +212,7 @@ func TestSessionsWithStreamsAreJudgedTogether(t *testing.T) {
 	}
 	require.LessOrEqual(t, auth.one.Load(), int64(2))
 	require.LessOrEqual(t, auth.many.Load(), int64(3))
-	// Whatever this node changes counts at once.
+	// A change by this node counts at once.
 	e.call("POST", "/api/v1/auth/logout", "", as(tokens[3])...).want(204)
 	e.call("GET", "/api/v1/jobs", "", as(tokens[3])...).want(401)
 	e.call("GET", "/api/v1/jobs", "", as(tokens[4])...).want(200)

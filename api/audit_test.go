@@ -69,11 +69,11 @@ func TestTheAuditLogSaysWhatWasDone(t *testing.T) {
 	e.about("2 objects", "", `{"deleted":[{"`+other+`":"again"},null],"refused":[null,{"none":"not_found"}]}`)
 
 	e.call("POST", "/api/v1/secrets", `{"name":"TOKEN","value":"hunter2-hunter2","description":"of billing"}`).want(201)
-	e.about("TOKEN", "", `{"value":["***","***"],"description":[null,"of billing"],"groups":[null,null]}`)
+	e.about("TOKEN", "TOKEN", `{"value":["***","***"],"description":[null,"of billing"],"groups":[null,null]}`)
 	e.call("PUT", "/api/v1/secrets/TOKEN", `{"value":"hunter3-hunter3","version":1}`).want(200)
-	e.about("TOKEN", "", `{"value":["***","***"],"description":["of billing",""]}`)
+	e.about("TOKEN", "TOKEN", `{"value":["***","***"],"description":["of billing",""]}`)
 	e.call("DELETE", "/api/v1/secrets/TOKEN", "").want(204)
-	e.about("TOKEN", "", "")
+	e.about("TOKEN", "TOKEN", "")
 
 	bob := fmt.Sprint(e.call("POST", users, `{"username":"bob","password":"correct horse","role":"viewer"}`).want(201).
 		json()["id"])
@@ -125,7 +125,7 @@ func TestAReplayIsMarkedInTheAuditLog(t *testing.T) {
 	require.Equal(t, []string{"", "replayed"}, []string{e.kept()[0].Code, e.kept()[1].Code})
 }
 
-// What a call did before it panicked is done.
+// The changes of a call before it panicked are done.
 func TestACallThatPanicsIsInTheAuditLog(t *testing.T) {
 	e := newEdge(t)
 	jobs := e.failingJobs()

@@ -3,6 +3,7 @@ package api_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -14,15 +15,19 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/apitest"
 )
 
-// badInputDocs is the page that shows what bad input is answered with.
-const badInputDocs = "../docs/bad-input.md"
+// badInputDocs is the page of codes; badInputGolden holds the answer to each bad call.
+const (
+	badInputDocs   = "../docs/bad-input.md"
+	badInputGolden = "testdata/bad-input.md"
+)
 
 const badInputHead = `# Bad input, and what it is answered with
 
-Made from the catalogue of ` + "`api/apitest`" + ` (` + "`UPDATE_DOCS=1 go test ./api -run " +
-	"TestTheDocsShowWhatBadInputIsAnsweredWith`" + `). Each line is sent to the edge
-alone and to whole servers over SQLite and MariaDB, which must refuse it, name the field, say what to do, and change nothing. The numbers
-group kinds of mistakes; ` + "`JOB`, `RUN`" +
+Made from the catalogue of ` + "`api/apitest`" + ` by ` + "`make docs`" + `. Each call is sent to the edge
+alone and to whole servers over SQLite and MariaDB, which must refuse it, name the field, say what to do, and change
+nothing.`
+
+const goldenHead = badInputHead + ` The numbers group kinds of mistakes; ` + "`JOB`, `RUN`" +
 	` stand for ids. What executors refuse or run into (addresses, commands, answers of targets: 85–110) is
 tested in ` + "`test/e2e/executor_rows_test.go`" + `.
 
@@ -30,12 +35,20 @@ tested in ` + "`test/e2e/executor_rows_test.go`" + `.
 |---|---|---|---|---|---|
 `
 
+const codesHead = badInputHead + `
+` + "`api/testdata/bad-input.md`" + ` holds each of these calls. A code without a field is that of the whole answer; all
+others stand beside their field in ` + "`errors`" + `.
+
+| code | answer | fields, such as |
+|---|---|---|
+`
+
 // TestTheDocsShowWhatBadInputIsAnsweredWith keeps the page true; with
 // UPDATE_DOCS set it is written anew.
 func TestTheDocsShowWhatBadInputIsAnsweredWith(t *testing.T) {
 	e := newEdge(t)
 	var b strings.Builder
-	b.WriteString(badInputHead)
+	b.WriteString(goldenHead)
 	var lines []line
 	paths := map[line][]string{}
 	edge := apitest.Edge()
@@ -69,12 +82,45 @@ func TestTheDocsShowWhatBadInputIsAnsweredWith(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %d | %s | %s | %d | %s | %s |\n", l.row, l.sent, to, l.status, l.field, l.code)
 	}
-	if os.Getenv("UPDATE_DOCS") != "" {
-		require.NoError(t, os.WriteFile(badInputDocs, []byte(b.String()), 0o644))
+	for file, made := range map[string]string{badInputGolden: b.String(), badInputDocs: codesHead + codesOf(lines)} {
+		if os.Getenv("UPDATE_DOCS") != "" {
+			require.NoError(t, os.WriteFile(file, []byte(made), 0o644))
+		}
+		kept, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, string(kept), made, "run the test with UPDATE_DOCS=1")
 	}
-	kept, err := os.ReadFile(badInputDocs)
-	require.NoError(t, err)
-	require.Equal(t, string(kept), b.String(), "run the test with UPDATE_DOCS=1")
+}
+
+// codesOf are the codes of the lines, each with its answers and the first fields.
+func codesOf(lines []line) string {
+	type kind struct {
+		answers, fields []string
+	}
+	kinds := map[string]*kind{}
+	for _, l := range lines {
+		if l.code == "" {
+			continue // judged by whole servers alone
+		}
+		k := kinds[l.code]
+		if k == nil {
+			k = &kind{}
+			kinds[l.code] = k
+		}
+		if answer := strconv.Itoa(l.status); !slices.Contains(k.answers, answer) {
+			k.answers = append(k.answers, answer)
+		}
+		if l.field != "" && len(k.fields) < 3 && !slices.Contains(k.fields, l.field) {
+			k.fields = append(k.fields, l.field)
+		}
+	}
+	var b strings.Builder
+	for _, code := range slices.Sorted(maps.Keys(kinds)) {
+		k := kinds[code]
+		slices.Sort(k.answers)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", code, strings.Join(k.answers, ", "), strings.Join(k.fields, ", "))
+	}
+	return b.String()
 }
 
 // line is one of the page; what differs in the address alone shares one.

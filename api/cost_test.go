@@ -172,7 +172,7 @@ const documentBound = (16 << 20) / documentShare
 
 func takesBody(r api.Route) bool { return r.Method == http.MethodPost || r.Method == http.MethodPut }
 
-// What a body costs grows with its length alone, whatever it holds: nobody,
+// The cost of a body grows with its length alone, whatever it holds: nobody,
 // signed in or not, buys much of the server's time with few bytes.
 func TestABodyCostsItsLengthAlone(t *testing.T) {
 	e := costlyEdge(t)

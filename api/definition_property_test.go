@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -67,6 +68,7 @@ func anyJob() *rapid.Generator[*entity.Job] {
 		j.Overlap = rapid.SampledFrom([]entity.OverlapPolicy{entity.OverlapParallel, entity.OverlapReplace}).
 			Draw(t, "overlap")
 		j.Routing.Labels = rapid.MapOfN(words(), words(), 0, 1).Draw(t, "routing")
+		j.Parameters = anyParameters().Draw(t, "parameters")
 		j.Status = rapid.SampledFrom([]entity.JobStatus{
 			entity.JobCreated, entity.JobEnabled, entity.JobPaused,
 			entity.JobFinished,
@@ -79,6 +81,30 @@ func anyJob() *rapid.Generator[*entity.Job] {
 		j.Schedule.Anchor = now
 		return j
 	})
+}
+
+// anyParameters are those of a job, as the store has them.
+func anyParameters() *rapid.Generator[[]entity.JobParameter] {
+	return rapid.SampledFrom([][]entity.JobParameter{
+		nil,
+		{{Name: "day", Type: entity.ParameterString}},
+		{{Name: "day", Type: entity.ParameterString, Default: json.RawMessage(`"x"`), Description: "d"}},
+		{
+			{Name: "n", Type: entity.ParameterInteger},
+			{Name: "region", Type: entity.ParameterEnum, Values: []string{"eu", "us"}, Default: json.RawMessage(`"eu"`)},
+		},
+	})
+}
+
+// emptyValues are the parameters with an empty list where one has no values, as exports write it.
+func emptyValues(all []entity.JobParameter) []entity.JobParameter {
+	out := slices.Clone(all)
+	for i := range out {
+		if out[i].Values == nil {
+			out[i].Values = []string{}
+		}
+	}
+	return out
 }
 
 // only makes these the only jobs of the store.
@@ -127,6 +153,7 @@ func TestWhatIsUnchangedHasNoChanges(t *testing.T) {
 				func() {}, func() { next.Priority = 11 - next.Priority }, func() { next.Data = " " + next.Data }, func() {
 					next.Labels = map[string]string{}
 				},
+				func() { next.Parameters = emptyValues(next.Parameters) },
 				func() { next.Misfire.WindowSec++ }, func() { next.Data = `{"other":1}` }, func() {
 					next.Routing.Strategy = entity.RouteLRU
 				}, func() { next.Schedule.JitterMs++ },

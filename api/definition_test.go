@@ -167,7 +167,7 @@ func TestADocumentIsApplied(t *testing.T) {
 	jobs := failing{JobService: e.Jobs, err: errors.New("canary")}
 	e.rebuild(func(d *api.Deps) {
 		d.Definitions = definition.NewDefinitionService(e.Store.Jobs, failingEditor{e.Jobs, &jobs}, e.Groups, e.Secrets,
-			e.Store)
+			e.Alerting)
 	})
 	a := e.send("", document("- {name: new, jobType: CUSTOM, jobClass: noop}\n")).want(200)
 	require.Equal(t, "internal", a.json()["items"].([]any)[0].(map[string]any)["error"].(map[string]any)["code"])
@@ -257,7 +257,7 @@ func (e *edge) smallPages(size int) *smallPages {
 	e.t.Helper()
 	p := &smallPages{Definitions: e.Store.Jobs, size: size}
 	e.rebuild(func(d *api.Deps) {
-		d.Definitions = definition.NewDefinitionService(p, e.Jobs, e.Groups, e.Secrets, e.Store)
+		d.Definitions = definition.NewDefinitionService(p, e.Jobs, e.Groups, e.Secrets, e.Alerting)
 	})
 	return p
 }

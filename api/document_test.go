@@ -77,7 +77,11 @@ func TestThePageOfTheDocumentNeedsNothingElse(t *testing.T) {
 	bearer := modern["components"].(map[string]any)["securitySchemes"].(map[string]any)["BearerAuth"].(map[string]any)
 	require.Equal(t, []any{"http", "bearer"}, []any{bearer["type"], bearer["scheme"]},
 		"clients put the word Bearer before the token themselves")
-	require.Equal(t, "2.0", e.call("GET", "/swagger/doc.json", "").json()["swagger"])
+	require.Empty(t, e.call("GET", "/openapi.json", "").header.Get("Deprecation"))
+	former := e.call("GET", "/swagger/doc.json", "")
+	require.Equal(t, modern, former.json(), "one document is served, for one release at its former address, too")
+	require.Equal(t, "@1795392000", former.header.Get("Deprecation"))
+	require.Equal(t, `</openapi.json>; rel="successor-version"`, former.header.Get("Link"))
 	require.Contains(t, e.call("GET", "/version", "").header.Get("Content-Security-Policy"),
 		"default-src 'none'; frame-ancestors")
 }

@@ -35,7 +35,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 	require.JSONEq(t, `{"id":"e1","jobId":"`+job+
 		`","jobName":"settle orders","fireKey":"2026-11-20T12:00:00.000Z","scheduledTime":"2026-11-20T12:00:00.000Z",
 		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"detached":false,"deadline":null,"epoch":7,"fencingToken":2,
-		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
+		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"usage":null,"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
 		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T11:59:59.000Z",
 		"updateTime":"2026-11-20T12:00:00.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
@@ -118,7 +118,7 @@ func waiting(id, jobID string) entity.Execution {
 	}
 }
 
-// What waits in the queue of a node says so.
+// A run in the queue of a node says so.
 func TestAWaitingRunSaysForWhatAndWhere(t *testing.T) {
 	e := newEdge(t)
 	run := waiting("", e.create(encode(t, minimal()))["id"].(string))
@@ -236,12 +236,16 @@ func TestAttemptsAndDeadLetters(t *testing.T) {
 	job := e.create(encode(t, minimal()))["id"].(string)
 	e.put(waiting("e1", job))
 	e.keep(func(ctx context.Context, r repository.RecordWriter) error {
+		took := entity.AttemptUsage{ExecutionID: "e1", Attempt: 1, Usage: entity.Usage{CPUMs: 1200, PeakKb: 35 << 10}}
+		if err := r.AddUsages(ctx, []entity.AttemptUsage{took}); err != nil {
+			return err
+		}
 		return r.AddAttempts(ctx, []entity.Attempt{{
 			ExecutionID: "e1", Attempt: 1, Status: entity.StatusFailed, Reason: entity.ReasonError, NodeID: "n", StartTime: now,
 			EndTime: now.Add(time.Second), ErrorMessage: "x", Progress: 30, ExitCode: &exitOne,
 		}})
 	})
-	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":"","progress":30,"output":{"exitCode":1,"text":""}}],
+	require.JSONEq(t, `{"items":[{"attempt":1,"status":"FAILED","reason":"ERROR","nodeId":"n","startTime":"2026-11-20T12:00:00.000Z","endTime":"2026-11-20T12:00:01.000Z","errorMessage":"x","result":"","progress":30,"output":{"exitCode":1,"text":""},"usage":{"cpuMs":1200,"peakKb":35840}}],
 		"nextCursor":null}`, e.call("GET", "/api/v1/executions/e1/attempts", "").want(200).body)
 
 	e.deadRuns("other")

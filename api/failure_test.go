@@ -14,7 +14,7 @@ import (
 
 const failuresPath = "/api/v1/monitor/failures"
 
-// What failed is counted by cause, in the span and of the groups that one sees.
+// Failures are counted by cause, in the span and of the groups that one sees.
 func TestFailuresAreCountedByCause(t *testing.T) {
 	e := newEdge(t)
 	seen := e.create(encode(t, minimal().with(fields{"name": "seen", "group": "mine"})))["id"].(string)
@@ -51,6 +51,13 @@ func TestFailuresAreCountedByCause(t *testing.T) {
 	require.NotContains(t, text, unseen)
 	require.NoError(t, json.Unmarshal([]byte(text), &bound))
 	require.Equal(t, []struct{ Count, JobCount int }{{2, 1}}, bound.Items)
+
+	of := func(group string, as ...string) any {
+		return e.call("GET", failuresPath+"?group="+group, "", as...).want(200).json()["items"]
+	}
+	require.Len(t, of("mine"), 1)
+	require.Len(t, of("theirs"), 2)
+	require.Empty(t, of("nobodys"))
 
 	require.Len(t, e.call("GET", failuresPath+"?from=2026-11-20T10:30:00Z", "").want(200).json()["items"], 2)
 	require.Empty(t, e.call("GET", failuresPath+"?from=2026-11-20T11:30:00Z", "").want(200).json()["items"])

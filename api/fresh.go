@@ -14,10 +14,10 @@ const (
 	sumLife  = 5 * time.Second
 )
 
-// freshness returns how long the answers of a route may be shown again; ok is false for
+// Freshness returns how long the answers of a route may be shown again; ok is false for
 // routes whose answers are not kept: what holds a secret, is downloaded, followed, or read
 // for an edit.
-func freshness(r Route) (f middleware.Freshness, ok bool) {
+func Freshness(r Route) (f middleware.Freshness, ok bool) {
 	if r.Method != http.MethodGet {
 		return f, false
 	}

@@ -53,7 +53,7 @@ type edge struct {
 	parts api.Deps
 	// probesOnly: it is not the documented API that is served.
 	probesOnly bool
-	log        *logtest.Book
+	log        *logtest.Log
 }
 
 func newEdge(t *testing.T) *edge {
@@ -63,7 +63,7 @@ func newEdge(t *testing.T) *edge {
 
 func edgeOf(t *testing.T, o enginetest.Options) *edge {
 	t.Helper()
-	e := &edge{t: t, Backend: resttest.New(t, o), log: &logtest.Book{}}
+	e := &edge{t: t, Backend: resttest.New(t, o), log: &logtest.Log{}}
 	d := e.Deps(slog.New(slog.NewJSONHandler(e.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	d.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
@@ -181,7 +181,7 @@ func (e *edge) put(x entity.Execution) {
 			ID: x.ID, NodeID: x.NodeID, Epoch: x.Epoch, Token: x.Token, Status: x.Status, Reason: x.Reason,
 			StartTime: x.StartTime, EndTime: x.EndTime,
 			Duration: x.Duration, Progress: x.Progress, ErrorMessage: x.ErrorMessage, Result: x.Result, ExitCode: x.ExitCode,
-		}})
+		}}, now)
 		require.Empty(e.t, refused)
 		return err
 	})

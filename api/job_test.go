@@ -371,8 +371,8 @@ func TestPauseAndResumeGiveTheJob(t *testing.T) {
 	}
 }
 
-// A pause takes a reason and an end, and notes who asked for it. What is shown of
-// it may be sent back, and is no part of a document.
+// A pause takes a reason and an end, and notes who asked for it. The shown fields may
+// be sent back, and are no part of a document.
 func TestAPauseTakesAReasonAndAnEnd(t *testing.T) {
 	e := newEdge(t)
 	path, _ := e.whatGetGives(encode(t, minimal()))

@@ -195,7 +195,7 @@ func TestALiveStreamEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// What changed while the store was away, nobody knows: the first event afterwards says so.
+// Nobody knows the changes while the store was away: the first event afterwards says so.
 func TestAfterAnOutageManyHasChanged(t *testing.T) {
 	e := liveEdge(t)
 	lost := &lostChanges{Changes: e.Store.Statistics, away: make(chan bool, 1), asked: make(chan struct{}, 100)}
@@ -226,7 +226,7 @@ func TestOfTooManyChangesOneWordIsTold(t *testing.T) {
 	f.until("many")
 }
 
-// What one node changes, those who watch another node hear: it reads the store.
+// The watchers of another node hear of a node's change: it reads the store.
 func TestAChangeReachesThoseWhoWatchAnotherNode(t *testing.T) {
 	e := liveEdge(t)
 	other := *e

@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // registry is the API of two schedulers, of which one is down, and a node that only runs.
@@ -45,7 +46,7 @@ func (e *edge) join(n entity.Node) (epoch int64) {
 }
 
 // silentRegistry does not answer, while the rest of the store does.
-type silentRegistry struct{ node.Registry }
+type silentRegistry struct{ repository.Nodes }
 
 func (silentRegistry) All(context.Context) ([]entity.Node, error) { return nil, errors.New("away") }
 

@@ -116,7 +116,7 @@ func TestTheJobsOfAMinuteAreSpread(t *testing.T) {
 	require.Equal(t, sum(plan.Before), sum(plan.After), "nothing is lost")
 	require.Equal(t, plan.Before, ask(`{`+minute+`,"group":"a","dryRun":true}`).Before, "nothing was changed")
 
-	// What was promised is what is planned then, also for who may change one group alone.
+	// The promise is planned then, also for a user who may change one group alone.
 	require.NoError(t, e.Store.SetRole(t.Context(), "id-of-viewer", entity.RoleOperator,
 		entity.Rights{Groups: map[string]entity.Role{"a": entity.RoleOperator, "b": entity.RoleViewer}}, now))
 	bound := as(e.signIn("viewer"))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/console"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/access"
-	"github.com/platform-scheduler/platform-scheduler/api/controller/alerting"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
@@ -21,6 +20,18 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	accessservice "github.com/platform-scheduler/platform-scheduler/application/service/access"
+	alertingservice "github.com/platform-scheduler/platform-scheduler/application/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
+	"github.com/platform-scheduler/platform-scheduler/application/service/channel"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
+	executionservice "github.com/platform-scheduler/platform-scheduler/application/service/execution"
+	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
+	"github.com/platform-scheduler/platform-scheduler/application/service/group"
+	"github.com/platform-scheduler/platform-scheduler/application/service/metric"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
+	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -28,23 +39,14 @@ import (
 // JobService is what the routes under /jobs and /schedules need.
 type JobService interface {
 	job.JobService
-	job.ScheduleService
 	middleware.GroupFinder
 }
 
 // ExecutionService is what the routes of runs, their fires and dead letters need.
 type ExecutionService interface {
 	execution.ExecutionService
-	job.LedgerService
-	execution.DeadLetterService
-	execution.FailureService
+	job.Executions
 	middleware.GroupFinder
-}
-
-// NodeService is what the routes under /nodes need, and the warnings of those under /jobs.
-type NodeService interface {
-	cluster.NodeService
-	job.Warner
 }
 
 // LoadService tells how much is planned, and what a jitter does about it.
@@ -59,39 +61,32 @@ type Deps struct {
 	Executions ExecutionService
 	Auth       access.AuthService
 	Monitor    cluster.MonitorService
-	Nodes      NodeService
-	Secrets    access.SecretService
-	Users      access.UserService
-	Tokens     access.TokenService
-	Groups     job.GroupService
-	Explain    job.ExplainService
-	Backfills  job.BackfillService
+	Nodes      *node.NodeService
+	Secrets    *secret.SecretService
+	Users      *accessservice.UserService
+	Tokens     *accessservice.TokenService
+	Groups     *group.GroupService
+	Explain    *explain.ExplainService
+	Backfills  *executionservice.BackfillService
 	Overview   cluster.OverviewService
 	Loads      LoadService
 	Statistics cluster.StatisticsService
 	// Live tells which objects change.
 	Live cluster.Watcher
 	// Series are the time series that the store keeps.
-	Series cluster.MetricService
-	// Alerts shows and steers alerts. The others manage what people define for alerting.
-	Alerts   alerting.AlertService
-	Rules    alerting.RuleService
-	Silences alerting.SilenceService
-	Routes   alerting.RouteService
-	Teams    alerting.TeamService
-	Contacts alerting.ContactService
-	OnCall   alerting.OnCallService
-	DryRuns  alerting.DryRunner
+	Series *metric.MetricService
+	// Alerts shows and steers alerts. Alerting manages what people define for alerting.
+	Alerts   *alertingservice.AlertService
+	Alerting alertingservice.Services
+	DryRuns  *alertingservice.DryRunService
 	// Drafts runs drafts of jobs.
-	Drafts execution.DraftTrials
+	Drafts *trial.Trials
 	// Trials tries channels, and Previews shows what templates make.
-	Channels  alerting.ChannelService
-	Templates alerting.TemplateService
-	Trials    alerting.ChannelTrials
-	Previews  alerting.Previews
+	Trials   *channel.Trials
+	Previews *alertingservice.Previews
 	// Definitions exchanges jobs as documents.
-	Definitions job.DefinitionService
-	Audit       access.AuditService
+	Definitions *definition.DefinitionService
+	Audit       *audit.AuditService
 	Calls       repository.IdempotentCalls
 	// Reports takes what the targets of asynchronous calls say.
 	Reports execution.RunReports
@@ -108,6 +103,8 @@ type Deps struct {
 	// MetricsToken is what /metrics asks for; empty lets everybody read them.
 	MetricsToken string
 	Version      vo.Version
+	// Asides show what the store refused.
+	Asides repository.Asides
 	// Settings are those of this node, without secrets.
 	Settings vo.Settings
 	// TimeZone is the zone of schedules that name none; empty is UTC.
@@ -191,7 +188,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 		middleware.Headers())
 	e.NoRoute(middleware.Limits(middleware.MaxBody), d.notARoute)
 	e.NoMethod(middleware.Limits(middleware.MaxBody), middleware.MethodNotAllowed(methodsOf(all)))
-	answers := middleware.NewAnswers(d.Clock, func(topics []string) int64 { return d.Live.Told(topics...) })
+	answers := middleware.NewAnswers(d.Clock, func(topics []string) int64 { return d.Live.LastChange(topics...) })
 	served := make([]Route, 0, len(all))
 	for _, r := range all {
 		if !slices.Contains(permission.All(), r.Permission) {
@@ -208,7 +205,7 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 		if needsOwnPassword(r.Route) {
 			chain = append(chain, guard.RequireOwnPassword())
 		}
-		if f, kept := freshness(r.Route); kept {
+		if f, kept := Freshness(r.Route); kept {
 			chain = append(chain, answers.Keep(f))
 		} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			chain = append(chain, answers.Change())

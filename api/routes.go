@@ -107,72 +107,57 @@ func (d Deps) timeoutOf(r Route) time.Duration {
 func limitedRoutes(d Deps, sessions *middleware.Sessions) []RouteLimits {
 	feed := cluster.NewLiveController(d.Live, d.scope(), sessions, d.Clock)
 	stream := execution.NewStreamController(d.Executions, d.Clock)
-	definition := job.NewDefinitionController(d.Definitions, d.reader(), d.Nodes, d.Clock)
-	const v1 = "/api/v1"
+	definition := &job.DefinitionController{
+		Definitions: d.Definitions, Reader: d.reader(), Warner: d.Nodes, Clock: d.Clock,
+		PermitActions: alerting.NewRuleController(d.Alerting.Rules, d.Jobs, d.DryRuns).PermitActions,
+	}
+	audit := &access.AuditController{Log: d.Audit, Clock: d.Clock}
+	trial := &execution.TrialController{Trials: d.Drafts, Reader: d.reader()}
+	const v1, body, none, run = "/api/v1", middleware.MaxBody, middleware.Undeclared, middleware.Execution
 	return []RouteLimits{
-		{Route{
-			"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, middleware.Execution, false,
-			stream.Follow,
-		}, middleware.MaxBody, 0},
+		{Route{"GET", v1 + "/executions/:id/logs/stream", permission.ExecutionRead, run, false, stream.Follow}, body, 0},
 		// Each topic asks for its own permission.
-		{Route{"GET", v1 + "/live", permission.Self, middleware.Undeclared, false, feed.Follow}, middleware.MaxBody, 0},
-		{
-			Route{"GET", exportPath, permission.JobRead, middleware.Undeclared, false, definition.Export},
-			middleware.MaxBody,
-			exportTime,
-		},
-		{Route{
-			"GET", auditExportPath, permission.AuditRead, middleware.Undeclared, false,
-			access.NewAuditController(d.Audit, d.Clock).Export,
-		}, middleware.MaxBody, exportTime},
+		{Route{"GET", v1 + "/live", permission.Self, none, false, feed.Follow}, body, 0},
+		{Route{"GET", exportPath, permission.JobRead, none, false, definition.Export}, body, exportTime},
+		{Route{"GET", auditExportPath, permission.AuditRead, none, false, audit.Export}, body, exportTime},
 		// The run may take longer than an ordinary call; its controller judges the group of the draft.
-		{
-			Route{
-				"POST", v1 + "/jobs/trial", permission.JobWrite, middleware.Undeclared, false,
-				execution.NewTrialController(d.Drafts, d.reader()).Run,
-			},
-			middleware.MaxBody,
-			trialTime,
-		},
+		{Route{"POST", v1 + "/jobs/trial", permission.JobWrite, none, false, trial.Run}, body, trialTime},
 		// Each job and group of the document is judged by the controller.
-		{
-			Route{"POST", v1 + "/import", permission.JobWrite, middleware.Undeclared, false, definition.Import},
-			importBody,
-			importTime,
-		},
+		{Route{"POST", v1 + "/import", permission.JobWrite, none, false, definition.Import}, importBody, importTime},
 	}
 }
 
 // routes is the whole API on one page, except limitedRoutes.
 func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
-	auth := access.NewAuthController(d.Auth, cookies)
-	jobs := job.NewJobController(d.Jobs, reader, d.Nodes)
-	plan := job.NewScheduleController(d.Jobs, d.Executions, reader)
-	why := job.NewWhyController(d.Explain)
-	runs := execution.NewJobExecutionController(d.Executions)
-	report := execution.NewReportController(d.Reports, d.Peers)
-	dead := execution.NewDeadLetterController(d.Executions)
-	secret := access.NewSecretController(d.Secrets)
-	user, session := access.NewUserController(d.Users), access.NewSessionController(d.Auth, d.Users)
-	token := access.NewTokenController(d.Tokens)
-	audit := access.NewAuditController(d.Audit, d.Clock)
-	backfills := job.NewBackfillController(d.Backfills, reader)
-	groups := job.NewGroupController(d.Groups)
-	bulk := job.NewBulkController(d.Jobs, d.Executions, d.Executions, d.scope())
-	spread := job.NewSpreadController(d.Loads, d.Executions, bulk)
-	node := cluster.NewNodeController(d.Nodes)
-	overview := cluster.NewOverviewController(d.Overview, d.Loads)
-	statistics := cluster.NewStatisticsController(d.Statistics)
-	metrics := cluster.NewMetricController(d.Series)
+	auth := &access.AuthController{Auth: d.Auth, Cookies: cookies}
+	jobs := &job.JobController{Jobs: d.Jobs, Reader: reader, Warner: d.Nodes}
+	plan := &job.ScheduleController{Jobs: d.Jobs, Runs: d.Executions, Reader: reader}
+	why := &job.WhyController{Explainer: d.Explain}
+	runs := &execution.JobExecutionController{Executions: d.Executions}
+	report := &execution.ReportController{Runs: d.Reports, Peers: d.Peers}
+	secret := &access.SecretController{Secrets: d.Secrets}
+	user, session := &access.UserController{Users: d.Users}, &access.SessionController{Sessions: d.Auth, Users: d.Users}
+	token := &access.TokenController{Tokens: d.Tokens}
+	audit := &access.AuditController{Log: d.Audit, Clock: d.Clock}
+	backfills := &job.BackfillController{Backfills: d.Backfills, Reader: reader}
+	groups := &job.GroupController{Groups: d.Groups}
+	bulk := &job.BulkController{Jobs: d.Jobs, Runs: d.Executions, Scope: d.scope()}
+	spread := &job.SpreadController{Plans: d.Loads, Bulk: bulk}
+	node := &cluster.NodeController{Nodes: d.Nodes}
+	overview := &cluster.OverviewController{Service: d.Overview, Loads: d.Loads}
+	statistics := &cluster.StatisticsController{Service: d.Statistics}
+	metrics := &cluster.MetricController{Service: d.Series}
 	monitor := cluster.NewJobMonitorController(d.Monitor, d.Metrics, d.MetricsToken, d.Version)
-	alerts, rules := alerting.NewAlertController(d.Alerts), alerting.NewRuleController(d.Rules, d.Jobs, d.DryRuns)
-	silences, alertRoutes := alerting.NewSilenceController(d.Silences, d.StoreClock), alerting.NewRouteController(d.Routes)
-	teams, contacts := alerting.NewTeamController(d.Teams), alerting.NewContactController(d.Contacts)
-	onCall := alerting.NewOnCallController(d.OnCall)
-	channels := alerting.NewChannelController(d.Channels, d.Trials)
-	templates := alerting.NewTemplateController(d.Templates, d.Previews)
-	docs := cluster.DocsController{}
+	define := d.Alerting
+	alerts := &alerting.AlertController{Alerts: d.Alerts}
+	rules := alerting.NewRuleController(define.Rules, d.Jobs, d.DryRuns)
+	silences := alerting.NewSilenceController(define.Silences, d.StoreClock)
+	alertRoutes, teams := alerting.NewRouteController(define.Routes), alerting.NewTeamController(define.Teams)
+	contacts, onCall := alerting.NewContactController(define.Contacts), alerting.NewOnCallController(define.OnCall)
+	channels := alerting.NewChannelController(define.Channels, d.Trials)
+	templates := alerting.NewTemplateController(define.Templates, d.Previews)
+	docs, asides := cluster.DocsController{}, &cluster.AsideController{Asides: d.Asides}
 	const v1, once = "/api/v1", true
 	const none, unbound, job, run, group, all = middleware.Undeclared, middleware.Unbound, middleware.Job,
 		middleware.Execution, middleware.Group, middleware.Everything
@@ -218,6 +203,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/jobs/:id", permission.JobRead, job, false, jobs.Get},
 		{"PUT", v1 + "/jobs/:id", permission.JobWrite, job, false, jobs.Replace},
 		{"DELETE", v1 + "/jobs/:id", permission.JobWrite, job, false, jobs.Delete},
+		{"POST", v1 + "/jobs/:id/undelete", permission.JobWrite, job, false, jobs.Undelete},
 		{"POST", v1 + "/jobs/:id/pause", permission.JobWrite, job, false, jobs.Pause},
 		{"POST", v1 + "/jobs/:id/resume", permission.JobWrite, job, false, jobs.Resume},
 		{"POST", v1 + "/jobs/:id/trigger", permission.JobRun, job, once, jobs.Trigger},
@@ -252,10 +238,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", spreadPath, permission.JobWrite, none, false, spread.Spread},
 		{"GET", v1 + "/schedules/load", permission.JobRead, none, false, overview.Load},
 		{"GET", v1 + "/monitor/overview", permission.JobRead, none, false, overview.Overview},
-		{
-			"GET", v1 + "/monitor/failures", permission.ExecutionRead, none, false,
-			execution.NewFailureController(d.Executions).List,
-		},
+		{"GET", v1 + "/monitor/failures", permission.ExecutionRead, none, false, runs.Failures},
 		{"GET", v1 + "/monitor/today", permission.JobRead, none, false, statistics.Today},
 		{"GET", v1 + "/monitor/statistics", permission.JobRead, none, false, statistics.Statistics},
 		{"GET", v1 + "/monitor/metrics", permission.JobRead, none, false, metrics.Metrics},
@@ -269,11 +252,12 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/executions/:id/retry", permission.ExecutionWrite, run, once, runs.Retry},
 		// Its callers have no account: the token of the attempt lets them in.
 		{"POST", reportPath, permission.Public, unbound, false, report.Report},
-		{"GET", v1 + "/dead-letters", permission.ExecutionRead, none, false, dead.List},
-		{"GET", v1 + "/dead-letters/causes", permission.ExecutionRead, none, false, dead.Causes},
-		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, dead.Replay},
-		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, dead.Discard},
+		{"GET", v1 + "/dead-letters", permission.ExecutionRead, none, false, runs.DeadLetters},
+		{"GET", v1 + "/dead-letters/causes", permission.ExecutionRead, none, false, runs.DeadLetterCauses},
+		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, runs.Replay},
+		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, runs.Discard},
 
+		{"GET", v1 + "/monitor/set-aside", permission.UserAdmin, none, false, asides.List},
 		{"GET", v1 + "/settings", permission.UserAdmin, none, false, cluster.NewSettingController(d.Settings).List},
 		{"GET", v1 + "/handlers", permission.JobRead, none, false, node.Handlers},
 		{"GET", v1 + "/nodes", permission.JobRead, none, false, node.List},
@@ -313,7 +297,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", channelTestPath, permission.ChannelWrite, unbound, false, channels.Test},
 		{"GET", v1 + "/alert-templates", permission.AlertRead, none, false, templates.List},
 		{"POST", v1 + "/alert-templates", permission.AlertWrite, none, once, templates.Create},
-		{"POST", v1 + "/alert-templates/preview", permission.AlertRead, none, false, templates.Preview},
+		{"POST", v1 + "/alert-templates/preview", permission.AlertWrite, none, false, templates.Preview},
 		{"GET", v1 + "/alert-templates/:id", permission.AlertRead, unbound, false, templates.Get},
 		{"PUT", v1 + "/alert-templates/:id", permission.AlertWrite, unbound, false, templates.Replace},
 		{"DELETE", v1 + "/alert-templates/:id", permission.AlertWrite, unbound, false, templates.Delete},

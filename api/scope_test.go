@@ -228,3 +228,23 @@ func TestGroupsOverTheAPI(t *testing.T) {
 		e.call(c[0], "/api/v1/groups/pay"+c[1], "{}").wantCode(404, "not_found")
 	}
 }
+
+// A list of a group holds only its rows, and nothing of a group that the caller may not see.
+func TestListsOfRunsAreNarrowedToAGroup(t *testing.T) {
+	e, jobs := estate(t)
+	for _, path := range []string{"/api/v1/executions", "/api/v1/dead-letters", "/api/v1/dead-letters/causes"} {
+		of := func(query string, as ...string) (found []any) {
+			for _, item := range e.call("GET", path+query, "", as...).want(200).json()["items"].([]any) {
+				found = append(found, item.(map[string]any)["jobId"])
+			}
+			return found
+		}
+		require.Greater(t, len(of("")), 1, path)
+		for name, job := range jobs {
+			require.Equal(t, []any{job}, of("?group="+name), path+name)
+		}
+		require.Equal(t, []any{jobs["mine"]}, of("?group=mine", as(boundToken)...), path)
+		require.Empty(t, of("?group=theirs", as(boundToken)...), path)
+		require.Empty(t, of("?group=none"), path)
+	}
+}

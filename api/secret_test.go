@@ -48,7 +48,7 @@ func TestSecretsOfTheWrongShapeAreRefused(t *testing.T) {
 	require.NotContains(t, a.body, "hunter2")
 }
 
-// Who sees, uses and writes a secret goes by its groups.
+// The groups of a secret decide who sees, uses and writes it.
 func TestSecretsBelongToGroups(t *testing.T) {
 	e := newEdge(t)
 	keeper := as(keeperToken) // an operator of mine, who may read in shown, with the right to secrets
@@ -84,7 +84,7 @@ func TestSecretsBelongToGroups(t *testing.T) {
 	e.call("PUT", secrets+"/MINE", `{"value":"hunter3","version":1}`, keeper...).want(200)
 	require.Equal(t, []any{"mine"}, e.call("PUT", secrets+"/MINE", `{"description":"d","version":2}`,
 		keeper...).want(200).json()["groups"], "what is not given stays")
-	e.about("MINE", "", `{"description":["","d"]}`)
+	e.about("MINE", "MINE", `{"description":["","d"]}`)
 	e.call("PUT", secrets+"/MINE", `{"groups":["mine","theirs"],"version":3}`, keeper...).wantCode(403, "forbidden")
 	e.call("PUT", secrets+"/MINE", `{"groups":[],"version":3}`, keeper...).wantCode(403, "forbidden")
 	e.call("PUT", secrets+"/THEIRS", `{"value":"hunter3","version":1}`, keeper...).wantCode(404, "not_found")
@@ -96,7 +96,7 @@ func TestSecretsBelongToGroups(t *testing.T) {
 	e.call("POST", secrets, `{"name":"a","value":"123456","groups":"mine"}`).wantField(422, "groups", "wrong_type")
 
 	e.call("PUT", secrets+"/BOTH", `{"groups":["mine"],"version":1}`).want(200)
-	e.about("BOTH", "", `{"groups":[["mine","theirs"],["mine"]]}`)
+	e.about("BOTH", "BOTH", `{"groups":[["mine","theirs"],["mine"]]}`)
 	require.Nil(t, e.call("PUT", secrets+"/BOTH", `{"groups":[],"version":2}`).want(200).json()["groups"])
 	require.NotContains(t, e.log.String(), "hunter")
 }

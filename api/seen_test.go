@@ -39,7 +39,7 @@ func TestSecretsInDefinitionsAreShownToEditorsAlone(t *testing.T) {
 	require.Nil(t, e.call("GET", path, "", as...).want(200).json()["warnings"])
 	require.NotContains(t, fmt.Sprint(e.kept()), "canary")
 
-	// What was hidden does not come back as the value.
+	// A hidden value does not come back as the value.
 	e.call("PUT", path, body("***")).wantField(422, "jobData.headers.Authorization", "hidden_value")
 	e.call("POST", "/api/v1/jobs", body("***")).wantField(422, "jobData.headers.Authorization", "hidden_value")
 

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
 )
 
 // The time-outs and limits of the server: a client that sends or reads slowly
@@ -27,4 +30,20 @@ func NewServer(addr string, h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout: WriteTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: MaxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+}
+
+// Starting answers for a node whose start waits: it is alive, and not ready.
+// why says for what it waits; strangers may read it.
+func Starting(why func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/healthz" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"status":"ok"}`)
+			return
+		}
+		p := problem.New(http.StatusServiceUnavailable, "starting", why())
+		p.RetryAfterSec = 1
+		p.Write(w)
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 )
 
-// Those who manage users see the settings of a node, and nobody else does.
+// Managers of users see the settings of a node, and nobody else does.
 func TestTheSettingsOfTheNodeAreShown(t *testing.T) {
 	const path = "/api/v1/settings"
 	e := newEdge(t)

@@ -108,7 +108,7 @@ func TestStatisticsAreShown(t *testing.T) {
 		"to is rounded up, and RFC 3339 has no year 10000")
 	require.Zero(t, ask("?to="+e.Clock.Now().Add(-2*time.Hour).UTC().Format(time.RFC3339)).Total.Runs)
 
-	// What has not been added up yet is told by asOf.
+	// The field asOf tells what has not been added up yet.
 	at := e.Clock.Now()
 	ended(t, e, a, 1)
 	e.Clock.Advance(time.Minute)
@@ -129,7 +129,7 @@ func TestStatisticsAreShown(t *testing.T) {
 	require.WithinDuration(t, since, seen, time.Millisecond)
 }
 
-// What is usual is told of a job, and of its hours; of days and of groups there is none.
+// The usual figures are told of a job, and of its hours; of days and of groups there are none.
 func TestStatisticsTellWhatIsUsualForAJob(t *testing.T) {
 	e := newEdge(t)
 	known := e.Add(t, enginetest.Job("known", nil))
@@ -167,6 +167,10 @@ func TestStatisticsAreWrittenAsCSV(t *testing.T) {
 		t.Helper()
 		a := e.call("GET", statisticsPath+query, "").want(200)
 		require.Equal(t, "text/csv; charset=utf-8", a.header.Get("Content-Type"))
+		require.Contains(t, a.header.Get("Content-Disposition"), "attachment")
+		require.Equal(t, a.header.Get("Content-Disposition"),
+			e.call("GET", statisticsPath+query, "").want(200).header.Get("Content-Disposition"),
+			"a kept answer is a download, too")
 		require.Contains(t, a.header.Get("Content-Disposition"), "attachment")
 		rows, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
 		require.NoError(t, err)
@@ -223,9 +227,9 @@ func TestStatisticsShowOnlyVisibleGroups(t *testing.T) {
 	}
 	_, err := foldOf(e).RunOnce(t.Context())
 	require.NoError(t, err)
-	service := statistics.NewStatisticsService(statistics.Deps{
+	service := &statistics.StatisticsService{
 		Sums: e.Store.Statistics, Baselines: e.Store.Statistics, Jobs: e.Store.Jobs, Clock: e.Time, Zone: time.UTC,
-	})
+	}
 	ask := func(q statistics.Query) statistics.Statistics {
 		q.Groups = []string{"a", "b"}
 		s, err := service.Statistics(t.Context(), q)
@@ -275,7 +279,7 @@ func TestATokenOfAGroupSeesItsFigures(t *testing.T) {
 	require.Equal(t, 30, ask("?node=node-9").Total.Runs)
 }
 
-// What is wrong is said at once.
+// All mistakes are said at once.
 func TestStatisticsNameAllFaultsAtOnce(t *testing.T) {
 	e := newEdge(t)
 	_, wrong := e.call("GET", statisticsPath+"?node=n&top=1&from=2020-01-01T00:00:00Z", "").want(422).problem()

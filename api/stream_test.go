@@ -87,7 +87,7 @@ func (e *edge) end(status entity.Status) {
 	e.t.Helper()
 	e.Write(e.t, func(ctx context.Context, tx repository.Tx) error {
 		refused, err := tx.Executions.Finish(ctx,
-			[]repository.Finish{{ID: "x", NodeID: "node-1", Epoch: 1, Token: 1, Status: status, EndTime: now}})
+			[]repository.Finish{{ID: "x", NodeID: "node-1", Epoch: 1, Token: 1, Status: status, EndTime: now}}, now)
 		require.Empty(e.t, refused)
 		return err
 	})

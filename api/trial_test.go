@@ -20,7 +20,19 @@ func TestADraftRunsOnceAndIsNotStored(t *testing.T) {
 	require.Equal(t, []any{}, ran["logs"])
 	require.Empty(t, e.all(), "no job")
 	require.Empty(t, e.call("GET", "/api/v1/executions", "").want(200).json()["items"])
-	e.about("", "draft", `{"group":[null,"default"],"jobType":[null,"CUSTOM"]}`)
+	e.about("", "draft", `{"group":[null,"default"],"jobType":[null,"CUSTOM"],"jobClass":[null,"noop"],
+		"params":[null,{"day":"x"}]}`)
+}
+
+// Only the audit log says later what a trial ran; it leaves out the secrets.
+func TestTheAuditLogSaysWhatATrialRan(t *testing.T) {
+	e := newEdge(t)
+	e.call("POST", trialPath, `{"name":"draft","jobType":"HTTP","jobData":{"url":"https://bank.example/settle",
+		"headers":{"Authorization":"Bearer hunter2"}},"params":{"password":"hunter3"}}`).want(200)
+	changes := e.last().Changes
+	require.Contains(t, changes, "https://bank.example/settle")
+	require.Contains(t, changes, "***")
+	require.NotContains(t, changes, "hunter")
 }
 
 func TestATrialOfAWrongDraftIsRefusedWithAllThatIsWrong(t *testing.T) {
@@ -41,7 +53,7 @@ func TestATrialOfAWrongDraftIsRefusedWithAllThatIsWrong(t *testing.T) {
 	require.Equal(t, "SECRET_MISSING", gone["reason"], "it may be made later, as for a stored job")
 }
 
-// Who may not store and run such a job may not try it either.
+// A user who may not store and run such a job may not try it either.
 func TestATrialNeedsTheRightsOfItsJob(t *testing.T) {
 	e := newEdge(t)
 	custom := `{"name":"d","group":"GROUP","jobType":"CUSTOM","jobClass":"noop"}`

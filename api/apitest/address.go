@@ -48,6 +48,7 @@ func queries() []Case {
 			unfit("67", address+"=%1b]0%3Bowned%07", name, "invalid_text"),
 			unfit("50", address+"="+strings.Repeat("x", 513), name, "too_long"))
 	}
+	out = append(out, unfit("45", "/api/v1/monitor/set-aside?limit=0", "limit", "out_of_range"))
 	for _, list := range []string{executions, fires} {
 		for _, at := range []string{
 			"tomorrow", "1795000000", "2026-12-31T23:59:60Z", "2027-01-01T00:00:00+99:99",

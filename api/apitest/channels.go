@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/notifytest"
 )
 
 // The addresses of channels and of the templates of their messages.
@@ -24,6 +26,23 @@ func channel(kind, config string) string {
 // long is a JSON string of so many bytes.
 func long(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
+// addressFields are the fields that hold the address of the receiver, by type of channel.
+func addressFields() map[string]string {
+	examples, err := notifytest.Examples()
+	if err != nil {
+		panic(err)
+	}
+	out := map[string]string{}
+	for _, e := range examples {
+		for name, value := range e.Config {
+			if text, ok := value.(string); ok && strings.HasPrefix(text, "{address}") {
+				out[string(e.Type)] = name
+			}
+		}
+	}
+	return out
+}
+
 // wrongChannels is bad input about channels, each with what must be whole beside it.
 func wrongChannels() []Case {
 	out := []Case{
@@ -40,10 +59,7 @@ func wrongChannels() []Case {
 		{Row: "69 nobody", Method: http.MethodPost, Path: channels + "/" + nobody + "/test", Status: 404, Code: "not_found"},
 		{Row: "69", Method: http.MethodPost, Path: channels + "/a%00b/test", Status: 404},
 	}
-	for kind, address := range map[string]string{
-		"WEBHOOK": "url", "DINGTALK": "webhook", "WECOM": "webhook", "FEISHU": "webhook", "SLACK": "webhook",
-		"TELEGRAM": "apiUrl", "ALERTMANAGER": "url",
-	} {
+	for kind, address := range addressFields() {
 		field := "config." + address
 		more := map[string]string{"TELEGRAM": `,"token":"1:abcdefghijkl","chatId":"1"`}[kind]
 		if kind != "TELEGRAM" { // which has a usual one

@@ -125,8 +125,10 @@ func backfills() []Case {
 		wrong("38", backfill, day+`"maxParallel":9223372036854775808}`, "maxParallel", "out_of_range"),
 		wrong("41", backfill, day+`"maxParallel":1.5}`, "maxParallel", "not_an_integer"),
 		wrong("47", backfill, day+`"dryRun":1}`, "dryRun", "wrong_type"),
+		wrong("47 failed", backfill, day+`"includeFailed":"true"}`, "includeFailed", "wrong_type"),
 		wrong("46", backfill, day+`"maxParallel":"1"}`, "maxParallel", "wrong_type"),
 		wrong("77", backfill, day+`"params":{}}`, "params", "unknown_field"),
+		wrong("78 failed", backfill, day+`"includefailed":true}`, "includefailed", "unknown_field"),
 		wrong("78", backfill, day+`"dryrun":true}`, "dryrun", "unknown_field"),
 	}
 }

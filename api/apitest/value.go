@@ -108,6 +108,11 @@ func texts() []Case {
 		out = append(out, wrong(c.row, jobs, minimal().with(fields{"labels": c.labels}).String(), c.field, ""),
 			wrong(c.row, jobs, minimal().with(fields{"routing": fields{"labels": c.labels}}).String(), "routing."+c.field, ""))
 	}
+	large := fields{}
+	for i := range 64 {
+		large[fmt.Sprint("k", i)] = strings.Repeat("<", 255)
+	}
+	out = append(out, wrong("71", jobs, minimal().with(fields{"labels": large}).String(), "labels", "too_large"))
 	return append(out, wrong("50 jobData", jobs,
 		minimal().with(fields{"jobData": fields{"a": strings.Repeat("x", 64<<10)}}).String(), "jobData", "too_long"))
 }

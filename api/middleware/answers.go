@@ -47,8 +47,8 @@ type Freshness struct {
 // the same cost one read of the store. It is for calls by cookie alone. Programs, which
 // come with a token, are always answered from the store. Safe for concurrent use.
 type Answers struct {
-	clock clock.Clock
-	told  func(topics []string) int64
+	clock      clock.Clock
+	lastChange func(topics []string) int64
 
 	mu    sync.Mutex
 	held  map[string]*keptAnswer
@@ -59,15 +59,17 @@ type Answers struct {
 	changed  map[string]time.Duration
 }
 
-// keptAnswer is one load. What stands below done is set before it is closed.
+// keptAnswer is one load. The fields below done are set before it is closed.
 type keptAnswer struct {
-	began time.Duration
-	told  int64
-	done  chan struct{}
+	began  time.Duration
+	change int64
+	done   chan struct{}
 
 	err         error
 	body        []byte
 	contentType string
+	// disposition is the header Content-Disposition: that of a file to keep.
+	disposition string
 	etag        string
 	// alone: each caller has to ask, as the answer is not for sharing.
 	alone bool
@@ -77,7 +79,8 @@ type keptAnswer struct {
 // told of.
 func NewAnswers(c clock.Clock, told func(topics []string) int64) *Answers {
 	return &Answers{
-		clock: c, told: told, held: map[string]*keptAnswer{}, changing: map[string]int{}, changed: map[string]time.Duration{},
+		clock: c, lastChange: told, held: map[string]*keptAnswer{},
+		changing: map[string]int{}, changed: map[string]time.Duration{},
 	}
 }
 
@@ -154,7 +157,7 @@ func (a *Answers) Keep(f Freshness) gin.HandlerFunc {
 func (a *Answers) find(key, user string, f Freshness, came time.Duration,
 	anew bool,
 ) (one *keptAnswer, usable, mine bool) {
-	told := a.told(f.Topics)
+	told := a.lastChange(f.Topics)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Monotonic()
@@ -166,13 +169,13 @@ func (a *Answers) find(key, user string, f Freshness, came time.Duration,
 	case one.began > came && !own:
 		return one, true, false
 	case anew || own: // who has changed something waits for nobody's older read
-	case now-one.began < f.Life && one.told == told:
+	case now-one.began < f.Life && one.change == told:
 		return one, true, false
 	case !one.loaded():
 		return one, false, false
 	}
 	a.drop(key)
-	one = &keptAnswer{began: now, told: told, done: make(chan struct{})}
+	one = &keptAnswer{began: now, change: told, done: make(chan struct{})}
 	a.held[key] = one
 	return one, true, true
 }
@@ -214,6 +217,7 @@ func (a *Answers) load(c *gin.Context, key string, one *keptAnswer) {
 	default:
 		sum := sha256.Sum256(held.body.Bytes())
 		one.body, one.contentType = held.body.Bytes(), held.Header().Get("Content-Type")
+		one.disposition = held.Header().Get("Content-Disposition")
 		one.etag = `"` + hex.EncodeToString(sum[:12]) + `"`
 		c.Writer = held.ResponseWriter
 		one.write(c)
@@ -263,6 +267,9 @@ func (k *keptAnswer) write(c *gin.Context) {
 		return
 	}
 	h.Set("Content-Type", k.contentType)
+	if k.disposition != "" {
+		h.Set("Content-Disposition", k.disposition)
+	}
 	h.Set("Content-Length", strconv.Itoa(len(k.body)))
 	c.Status(http.StatusOK)
 	_, _ = c.Writer.Write(k.body) // a caller who is gone is no failure of ours
@@ -281,7 +288,7 @@ func asksAnew(h http.Header) bool {
 }
 
 // rightsOf are all rights on which an answer may depend: those who see the same have the
-// same text. Who is bound to groups shares with those of the same groups and roles alone.
+// same text. A caller bound to groups shares with callers of the same groups and roles alone.
 func rightsOf(who entity.Principal, byRole bool) string {
 	var b strings.Builder
 	if byRole || who.User.Groups != nil || who.TokenID != "" {

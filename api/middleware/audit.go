@@ -84,9 +84,12 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 	}
 	e := entity.AuditEntry{
 		UserID: who.User.ID, UserName: who.User.Name, TokenID: who.TokenID, Address: c.ClientIP(), RequestID: RequestIDOf(c),
-		Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), ObjectName: c.GetString(keyName), Status: status,
+		Action: c.Request.Method + " " + c.FullPath(), Object: objectOf(c), ObjectName: nameOf(c), Status: status,
 		Code:    code,
 		Changes: c.GetString(keyChanges), Calls: 1,
+	}
+	if parts, treated := c.Get(keyParts); treated {
+		e.Parts, _ = parts.([]entity.AuditPart)
 	}
 	if status == http.StatusServiceUnavailable {
 		c.Writer.Flush() // the store may let this entry wait too, and the caller has waited enough
@@ -124,6 +127,17 @@ func SetTarget(c *gin.Context, object string) { c.Set(keyObject, object) }
 // SetTargetName sets the name of the object of a call.
 func SetTargetName(c *gin.Context, name string) { c.Set(keyName, name) }
 
+// AddPart notes one of several objects that a call changed. The goroutine of the call adds them.
+func AddPart(c *gin.Context, object, name string, changes map[string][2]any) {
+	parts, _ := c.Get(keyParts)
+	all, _ := parts.([]entity.AuditPart)
+	part := entity.AuditPart{Object: object, ObjectName: name}
+	if text, err := json.Marshal(changes); err == nil && changes != nil {
+		part.Changes = string(text)
+	}
+	c.Set(keyParts, append(all, part))
+}
+
 // SignedIn sets the user who signed in with a call.
 func SignedIn(c *gin.Context, u entity.User) { c.Set(keySignedIn, u) }
 
@@ -132,6 +146,17 @@ func objectOf(c *gin.Context) string {
 		return object
 	}
 	if len(c.Params) > 0 {
+		return c.Params[0].Value
+	}
+	return ""
+}
+
+// nameOf is the name of the object of a call. Groups and secrets stand in the path by their names.
+func nameOf(c *gin.Context) string {
+	if name := c.GetString(keyName); name != "" {
+		return name
+	}
+	if len(c.Params) > 0 && c.Params[0].Key == "name" {
 		return c.Params[0].Value
 	}
 	return ""

@@ -112,13 +112,13 @@ func (g Guard) Require(p permission.Permission) gin.HandlerFunc {
 			c.Next()
 			return
 		}
-		pass(c, func() error { return g.judge(c, p) })
+		pass(c, func() error { return g.authorize(c, p) })
 	}
 }
 
-// judge finds out who calls and whether that user may. An Authorization header
+// authorize finds out who calls and whether that user may. An Authorization header
 // is judged alone; without one, a session may come in its cookie.
-func (g Guard) judge(c *gin.Context, p permission.Permission) error {
+func (g Guard) authorize(c *gin.Context, p permission.Permission) error {
 	byCookie := len(c.Request.Header.Values("Authorization")) == 0
 	token, err := Bearer(c.Request.Header)
 	if byCookie {

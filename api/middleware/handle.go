@@ -23,6 +23,7 @@ const (
 	keyError     = "ps.error"
 	keyObject    = "ps.object"
 	keyName      = "ps.objectName"
+	keyParts     = "ps.objectParts"
 	keySignedIn  = "ps.signedIn"
 	keyChanges   = "ps.changes"
 	keyByCookie  = "ps.byCookie"
@@ -48,8 +49,8 @@ func Handle(a Action) gin.HandlerFunc {
 	}
 }
 
-// Fail answers with the problem of an error and ends the request. What was sent already
-// stays as it is. Then the connection breaks before the answer ends: nobody takes the
+// Fail answers with the problem of an error and ends the request. The part that was sent
+// already stays as it is. Then the connection breaks before the answer ends: nobody takes the
 // half of it for the whole.
 func Fail(c *gin.Context, err error) {
 	c.Abort()

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -139,7 +140,8 @@ func keep(c *gin.Context, calls repository.IdempotentCalls, call entity.Idempote
 		}
 		call.Status, call.Body = status, string(kept)
 		return calls.Complete(ctx, call)
-	case status < http.StatusInternalServerError, apperror.Is(errorOf(c), apperror.KindUnavailable):
+	case status < http.StatusInternalServerError, apperror.Is(errorOf(c), apperror.KindUnavailable),
+		errors.As(errorOf(c), new(*repository.UnknownError)): // of a statement: an answer to a commit leaves it open
 		return calls.Abandon(ctx, call)
 	default:
 		return nil

@@ -41,14 +41,14 @@ type GroupFinder interface {
 type Scope struct{ Jobs, Executions GroupFinder }
 
 // Check lets a call pass if the caller holds the permission for the object it
-// names. What the caller may not see does not exist.
+// names. An object that the caller may not see does not exist.
 func (s Scope) Check(o Object, p permission.Permission) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		pass(c, func() error { return s.judge(c, o, p) })
+		pass(c, func() error { return s.authorize(c, o, p) })
 	}
 }
 
-func (s Scope) judge(c *gin.Context, o Object, p permission.Permission) error {
+func (s Scope) authorize(c *gin.Context, o Object, p permission.Permission) error {
 	who, known := CallerOf(c)
 	if !known || who.User.Groups == nil || o == Unbound || o == Undeclared {
 		return nil
@@ -161,6 +161,39 @@ func VisibleGroups(c *gin.Context) []string {
 		return nil
 	}
 	return append([]string{}, slices.Sorted(maps.Keys(who.User.Groups))...)
+}
+
+// Holds is nil if the caller holds a permission, in whichever group.
+func Holds(c *gin.Context, p permission.Permission) error {
+	who, _ := CallerOf(c)
+	if permission.Allows(who, p) {
+		return nil
+	}
+	return forbidden(who, p)
+}
+
+// GroupsWith are the groups in which the caller holds a permission; nil is all.
+func GroupsWith(c *gin.Context, p permission.Permission) []string {
+	who, _ := CallerOf(c)
+	visible := VisibleGroups(c)
+	if visible == nil {
+		return nil
+	}
+	return slices.DeleteFunc(visible, func(group string) bool { return !permission.AllowsIn(who, p, group) })
+}
+
+// VisibleGroupsIn narrows the groups that a list may show to one of them. An empty group narrows
+// nothing. A group that the caller may not see leaves none, as if nothing were in it.
+func VisibleGroupsIn(c *gin.Context, group string) []string {
+	visible := VisibleGroups(c)
+	switch {
+	case group == "":
+		return visible
+	case visible == nil || slices.Contains(visible, group):
+		return []string{group}
+	default:
+		return []string{}
+	}
 }
 
 // PermitDefinition is nil if the caller may put such a job into its group.

@@ -9,25 +9,25 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// verdictLife is how long a verdict on a token with an open stream holds.
-const verdictLife = 10 * time.Second
+// knownFor is how long the answer on a token with an open stream holds.
+const knownFor = 10 * time.Second
 
-// Sessions keeps who came with a token, for as long as a stream of that token is open. So
-// a page that watches, and reads again whatever changes, is judged once in ten seconds and
-// not at each call. Only reads are let in so. Safe for concurrent use.
+// Sessions keeps the user of a token while a stream of that token is open. So the server looks up a page that watches,
+// and reads changes again, once in ten seconds and not at each call. Sessions lets in only reads. Safe for concurrent
+// use.
 type Sessions struct {
 	clock clock.Clock
 
 	mu   sync.Mutex
-	held map[string]*verdict
+	held map[string]*watched
 	// changes counts the calls of forget: what was looked up before it is not kept.
 	changes int
 	// now is the look-up in progress; nil for none.
-	now *judging
+	now *lookup
 }
 
-// verdict is on one token; Sessions guards it.
-type verdict struct {
+// watched is a token with an open stream; Sessions guards it.
+type watched struct {
 	streams int
 	who     entity.Principal
 	at      time.Duration
@@ -35,14 +35,14 @@ type verdict struct {
 	changes int
 }
 
-// judging is one look-up of many tokens; done is closed at its end.
-type judging struct {
+// lookup is one look-up of many tokens; done is closed at its end.
+type lookup struct {
 	done chan struct{}
 	err  error
 }
 
 // NewSessions keeps nothing yet.
-func NewSessions(c clock.Clock) *Sessions { return &Sessions{clock: c, held: map[string]*verdict{}} }
+func NewSessions(c clock.Clock) *Sessions { return &Sessions{clock: c, held: map[string]*watched{}} }
 
 // Hold keeps verdicts on a token until it is left.
 func (s *Sessions) Hold(token string) (leave func()) {
@@ -50,7 +50,7 @@ func (s *Sessions) Hold(token string) (leave func()) {
 	defer s.mu.Unlock()
 	v := s.held[token]
 	if v == nil {
-		v = &verdict{changes: -1}
+		v = &watched{changes: -1}
 		s.held[token] = v
 	}
 	v.streams++
@@ -70,27 +70,26 @@ func (s *Sessions) forget() {
 	s.changes++
 }
 
-// authenticate asks the authenticator, unless it has answered a moment ago. The first one
-// who has to ask also asks for all other tokens whose verdict is half as old as it may be:
-// so a thousand browsers are judged in one look-up.
+// authenticate asks the authenticator, unless it has answered a moment ago. The first call that has to ask also asks
+// for all other tokens whose answer is half as old as it may be: so a thousand browsers cost one look-up.
 func (s *Sessions) authenticate(ctx context.Context, auth Authenticator, token string) (entity.Principal, error) {
 	for waits := 0; ; waits++ {
 		s.mu.Lock()
 		v := s.held[token]
-		if v != nil && s.holds(v, verdictLife) {
+		if v != nil && s.holds(v, knownFor) {
 			who := v.who
 			s.mu.Unlock()
 			return who, nil
 		}
 		if v == nil || waits > 1 { // nobody's, or not to be found out with others; the first wait may have begun too late
 			s.mu.Unlock()
-			return s.judge(ctx, auth, token)
+			return s.authenticateOne(ctx, auth, token)
 		}
 		j := s.now
 		if j == nil {
-			j = &judging{done: make(chan struct{})}
+			j = &lookup{done: make(chan struct{})}
 			s.now = j
-			go s.judgeAll(context.WithoutCancel(ctx), auth, j)
+			go s.authenticateAll(context.WithoutCancel(ctx), auth, j)
 		}
 		s.mu.Unlock()
 		select {
@@ -104,13 +103,13 @@ func (s *Sessions) authenticate(ctx context.Context, auth Authenticator, token s
 	}
 }
 
-// holds reports whether a verdict is younger than that.
-func (s *Sessions) holds(v *verdict, life time.Duration) bool {
+// holds reports whether an answer is younger than that.
+func (s *Sessions) holds(v *watched, life time.Duration) bool {
 	return v.changes == s.changes && s.clock.Monotonic()-v.at < life
 }
 
-// judge looks one token up, and keeps the verdict if the token is held.
-func (s *Sessions) judge(ctx context.Context, auth Authenticator, token string) (entity.Principal, error) {
+// authenticateOne looks one token up, and keeps the answer if the token is held.
+func (s *Sessions) authenticateOne(ctx context.Context, auth Authenticator, token string) (entity.Principal, error) {
 	s.mu.Lock()
 	changes, now := s.changes, s.clock.Monotonic()
 	s.mu.Unlock()
@@ -121,18 +120,18 @@ func (s *Sessions) judge(ctx context.Context, auth Authenticator, token string) 
 	return who, err
 }
 
-// judgeBound is how long a look-up of many tokens may take.
-const judgeBound = 10 * time.Second
+// lookupTimeout is how long a look-up of many tokens may take.
+const lookupTimeout = 10 * time.Second
 
-// judgeAll looks up the tokens that will have to be looked up soon.
-func (s *Sessions) judgeAll(ctx context.Context, auth Authenticator, j *judging) {
-	ctx, cancel := context.WithTimeout(ctx, judgeBound)
+// authenticateAll looks up the tokens that will have to be looked up soon.
+func (s *Sessions) authenticateAll(ctx context.Context, auth Authenticator, j *lookup) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	s.mu.Lock()
 	changes, now := s.changes, s.clock.Monotonic()
 	var tokens []string
 	for token, v := range s.held {
-		if !s.holds(v, verdictLife/2) {
+		if !s.holds(v, knownFor/2) {
 			tokens = append(tokens, token)
 		}
 	}
@@ -147,7 +146,7 @@ func (s *Sessions) judgeAll(ctx context.Context, auth Authenticator, j *judging)
 	close(j.done)
 }
 
-// keep keeps verdicts on tokens that are held, unless something has changed since.
+// keep keeps the answers on tokens that are held, unless something has changed since.
 func (s *Sessions) keep(found map[string]entity.Principal, at time.Duration, changes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

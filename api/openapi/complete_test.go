@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
 	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 )
 
 // problems are the refusals that follow from what a route is: nobody has to
@@ -36,6 +37,12 @@ var problems = map[int]string{
 // complete adds to what the annotations say what the table of routes knows:
 // permissions, the header Idempotency-Key, and the problems above.
 func complete(doc *openapi2.T, routes []api.Route) error {
+	for _, op := range operations(doc) {
+		completeAnswers(doc, op)
+	}
+	if err := completeSettings(doc); err != nil {
+		return err
+	}
 	doc.Responses = map[string]*openapi2.Response{}
 	for status, text := range problems {
 		doc.Responses[responseName(status)] = &openapi2.Response{
@@ -53,8 +60,15 @@ func complete(doc *openapi2.T, routes []api.Route) error {
 		}
 		completeOperation(op, r)
 	}
-	doc.Definitions["Explanation"].Value.Properties["code"].Value.Enum = texts(explain.Codes())
-	doc.Definitions["ExplanationFact"].Value.Properties["code"].Value.Enum = texts(explain.FactCodes())
+	for field, values := range map[string][]any{
+		"Explanation.code": texts(explain.Codes()), "ExplanationFact.code": texts(explain.FactCodes()),
+		"ChannelBody.type":                texts(notify.Types()),
+		"TemplatePreviewBody.channelType": texts(notify.Types()),
+	} {
+		of, name, _ := strings.Cut(field, ".")
+		doc.Definitions[of].Value.Properties[name].Value.Enum = values
+	}
+	doc.Definitions["alert.ChannelType"].Value.Enum = texts(notify.Types())
 	for _, name := range []string{"ParameterBody", "JobParameter"} {
 		doc.Definitions[name].Value.Properties["default"].Value.Type = nil // of any type
 	}
@@ -108,6 +122,7 @@ func completeOperation(op *openapi2.Operation, r api.Route) {
 	if r.Permission != permission.Public {
 		*op.Security = append(*op.Security, map[string][]string{"BearerAuth": {}}, map[string][]string{"CookieAuth": {}})
 	}
+	completePath(op, r)
 	if op.OperationID == "" {
 		op.OperationID = operationID(r)
 	}

@@ -58,7 +58,7 @@ func TestEveryFieldOfJobDataIsDocumented(t *testing.T) {
 	require.ElementsMatch(t, entity.BuiltInHandlers(), documented)
 }
 
-// Whatever the page of jobs lists has a meaning.
+// Every entry of the page of jobs has a meaning.
 func TestEveryFieldOfAJobIsExplained(t *testing.T) {
 	page, err := os.ReadFile(root + "/docs/jobs.md")
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestTheSchemaForEditorsTellsGoodFromBad(t *testing.T) {
 	}
 }
 
-// What OpenAPI says of a job depends on its type.
+// The schema of a job in OpenAPI depends on its type.
 func TestTheDocumentKnowsJobDataByType(t *testing.T) {
 	raw, _, err := openapi.Read("openapi.json")
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
 // Package openapi holds the document of the REST API and the page that shows
-// it. `make docs` writes both documents. Nothing here is read from the network.
+// it. `make docs` writes the document. Nothing here is read from the network.
 package openapi
 
 import (
@@ -10,7 +10,7 @@ import (
 
 //go:generate go test -count=1 -run ^TestTheDocumentsAreCurrent$ . -update
 
-//go:embed swagger.json openapi.json ui
+//go:embed openapi.json ui
 var files embed.FS
 
 // Policy is the Content-Security-Policy of the page: its own scripts and
@@ -18,11 +18,17 @@ var files embed.FS
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// Former is the address of the document in former releases. It answers for one more.
+const Former = "/swagger/doc.json"
+
+// Deprecated is since when Former is deprecated, as the header of RFC 9745 says it: 2026-11-23.
+const Deprecated = "@1795392000"
+
 // Paths maps the addresses that are served to the names of files.
 func Paths() map[string]string {
 	return map[string]string{
 		"/openapi.json":                 "openapi.json",
-		"/swagger/doc.json":             "swagger.json",
+		Former:                          "openapi.json",
 		"/swagger/index.html":           "ui/index.html",
 		"/swagger/initializer.js":       "ui/initializer.js",
 		"/swagger/swagger-ui.css":       "ui/swagger-ui.css",

@@ -29,7 +29,7 @@ Where strings of jobData look like numbers (` + "`headers`, `env`, `command`, `e
 Editors check and complete such files by [a JSON Schema](job.schema.json): begin one with
 ` + "`# yaml-language-server: $schema=`" + ` and the path or address of ` + "`job.schema.json`" + `.
 
-What a run is given, how it is stopped, and what is isolated: [executors](executors.md). What the schedules mean: [schedules](schedules.md).
+The inputs of a run, how it is stopped, and what is isolated: [executors](executors.md). The meaning of the schedules: [schedules](schedules.md).
 `
 
 // parts are the objects of a definition, in the order of the page.

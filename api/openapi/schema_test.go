@@ -15,7 +15,7 @@ func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	definitions := map[string]any{}
 	for _, name := range []string{
 		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "AlertsBody", "DeadlineBody", "ParameterBody",
-		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody",
+		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody",
 	} {
 		if doc.Components.Schemas[name] == nil {
 			return nil, fmt.Errorf("there is no schema %s", name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 )
 
 // Permission is the right that a route asks for.
@@ -38,8 +39,8 @@ const (
 	// AlertRead shows alerts, rules, channels, silences, routes, templates, teams,
 	// contacts and on-call plans; none of their secrets.
 	AlertRead Permission = "alert:read"
-	// AlertWrite makes and changes all of these but channels, and resolves alerts. Who
-	// edits the jobs of a group holds it there.
+	// AlertWrite makes and changes all of these but channels, and resolves alerts. An
+	// editor of the jobs of a group holds it there.
 	AlertWrite Permission = "alert:write"
 	// AlertAck takes charge of alerts.
 	AlertAck Permission = "alert:ack"
@@ -130,15 +131,23 @@ func AllowsIn(who entity.Principal, p Permission, group string) bool {
 	return slices.Contains(Of(there), p)
 }
 
-// SeesAlerts reports whether what concerns a group exists for a caller. What is of no
+// SeesAlerts reports whether what concerns a group exists for a caller. An object of no
 // group concerns all of them: alerts of the cluster exist for callers who are bound to
 // none.
 func SeesAlerts(who entity.Principal, group string) bool {
 	return AllowsFor(who, AlertRead, group)
 }
 
+// OfSetting is the right to write settings of alerting of a kind.
+func OfSetting(kind alert.Kind) Permission {
+	if kind == alert.KindChannel {
+		return ChannelWrite
+	}
+	return AlertWrite
+}
+
 // SeesSetting reports whether a rule, a channel or what else people define for alerting
-// exists for a caller. What is for all groups, everybody may see.
+// exists for a caller. An object for all groups, everybody may see.
 func SeesSetting(who entity.Principal, group string) bool {
 	return Allows(who, AlertRead) && (group == "" || Sees(who, group))
 }

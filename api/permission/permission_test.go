@@ -69,8 +69,8 @@ func TestOperatorsOfSomeGroupsDrainNoNodes(t *testing.T) {
 	require.True(t, permission.Changes(permission.NodeWrite))
 }
 
-// Who edits the jobs of a group writes its rules; what is for all groups, and alerts of
-// the cluster, are for those who are bound to none.
+// An editor of the jobs of a group writes its rules; objects for all groups, and alerts of
+// the cluster, are for users who are bound to none.
 func TestAlertsAreSeenAndSteeredByGroup(t *testing.T) {
 	bound := as(entity.RoleOperator)
 	bound.User.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}

@@ -39,49 +39,36 @@ type Error struct {
 	Message string `json:"message"`
 }
 
-// statusOf maps the kinds of errors to HTTP.
-func statusOf(k apperror.Kind) int {
-	switch k {
-	case apperror.KindInvalid:
-		return http.StatusUnprocessableEntity
-	case apperror.KindNotFound:
-		return http.StatusNotFound
-	case apperror.KindConflict:
-		return http.StatusConflict
-	case apperror.KindPrecondition:
-		return http.StatusPreconditionFailed
-	case apperror.KindUnauthenticated:
-		return http.StatusUnauthorized
-	case apperror.KindForbidden:
-		return http.StatusForbidden
-	case apperror.KindUnavailable:
-		return http.StatusServiceUnavailable
-	case apperror.KindTooMany:
-		return http.StatusTooManyRequests
-	case apperror.KindMalformed:
-		return http.StatusBadRequest
-	case apperror.KindTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case apperror.KindUnsupportedMedia:
-		return http.StatusUnsupportedMediaType
-	default:
-		return http.StatusInternalServerError
-	}
+// statuses are those of the kinds of errors; any other is an internal error.
+var statuses = map[apperror.Kind]int{
+	apperror.KindInvalid:          http.StatusUnprocessableEntity,
+	apperror.KindNotFound:         http.StatusNotFound,
+	apperror.KindConflict:         http.StatusConflict,
+	apperror.KindPrecondition:     http.StatusPreconditionFailed,
+	apperror.KindUnauthenticated:  http.StatusUnauthorized,
+	apperror.KindForbidden:        http.StatusForbidden,
+	apperror.KindUnavailable:      http.StatusServiceUnavailable,
+	apperror.KindTooMany:          http.StatusTooManyRequests,
+	apperror.KindMalformed:        http.StatusBadRequest,
+	apperror.KindTooLarge:         http.StatusRequestEntityTooLarge,
+	apperror.KindUnsupportedMedia: http.StatusUnsupportedMediaType,
 }
 
 // From maps an error. An error of no known kind is an internal error whose text
 // stays inside. It never returns a status below 400.
 func From(err error) Problem {
 	var f *apperror.Error
+	var unknown *repository.UnknownError
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return New(http.StatusServiceUnavailable, "outcome_unknown",
 			"the store did not confirm the change: it may or may not have taken effect; look before you repeat the call")
 	case errors.As(err, &f):
-		p := New(statusOf(f.Kind), f.Code, f.Message)
-		if p.Status == http.StatusInternalServerError {
+		status, known := statuses[f.Kind]
+		if !known {
 			return internal()
 		}
+		p := New(status, f.Code, f.Message)
 		for _, field := range f.Fields {
 			p.Errors = append(p.Errors, Error{Field: field.Field, Code: field.Code, Message: field.Message})
 		}
@@ -95,6 +82,8 @@ func From(err error) Problem {
 			"the call took too long and was given up; it may or may not have taken effect")
 		p.RetryAfterSec = 1
 		return p
+	case errors.As(err, &unknown): // it may be no error of the program, and most pass
+		return From(apperror.Unavailable(unknown))
 	default:
 		return internal()
 	}
@@ -138,6 +127,7 @@ func (p Problem) Write(w http.ResponseWriter) {
 // Explain says what callers may know of what failed for one object.
 func Explain(err error) (code, message string) {
 	var f *apperror.Error
+	var unknown *repository.UnknownError
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
 		return "outcome_unknown", "the store did not confirm the change; look before repeating"
@@ -147,6 +137,8 @@ func Explain(err error) (code, message string) {
 			message += "; " + field.Field + ": " + field.Message
 		}
 		return f.Code, message
+	case errors.As(err, &unknown):
+		return Explain(apperror.Unavailable(unknown))
 	}
 	return "internal", "something went wrong; the log of the server knows more"
 }

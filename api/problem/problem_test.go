@@ -36,12 +36,21 @@ func TestEveryKindHasItsStatus(t *testing.T) {
 		{errors.New("secret"), 500, "internal"},
 		{repository.ErrCommitUnknown, 503, "outcome_unknown"},
 		{context.DeadlineExceeded, 503, "timeout"},
+		{&repository.UnknownError{Err: errors.New("secret")}, 503, "store_unavailable"},
 	} {
 		p := problem.From(fmt.Errorf("wrapped: %w", c.err))
 		require.Equal(t, c.status, p.Status, c.err)
 		require.Equal(t, c.code, p.Code)
 		require.NotContains(t, p.Detail, "secret")
 	}
+}
+
+func TestAnAnswerOfTheStoreThatIsNotKnownMayBeRepeated(t *testing.T) {
+	err := fmt.Errorf("insert: %w", &repository.UnknownError{Err: errors.New("Error 1637: secret")})
+	require.Positive(t, problem.From(err).RetryAfterSec)
+	code, message := problem.Explain(err)
+	require.Equal(t, "store_unavailable", code)
+	require.NotContains(t, message, "secret")
 }
 
 func TestCausesStayInside(t *testing.T) {

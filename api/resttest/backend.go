@@ -38,6 +38,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/custom"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/sdk"
 )
@@ -80,7 +81,9 @@ func New(t *testing.T, o enginetest.Options) *Backend {
 		map[entity.JobType]executor.Checker{entity.JobCommand: command.New(n.Clock, nil, command.Settings{})},
 	)
 	b := &Backend{Desk: servicetest.With(t, n, checker), checker: checker}
-	b.Definitions = definition.NewDefinitionService(n.Store.Jobs, b.Jobs, b.Groups, b.Secrets, n.Store)
+	channels := b.channels(slog.New(slog.DiscardHandler))
+	b.Alerting = b.SettingsOf(channels.opener, channels.seals, channels.renderer)
+	b.Definitions = definition.NewDefinitionService(n.Store.Jobs, b.Jobs.ForDocuments(), b.Groups, b.Secrets, b.Alerting)
 	return b
 }
 
@@ -88,51 +91,44 @@ func New(t *testing.T, o enginetest.Options) *Backend {
 func (b *Backend) Deps(log *slog.Logger) api.Deps {
 	hasher := auth.NewArgon2(2)
 	language := expression.Language{}
-	define := alerting.Deps{
-		Settings: b.Store, Users: b.Store, Jobs: b.Store, Expressions: language, Clock: b.Time,
-	}
 	entries := audit.NewAuditService(b.Store, b.Clock)
 	channels := b.channels(log)
 	health := monitor.NewMonitorService(b.Store, NoTasks{}, b.Clock)
 	return api.Deps{
-		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions, Backfills: b.Backfills,
-		Secrets: b.Secrets,
-		Auth:    access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
-		Users:   access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
-		Monitor: health, Nodes: node.NewNodeService(b.Store), Calls: idempotency.NewCallKeeper(b.Store, b.Clock),
-		Audit:   entries,
+		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions,
+		Backfills: b.Backfills, Secrets: b.Secrets,
+		Auth:  access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
+		Users: access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
+		Monitor: health, Nodes: node.NewNodeService(b.Store),
+		Calls: idempotency.NewCallKeeper(b.Store, b.Clock), Audit: entries,
 		Reports: b.Detached, Checker: b.checker, Clock: b.Clock, Logger: log, TimeZone: "UTC",
 		Overview: b.Overview(health, nil),
-		Statistics: statistics.NewStatisticsService(statistics.Deps{
+		Statistics: &statistics.StatisticsService{
 			Sums: b.Store.Statistics, Baselines: b.Store.Statistics, Jobs: b.Store.Jobs, Clock: b.Time, Zone: time.UTC,
-		}),
+		},
 		Loads: monitor.NewLoadService(monitor.LoadDeps{
 			Jobs: b.Store, Schedules: b.Schedules, Clock: b.Time,
 			Machine: b.Clock,
 		}),
 		Series: metric.NewMetricService(b.Store, b.Time),
 		Live:   b.Feed(b.Clock),
-		Alerts: alerting.NewAlertService(alerting.AlertDeps{
+		Alerts: &alerting.AlertService{
 			Store: b.Store, Alerts: b.Store, Deliveries: b.Store, Clock: b.Time,
-		}),
-		Rules: alerting.NewRuleService(define), Silences: alerting.NewSilenceService(define),
-		Routes: alerting.NewRouteService(define), Teams: alerting.NewTeamService(define),
-		Contacts: alerting.NewContactService(define), OnCall: alerting.NewOnCallService(define),
-		Channels:  alerting.NewChannelService(define, channels.opener, channels.seals),
-		Templates: alerting.NewTemplateService(define, channels.renderer),
+		},
+		Alerting: b.Alerting,
 		Drafts: trial.New(trial.Deps{
 			Checker: b.Jobs, Runner: b.checker, Clock: b.Clock, StoreClock: b.Time, NodeID: "node-1",
 		}),
 		Trials:   channel.NewTrials(b.Store, channels.notifier, b.Clock),
-		Previews: alerting.NewPreviews(channels.renderer, b.Clock),
+		Previews: alerting.NewPreviews(channels.renderer.Quick(), notify.Types(), b.Clock, nil),
 		DryRuns: alerting.NewDryRunService(dryrun.New(dryrun.Deps{
-			Runs: b.Store.Executions, Jobs: b.Store, Metrics: b.Store, Expressions: language, Clock: b.Time, Zone: time.UTC,
-			Grace: time.Minute,
-		})),
-		Explain: explain.NewExplainService(explain.Deps{
-			Ledger: b.Ledger, Jobs: b.Store.Jobs, Executions: b.Store.Executions, Groups: b.Store, Nodes: b.Store,
+			Runs: b.Store.Executions, Jobs: b.Store, Metrics: b.Store, Expressions: language, Clock: b.Time,
+			Zone: time.UTC, Grace: time.Minute,
+		}), nil),
+		Explain: &explain.ExplainService{
+			Ledger: b.Executions.Fires, Jobs: b.Store.Jobs, Executions: b.Store.Executions, Groups: b.Store, Nodes: b.Store,
 			Alerts: b.Store, Schedules: b.Schedules, Clock: b.Time,
-		}),
+		},
 	}
 }
 

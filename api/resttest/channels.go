@@ -31,7 +31,7 @@ func (b *Backend) channels(log *slog.Logger) channels {
 	c := channels{
 		opener: notify.New(b.Clock, notify.Settings{Guard: notifytest.Loopback()}), seals: channel.NewSeals(ring),
 	}
-	if c.renderer, err = template.New(b.Clock, time.UTC); err != nil {
+	if c.renderer, err = template.New(b.Clock, time.UTC, notify.DialectOf); err != nil {
 		panic(err)
 	}
 	c.notifier = notifying.New(notifying.Deps{
@@ -49,5 +49,7 @@ func (b *Backend) channels(log *slog.Logger) channels {
 type noCounts struct{}
 
 func (noCounts) Delivered(string, string) {}
+
+func (noCounts) NotificationDelay(string, time.Duration) {}
 
 func (noCounts) NotificationDead(string) {}

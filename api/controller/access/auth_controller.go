@@ -23,26 +23,23 @@ type AuthService interface {
 	Logout(ctx context.Context, token string) error
 	Authenticate(ctx context.Context, token string) (entity.Principal, error)
 	AuthenticateAll(ctx context.Context, tokens []string) (map[string]entity.Principal, error)
-	ChangePassword(ctx context.Context, userID, oldPassword, newPassword string, keepTokens bool) error
-	SessionService
+	ChangePassword(ctx context.Context, userID string, change access.PasswordChange) (*access.Login, error)
+	// Sessions are those of a user, latest first; token is the caller's.
+	Sessions(ctx context.Context, userID, token string) ([]access.Session, error)
+	// EndSessions ends all of a user but that of keepToken, where it is set.
+	EndSessions(ctx context.Context, userID, keepToken string) (ended int, err error)
 }
 
 // AuthController serves /auth.
 type AuthController struct {
-	auth    AuthService
-	cookies middleware.Cookies
-}
-
-// NewAuthController serves sign-in, where asked by a cookie.
-func NewAuthController(auth AuthService, cookies middleware.Cookies) *AuthController {
-	return &AuthController{auth, cookies}
+	Auth    AuthService
+	Cookies middleware.Cookies
 }
 
 // Login answers POST /auth/login.
 //
 //	@Summary Sign in with a name and a password
 //	@Description The session lasts 12 hours. Send its token as Authorization: Bearer TOKEN.
-//	@Tags auth
 //	@Param body body request.Login true "body"
 //	@x-example {"username":"admin","password":"the password of the user"}
 //	@Success 200 {object} vo.Login
@@ -58,12 +55,12 @@ func (a *AuthController) Login(c *gin.Context) error {
 	}
 	if in.Cookie {
 		// Else another site could sign people in under a name of its own.
-		if err := a.cookies.SameOrigin(c.Request); err != nil {
+		if err := a.Cookies.SameOrigin(c.Request); err != nil {
 			return err
 		}
 	}
 	middleware.SetTarget(c, "user "+in.Username)
-	l, err := a.auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
+	l, err := a.Auth.Login(c.Request.Context(), in.Username, in.Password, c.ClientIP())
 	if err != nil {
 		return err
 	}
@@ -71,15 +68,13 @@ func (a *AuthController) Login(c *gin.Context) error {
 	if !in.Cookie {
 		return reply.JSON(c, http.StatusOK, vo.FromLogin(l))
 	}
-	a.cookies.Set(c, l.Token, access.SessionLife)
+	a.Cookies.Set(c, l.Token, access.SessionLife)
 	return reply.JSON(c, http.StatusOK, vo.FromCookieLogin(l, middleware.CSRFToken(l.Token)))
 }
 
 // Logout answers POST /auth/logout.
 //
 //	@Summary End the session that the call came with
-//	@Tags auth
-//	@Success 204 "done, no body"
 //	@Router /api/v1/auth/logout [post]
 func (a *AuthController) Logout(c *gin.Context) error {
 	if who, _ := middleware.CallerOf(c); who.TokenID != "" {
@@ -88,7 +83,7 @@ func (a *AuthController) Logout(c *gin.Context) error {
 	} else {
 		middleware.SetTarget(c, "session")
 	}
-	if err := a.auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
+	if err := a.Auth.Logout(c.Request.Context(), middleware.TokenOf(c)); err != nil {
 		return err
 	}
 	return a.ended(c)
@@ -102,15 +97,14 @@ func passwordChange(keepTokens bool) map[string][2]any {
 // ended answers for a session that is over.
 func (a *AuthController) ended(c *gin.Context) error {
 	if middleware.ByCookie(c) {
-		a.cookies.Clear(c)
+		a.Cookies.Clear(c)
 	}
-	return reply.NoContent(c)
+	return reply.Done(c, nil)
 }
 
 // Me answers GET /auth/me.
 //
 //	@Summary Show who is signed in, and what they may do
-//	@Tags auth
 //	@Success 200 {object} vo.Me
 //	@Router /api/v1/auth/me [get]
 func (a *AuthController) Me(c *gin.Context) error {
@@ -123,14 +117,13 @@ func (a *AuthController) Me(c *gin.Context) error {
 }
 
 // ChangePassword answers POST /auth/password. It ends every session of the
-// user, this one too, and the API tokens.
+// user, this one too, and the API tokens. A user who had to change the password, and has
+// the session in a cookie, gets the cookie of a new one.
 //
 //	@Summary Change one's own password
-//	@Description Ends every session of the user, this one too, and revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes. They do not repeat a few characters, resemble the user name, or stand among common passwords.
-//	@Tags auth
+//	@Description Ends every session of the user, this one too. A call by a cookie of a user who had to change the password (mustChangePassword) is answered with the cookie of a new session. The change revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes. They do not repeat a few characters, resemble the user name, or stand among common passwords.
 //	@Param body body request.ChangePassword true "body"
 //	@x-example {"oldPassword":"the old password","newPassword":"a better password"}
-//	@Success 204 "done, no body"
 //	@Failure 429 {object} problem.Problem "too many wrong passwords; see Retry-After"
 //	@Header 429 {integer} Retry-After "seconds to wait"
 //	@Router /api/v1/auth/password [post]
@@ -143,8 +136,71 @@ func (a *AuthController) ChangePassword(c *gin.Context) error {
 	middleware.SetTarget(c, u.ID)
 	middleware.SetTargetName(c, u.Name)
 	middleware.SetChanges(c, passwordChange(in.KeepTokens))
-	if err := a.auth.ChangePassword(c.Request.Context(), u.ID, in.OldPassword, in.NewPassword, in.KeepTokens); err != nil {
+	renewed, err := a.Auth.ChangePassword(c.Request.Context(), u.ID, access.PasswordChange{
+		Old: in.OldPassword, New: in.NewPassword, KeepTokens: in.KeepTokens, Renew: middleware.ByCookie(c),
+	})
+	if err != nil {
 		return err
 	}
-	return a.ended(c)
+	if renewed == nil {
+		return a.ended(c)
+	}
+	a.Cookies.Set(c, renewed.Token, access.SessionLife)
+	return reply.Done(c, nil)
+}
+
+// SessionController serves the sessions of users: one's own, and to admins those of others.
+type SessionController struct {
+	Sessions AuthService
+	Users    *access.UserService
+}
+
+// List answers GET /auth/sessions.
+//
+//	@Summary List one's own sessions, latest first
+//	@Description At most 100: one more sign-in ends the oldest. Not for API tokens.
+//	@Success 200 {object} vo.Page[vo.Session]
+//	@Router /api/v1/auth/sessions [get]
+func (s *SessionController) List(c *gin.Context) error {
+	who, _ := middleware.UserOf(c)
+	found, err := s.Sessions.Sessions(c.Request.Context(), who.ID, middleware.TokenOf(c))
+	if err != nil {
+		return err
+	}
+	return reply.Whole(c, found, vo.FromSession)
+}
+
+// EndOthers answers DELETE /auth/sessions.
+//
+//	@Summary End one's own sessions but the one of the call
+//	@Description API tokens stay. Not for API tokens.
+//	@Router /api/v1/auth/sessions [delete]
+func (s *SessionController) EndOthers(c *gin.Context) error {
+	who, _ := middleware.UserOf(c)
+	middleware.SetTarget(c, who.ID)
+	middleware.SetTargetName(c, who.Name)
+	return s.end(c, who.ID, middleware.TokenOf(c))
+}
+
+// EndOf answers DELETE /users/{id}/sessions.
+//
+//	@Summary End the sessions of a user
+//	@Description The user may sign in again; API tokens stay. Not for API tokens.
+//	@Router /api/v1/users/{id}/sessions [delete]
+func (s *SessionController) EndOf(c *gin.Context) error {
+	user, err := s.Users.Get(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	middleware.SetTargetName(c, user.Name)
+	return s.end(c, user.ID, "")
+}
+
+func (s *SessionController) end(c *gin.Context, userID, keepToken string) error {
+	n, err := s.Sessions.EndSessions(c.Request.Context(), userID, keepToken)
+	if err != nil {
+		return err
+	}
+	middleware.SetChanges(c, map[string][2]any{"sessionsEnded": {nil, n}})
+	return reply.Done(c, nil)
 }

@@ -16,30 +16,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// AlertService shows and steers alerts.
-type AlertService interface {
-	List(ctx context.Context, f repository.AlertFilter,
-		p repository.Page) (alerts []alerting.Shown, next string, err error)
-	// Get, Acknowledge and Resolve return apperror.KindNotFound for an unknown id.
-	Get(ctx context.Context, id string) (alerting.Shown, error)
-	Acknowledge(ctx context.Context, id, by, comment string) (alerting.Shown, error)
-	Resolve(ctx context.Context, id, by, comment string) (alerting.Shown, error)
-}
-
 // AlertController serves /alerts. Which alerts a caller sees and steers goes by their groups.
-type AlertController struct{ alerts AlertService }
-
-// NewAlertController serves the alerts of a service.
-func NewAlertController(alerts AlertService) *AlertController { return &AlertController{alerts} }
+type AlertController struct{ Alerts *alerting.AlertService }
 
 // List answers GET /alerts.
 //
 //	@Summary List alerts, newest first
 //	@Description Callers who are bound to groups see alerts about these groups alone. from and to bound when the episode began. deliveries has the latest messages, each with its latest attempt. A page may be short, or empty, and still have a nextCursor: send it as cursor to go on; null ends the list.
-//	@Tags alerts
 //	@Param status query string false "one or more of PENDING, FIRING, ACKNOWLEDGED, RESOLVED, with commas between them" maxlength(512)
 //	@Param level query string false "level" enums(INFO,WARNING,CRITICAL)
 //	@Param type query string false "type of the rule, such as JOB_FAILED" maxlength(512)
@@ -50,10 +35,7 @@ func NewAlertController(alerts AlertService) *AlertController { return &AlertCon
 //	@Param labels query string false "labels that alerts must have, such as team=billing,tier=1; a comma inside of a value is \\, and a backslash \\\\" maxlength(512)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Alert]
-//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/alerts [get]
 func (a *AlertController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
@@ -69,37 +51,28 @@ func (a *AlertController) List(c *gin.Context) error {
 			f.Groups = []string{group}
 		}
 	}
-	found, next, err := a.alerts.List(c.Request.Context(), f, page)
+	found, next, err := a.Alerts.List(c.Request.Context(), f, page)
 	if err != nil {
 		return err
 	}
-	items := make([]vo.Alert, len(found))
-	for i, one := range found {
-		items[i] = vo.FromAlert(one)
-	}
-	return reply.Found(c, page, items, next)
+	return reply.Found(c, page, found, next, vo.FromAlert)
 }
 
 // Get answers GET /alerts/{id}.
 //
 //	@Summary Show one alert
 //	@Description deliveries has every attempt to tell of it that is kept, at most 200.
-//	@Tags alerts
-//	@Param id path string true "id of the alert"
 //	@Success 200 {object} vo.Alert
 //	@Router /api/v1/alerts/{id} [get]
 func (a *AlertController) Get(c *gin.Context) error {
 	one, err := a.seen(c)
-	if err != nil {
-		return err
-	}
-	return reply.JSON(c, http.StatusOK, vo.FromAlert(one))
+	return reply.Shown(c, one, err, vo.FromAlert)
 }
 
-// seen reads the alert that the path names. What the caller may not see does not exist.
+// seen reads the alert that the path names. An object that the caller may not see does not exist.
 func (a *AlertController) seen(c *gin.Context) (alerting.Shown, error) {
 	who, _ := middleware.CallerOf(c)
-	one, err := a.alerts.Get(c.Request.Context(), c.Param("id"))
+	one, err := a.Alerts.Get(c.Request.Context(), c.Param("id"))
 	if err == nil && !permission.SeesAlerts(who, one.Group) {
 		return one, apperror.NotFound("alert", c.Param("id"))
 	}
@@ -110,30 +83,26 @@ func (a *AlertController) seen(c *gin.Context) (alerting.Shown, error) {
 //
 //	@Summary Say that somebody takes care of an alert
 //	@Description It stops repeats and escalation; the alert still resolves by itself. A second time changes nothing. The body may be empty.
-//	@Tags alerts
-//	@Param id path string true "id of the alert"
 //	@Param body body request.CommentBody false "a comment"
 //	@x-example {"comment":"the disk is being replaced"}
 //	@Success 200 {object} vo.Alert
 //	@Failure 409 {object} problem.Problem "the alert is over, or does not fire yet"
 //	@Router /api/v1/alerts/{id}/ack [post]
 func (a *AlertController) Acknowledge(c *gin.Context) error {
-	return a.change(c, permission.AlertAck, a.alerts.Acknowledge)
+	return a.change(c, permission.AlertAck, a.Alerts.Acknowledge)
 }
 
 // Resolve answers POST /alerts/{id}/resolve.
 //
 //	@Summary End an alert by hand
-//	@Description The same evidence never opens another alert. What is a state, such as a node that is down, is quiet until it is well and wrong again. The body may be empty.
-//	@Tags alerts
-//	@Param id path string true "id of the alert"
+//	@Description The same evidence never opens another alert. A state, such as a node that is down, is quiet until it is well and wrong again. The body may be empty.
 //	@Param body body request.CommentBody false "a comment"
 //	@x-example {"comment":"the source was late; it has caught up"}
 //	@Success 200 {object} vo.Alert
 //	@Failure 409 {object} problem.Problem "the alert is over"
 //	@Router /api/v1/alerts/{id}/resolve [post]
 func (a *AlertController) Resolve(c *gin.Context) error {
-	return a.change(c, permission.AlertWrite, a.alerts.Resolve)
+	return a.change(c, permission.AlertWrite, a.Alerts.Resolve)
 }
 
 func (a *AlertController) change(c *gin.Context, p permission.Permission,

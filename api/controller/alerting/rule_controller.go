@@ -2,8 +2,8 @@ package alerting
 
 import (
 	"context"
+	"maps"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -12,15 +12,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/dryrun"
+	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	rules "github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
-
-// RuleService manages rules.
-type RuleService = SettingService[alert.Rule, *alert.Rule]
 
 // RuleJobs finds the jobs that rules name.
 type RuleJobs interface {
@@ -28,25 +26,30 @@ type RuleJobs interface {
 	GroupsOf(ctx context.Context, ids []string) (map[string]string, error)
 }
 
-// DryRunner says what a rule would have raised in the past.
-type DryRunner interface {
-	// DryRun is apperror.KindTooMany while others do too many.
-	DryRun(ctx context.Context, rule *alert.Rule, from, to time.Time) (*dryrun.Report, error)
-}
-
 // RuleController serves /alert-rules.
 type RuleController struct {
-	s    settings[alert.Rule, *alert.Rule]
+	*Settings[alert.Rule, *alert.Rule]
 	jobs RuleJobs
-	dry  DryRunner
+	dry  *alerting.DryRunService
 }
 
 // NewRuleController serves the rules of a service.
-func NewRuleController(service RuleService, jobs RuleJobs, dry DryRunner) *RuleController {
+//
+//	@Summary Make an alert rule
+//	@Description A rule of a group sees the jobs of that group alone. It may name channels of its group, and those for all groups.
+//	@Param body body vo.Rule true "body"
+//	@x-example {"name":"billing fails","group":"billing","type":"CONSECUTIVE_FAILURES","level":"CRITICAL","threshold":3,"channelIds":[]}
+//	@x-replace {"name":"billing fails","type":"CONSECUTIVE_FAILURES","level":"CRITICAL","threshold":5,"channelIds":[],"version":1}
+//	@x-plural "rules"
+//	@x-conflict "it is a rule of the first start, which can be switched off"
+//	@Success 201 {object} vo.Rule
+//	@Failure 409 {object} problem.Problem "the name is taken, there are too many, or a call with the same key is in progress"
+//	@Router /api/v1/alert-rules [post]
+func NewRuleController(service *alerting.RuleService, jobs RuleJobs, dry *alerting.DryRunService) *RuleController {
 	r := &RuleController{jobs: jobs, dry: dry}
-	r.s = settings[alert.Rule, *alert.Rule]{
-		alert.KindRule, service, request.ReadRule, func(v *alert.Rule, _ entity.Principal) any { return vo.FromRule(v) },
-		r.permit,
+	r.Settings = &Settings[alert.Rule, *alert.Rule]{
+		kind: alert.KindRule, service: service, read: request.ReadRule, permit: r.permit,
+		view: func(v *alert.Rule, _ entity.Principal) any { return vo.FromRule(v) },
 	}
 	return r
 }
@@ -54,6 +57,14 @@ func NewRuleController(service RuleService, jobs RuleJobs, dry DryRunner) *RuleC
 // permit is nil if the caller holds the right on each target of the rule's actions. They act
 // with the rights of who saved the rule last.
 func (r *RuleController) permit(c *gin.Context, _, next *alert.Rule) error {
+	return r.PermitActions(c, next, nil)
+}
+
+// PermitActions is permit for a rule of a document, which makes some of the jobs itself: made has their groups by the
+// ids that stand for them.
+func (r *RuleController) PermitActions(c *gin.Context, next *alert.Rule,
+	made map[string]repository.AlertJob,
+) error {
 	who, _ := middleware.CallerOf(c)
 	next.EditorID = who.User.ID
 	needs := rules.Needs(next)
@@ -63,9 +74,15 @@ func (r *RuleController) permit(c *gin.Context, _, next *alert.Rule) error {
 			ids = append(ids, need.JobID)
 		}
 	}
-	groups, err := r.jobs.GroupsOf(c.Request.Context(), ids)
+	found, err := r.jobs.GroupsOf(c.Request.Context(), ids)
 	if err != nil {
 		return err
+	}
+	groups := maps.Clone(found)
+	for _, id := range ids {
+		if job := made[id]; job.ID != "" {
+			groups[id] = job.Group
+		}
 	}
 	for _, need := range needs {
 		group, known := need.Group, true
@@ -74,8 +91,11 @@ func (r *RuleController) permit(c *gin.Context, _, next *alert.Rule) error {
 		}
 		switch {
 		case !known || group != "" && !permission.Sees(who, group):
-			return apperror.InvalidField(need.Field, "unknown_job",
-				"acts on the job "+need.JobID+", which is the id of no job")
+			if made == nil {
+				return apperror.InvalidField(need.Field, "unknown_job", "names no job that you may see")
+			}
+			return apperror.InvalidField(need.Field+".jobId", "unknown_job",
+				"is no job that you may see: write its group, a slash and its name")
 		case !permission.AllowsFor(who, permission.Permission(need.Permission), group):
 			where := "all groups"
 			if group != "" {
@@ -88,82 +108,20 @@ func (r *RuleController) permit(c *gin.Context, _, next *alert.Rule) error {
 	return nil
 }
 
-// List answers GET /alert-rules.
-//
-//	@Summary List the rules
-//	@Description By name: those for all groups, and those of the groups of the caller. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
-//	@Tags alerts
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
-//	@Success 200 {object} vo.Page[vo.Rule]
-//	@Router /api/v1/alert-rules [get]
-func (r *RuleController) List(c *gin.Context) error { return r.s.list(c) }
-
-// Create answers POST /alert-rules.
-//
-//	@Summary Make an alert rule
-//	@Description A rule of a group sees the jobs of that group alone. It may name channels of its group, and those for all groups.
-//	@Tags alerts
-//	@Param body body request.RuleBody true "body"
-//	@x-example {"name":"billing fails","group":"billing","type":"CONSECUTIVE_FAILURES","level":"CRITICAL","threshold":3,"channelIds":[]}
-//	@Success 201 {object} vo.Rule
-//	@Header 201 {string} Location "address of what was made"
-//	@Header 201 {string} ETag "the version, for If-Match"
-//	@Failure 409 {object} problem.Problem "the name is taken, there are too many, or a call with the same key is in progress"
-//	@Router /api/v1/alert-rules [post]
-func (r *RuleController) Create(c *gin.Context) error { return r.s.create(c) }
-
-// Get answers GET /alert-rules/{id}.
-//
-//	@Summary Show one alert rule
-//	@Tags alerts
-//	@Param id path string true "id of the alert rule"
-//	@Success 200 {object} vo.Rule
-//	@Header 200 {string} ETag "the version, for If-Match"
-//	@Router /api/v1/alert-rules/{id} [get]
-func (r *RuleController) Get(c *gin.Context) error { return r.s.get(c) }
-
-// Replace answers PUT /alert-rules/{id}.
-//
-//	@Summary Replace an alert rule
-//	@Description Replaces all but the group: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412).
-//	@Tags alerts
-//	@Param id path string true "id of the alert rule"
-//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
-//	@Param body body request.RuleBody true "body"
-//	@x-example {"name":"billing fails","type":"CONSECUTIVE_FAILURES","level":"CRITICAL","threshold":5,"channelIds":[],"version":1}
-//	@Success 200 {object} vo.Rule
-//	@Header 200 {string} ETag "the version, for If-Match"
-//	@Failure 409 {object} problem.Problem "stale version, or the name is taken"
-//	@Router /api/v1/alert-rules/{id} [put]
-func (r *RuleController) Replace(c *gin.Context) error { return r.s.replace(c) }
-
-// Delete answers DELETE /alert-rules/{id}.
-//
-//	@Summary Delete an alert rule
-//	@Tags alerts
-//	@Param id path string true "id of the alert rule"
-//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
-//	@Success 204 "done, no body"
-//	@Failure 409 {object} problem.Problem "it is a rule of the first start, which can be switched off, or somebody changed it at the same time"
-//	@Router /api/v1/alert-rules/{id} [delete]
-func (r *RuleController) Delete(c *gin.Context) error { return r.s.remove(c) }
-
 // Validate answers POST /alert-rules/validate.
 //
 //	@Summary Check a rule without keeping it
 //	@Description Answers as POST /alert-rules would, all that is wrong at once, and keeps nothing. A name may be taken. Needs alert:read in the group of the rule; for all groups the caller must be bound to none.
-//	@Tags alerts
-//	@Param body body request.RuleBody true "body"
+//	@Param body body vo.Rule true "body"
 //	@x-example {"name":"slow billing","type":"EXPRESSION","level":"WARNING","scope":{"groups":["billing"]},"expression":"durationMs > 60000"}
 //	@Success 200 {object} vo.Valid
 //	@Router /api/v1/alert-rules/validate [post]
 func (r *RuleController) Validate(c *gin.Context) error {
-	d, err := r.s.body(c, nil, permission.AlertRead)
+	d, err := r.body(c, nil, permission.AlertRead)
 	if err != nil {
 		return err
 	}
-	if err := r.s.service.Check(c.Request.Context(), nil, d.Value); err != nil {
+	if err := r.service.Check(c.Request.Context(), nil, d.Value); err != nil {
 		return err
 	}
 	return reply.JSON(c, http.StatusOK, vo.Valid{Valid: true})
@@ -173,11 +131,10 @@ func (r *RuleController) Validate(c *gin.Context) error {
 //
 //	@Summary Say what a rule would have raised in the past
 //	@Description Keeps nothing, tells nobody and acts on nothing. It looks at the newest 20,000 runs of the span, which has at most 31 days. A rule that is switched off is run as if it were on. Needs alert:read in the group of the rule; for all groups the caller must be bound to none.
-//	@Tags alerts
 //	@Param body body request.DryRunBody true "body"
 //	@x-example {"rule":{"name":"billing","type":"FAILURE_RATE","level":"WARNING","threshold":0.2,"windowSec":3600},"from":"2026-11-19T12:00:00.000Z","to":"2026-11-20T12:00:00.000Z"}
 //	@Success 200 {object} vo.DryRun
-//	@Failure 429 {object} problem.Problem "others do dry runs: try again in a moment"
+//	@Failure 429 {object} problem.Problem "you, or others, have dry runs under way: try again in a moment (busy)"
 //	@Router /api/v1/alert-rules/dry-run [post]
 func (r *RuleController) DryRun(c *gin.Context) error {
 	d, bound := request.ReadDryRun(c.Request)
@@ -190,16 +147,14 @@ func (r *RuleController) DryRun(c *gin.Context) error {
 		}
 		return err
 	}
-	checked := request.Within("rule", r.s.service.Check(c.Request.Context(), nil, d.Rule))
+	checked := request.Within("rule", r.service.Check(c.Request.Context(), nil, d.Rule))
 	switch {
 	case bound != nil:
 		return request.JoinFaults(bound, checked)
 	case checked != nil:
 		return checked
 	}
-	report, err := r.dry.DryRun(c.Request.Context(), d.Rule, d.From, d.To)
-	if err != nil {
-		return err
-	}
-	return reply.JSON(c, http.StatusOK, vo.FromDryRun(report))
+	who, _ := middleware.CallerOf(c)
+	report, err := r.dry.DryRun(c.Request.Context(), who.User.ID, d.Rule, d.From, d.To)
+	return reply.Shown(c, report, err, vo.FromDryRun)
 }

@@ -2,7 +2,6 @@ package alerting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -11,39 +10,20 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// definition is a pointer to what people define.
-type definition[T any] interface {
-	*T
-	alert.Headed
-}
-
-// SettingService manages one kind of what people define.
-type SettingService[T any, P definition[T]] interface {
-	// List is a page by name of those of some groups, and of those for all; nil is all.
-	List(ctx context.Context, groups []string, p repository.Page) (found []P, next string, err error)
-	// Get returns apperror.KindNotFound for an unknown id.
-	Get(ctx context.Context, id string) (P, error)
-	// Check lists all that is wrong; former is nil for a new one.
-	Check(ctx context.Context, former, next P) error
-	Create(ctx context.Context, v P) (P, error)
-	// Replace is apperror.KindConflict when the stored version is another.
-	Replace(ctx context.Context, former, next P, version int) (P, error)
-	// Delete is apperror.KindConflict when others name it.
-	Delete(ctx context.Context, v P) error
-}
-
-// settings is what the controllers of all kinds have in common. What a caller may see and
-// write goes by the group of each definition.
-type settings[T any, P definition[T]] struct {
+// Settings serves what people define of one kind. The group of each definition decides whether a caller may see and
+// write it. The annotations are those of rules; api/openapi makes those of other kinds.
+type Settings[T any, P alert.Defined[T]] struct {
 	kind    alert.Kind
-	service SettingService[T, P]
+	service *alerting.Settings[T, P]
 	read    func(r *http.Request) (request.Definition[T], error)
 	view    func(v P, who entity.Principal) any
 	// permit says what the caller may not do with one that is saved, and notes who saves it;
@@ -52,19 +32,32 @@ type settings[T any, P definition[T]] struct {
 }
 
 // write is the right to write one of the kind.
-func (s *settings[T, P]) write() permission.Permission {
-	if s.kind == alert.KindChannel {
-		return permission.ChannelWrite
-	}
-	return permission.AlertWrite
-}
+func (s *Settings[T, P]) write() permission.Permission { return permission.OfSetting(s.kind) }
 
-func (s *settings[T, P]) viewFor(c *gin.Context, v P) any {
+func (s *Settings[T, P]) viewFor(c *gin.Context, v P) any {
 	who, _ := middleware.CallerOf(c)
 	return s.view(v, who)
 }
 
-func (s *settings[T, P]) list(c *gin.Context) error {
+// audited is what the audit log keeps of a view.
+func audited(view any) any {
+	switch v := view.(type) {
+	case vo.Channel:
+		return v.Noted()
+	case vo.Silence:
+		v.Warnings = nil // told to who saved it; nobody has changed them
+		return v
+	}
+	return view
+}
+
+// List answers GET of the path of the kind.
+//
+//	@Summary List the rules
+//	@Description By name: those for all groups, and those of the groups of the caller. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Success 200 {object} vo.Page[vo.Rule]
+//	@Router /api/v1/alert-rules [get]
+func (s *Settings[T, P]) List(c *gin.Context) error {
 	visible := middleware.VisibleGroups(c)
 	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]P, string, error) {
 		return s.service.List(ctx, visible, p)
@@ -72,7 +65,7 @@ func (s *settings[T, P]) list(c *gin.Context) error {
 }
 
 // seen reads the definition that the path names, if the caller may see it.
-func (s *settings[T, P]) seen(c *gin.Context) (P, error) {
+func (s *Settings[T, P]) seen(c *gin.Context) (P, error) {
 	who, _ := middleware.CallerOf(c)
 	v, err := s.service.Get(c.Request.Context(), c.Param("id"))
 	if err == nil && !permission.SeesSetting(who, alert.HeadOf(v).Group) {
@@ -82,7 +75,7 @@ func (s *settings[T, P]) seen(c *gin.Context) (P, error) {
 }
 
 // writable reads the definition that the path names, if the caller may write it.
-func (s *settings[T, P]) writable(c *gin.Context) (P, error) {
+func (s *Settings[T, P]) writable(c *gin.Context) (P, error) {
 	v, err := s.seen(c)
 	if err != nil {
 		return nil, err
@@ -91,7 +84,14 @@ func (s *settings[T, P]) writable(c *gin.Context) (P, error) {
 	return v, middleware.PermitFor(c, s.write(), alert.HeadOf(v).Group)
 }
 
-func (s *settings[T, P]) get(c *gin.Context) error {
+// Get answers GET with an id.
+//
+//	@Summary Show one alert rule
+//	@Param id path string true "id of the alert rule"
+//	@Success 200 {object} vo.Rule
+//	@Failure 409 {object} problem.Problem "what the store holds of it cannot be read"
+//	@Router /api/v1/alert-rules/{id} [get]
+func (s *Settings[T, P]) Get(c *gin.Context) error {
 	v, err := s.seen(c)
 	if err != nil {
 		return err
@@ -99,7 +99,8 @@ func (s *settings[T, P]) get(c *gin.Context) error {
 	return s.reply(c, http.StatusOK, v)
 }
 
-func (s *settings[T, P]) create(c *gin.Context) error {
+// Create answers POST; the constructors document it.
+func (s *Settings[T, P]) Create(c *gin.Context) error {
 	d, err := s.body(c, nil, s.write())
 	if err != nil {
 		return err
@@ -111,14 +112,14 @@ func (s *settings[T, P]) create(c *gin.Context) error {
 	h := alert.HeadOf(v)
 	middleware.SetTarget(c, h.ID)
 	middleware.SetTargetName(c, h.Name)
-	middleware.SetDiff(c, nil, s.viewFor(c, v))
+	middleware.SetDiff(c, nil, audited(s.viewFor(c, v)))
 	c.Header("Location", c.Request.URL.Path+"/"+h.ID)
 	return s.reply(c, http.StatusCreated, v)
 }
 
 // body reads a definition and judges it, where former is the one that it replaces, and the
 // caller needs a right in its group. All that is wrong is told at once.
-func (s *settings[T, P]) body(c *gin.Context, former P, right permission.Permission) (request.Definition[T], error) {
+func (s *Settings[T, P]) body(c *gin.Context, former P, right permission.Permission) (request.Definition[T], error) {
 	d, bound := s.read(c.Request)
 	if bound != nil && !apperror.Is(bound, apperror.KindInvalid) || d.Value == nil {
 		return d, bound
@@ -153,7 +154,17 @@ func (s *settings[T, P]) body(c *gin.Context, former P, right permission.Permiss
 	return d, nil
 }
 
-func (s *settings[T, P]) replace(c *gin.Context) error {
+// Replace answers PUT with an id.
+//
+//	@Summary Replace an alert rule
+//	@Description Replaces all but the group: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412).
+//	@Param id path string true "id of the alert rule"
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Param body body vo.Rule true "body"
+//	@Success 200 {object} vo.Rule
+//	@Failure 409 {object} problem.Problem "stale version, or the name is taken"
+//	@Router /api/v1/alert-rules/{id} [put]
+func (s *Settings[T, P]) Replace(c *gin.Context) error {
 	ifMatch, given, err := request.IfMatch(c.Request.Header)
 	if err != nil {
 		return err
@@ -178,23 +189,21 @@ func (s *settings[T, P]) replace(c *gin.Context) error {
 	}
 	before := s.viewFor(c, former)
 	v, err := s.service.Replace(c.Request.Context(), former, d.Value, d.Version)
-	if given && isStale(err) {
-		return apperror.New(apperror.KindPrecondition, "version_mismatch", err.Error())
-	}
 	if err != nil {
-		return err
+		return request.EditFailed(err, given)
 	}
-	middleware.SetDiff(c, before, s.viewFor(c, v))
+	middleware.SetDiff(c, audited(before), audited(s.viewFor(c, v)))
 	return s.reply(c, http.StatusOK, v)
 }
 
-// isStale reports that an edit was of a former version.
-func isStale(err error) bool {
-	var f *apperror.Error
-	return errors.As(err, &f) && f.Code == "stale_version"
-}
-
-func (s *settings[T, P]) remove(c *gin.Context) error {
+// Delete answers DELETE with an id.
+//
+//	@Summary Delete an alert rule
+//	@Param id path string true "id of the alert rule"
+//	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
+//	@Failure 409 {object} problem.Problem "it is a rule of the first start, which can be switched off, or somebody changed it at the same time"
+//	@Router /api/v1/alert-rules/{id} [delete]
+func (s *Settings[T, P]) Delete(c *gin.Context) error {
 	ifMatch, _, err := request.IfMatch(c.Request.Header)
 	if err != nil {
 		return err
@@ -206,13 +215,10 @@ func (s *settings[T, P]) remove(c *gin.Context) error {
 	if now := alert.HeadOf(v).Version; ifMatch != 0 && ifMatch != now {
 		return request.VersionMismatch(s.kind.Noun(), now, ifMatch)
 	}
-	if err := s.service.Delete(c.Request.Context(), v); err != nil {
-		return err
-	}
-	return reply.NoContent(c)
+	return reply.Done(c, s.service.Delete(c.Request.Context(), v))
 }
 
-func (s *settings[T, P]) reply(c *gin.Context, status int, v P) error {
+func (s *Settings[T, P]) reply(c *gin.Context, status int, v P) error {
 	c.Header("ETag", request.ETag(alert.HeadOf(v).Version))
 	return reply.JSON(c, status, s.viewFor(c, v))
 }

@@ -33,8 +33,8 @@ const (
 // Watcher tells which objects change; nil groups are all.
 type Watcher interface {
 	Watch(topics, groups []string) *live.Watch
-	// Told counts the looks that have found a change of one of the topics.
-	Told(topics ...string) int64
+	// LastChange counts the looks that have found a change of one of the topics.
+	LastChange(topics ...string) int64
 }
 
 // LiveController serves the streams of what changes.
@@ -60,7 +60,6 @@ func NewLiveController(
 //
 //	@Summary Follow which objects change
 //	@Description Each event changed names topics that changed within about a second, never data: read them again. Lists that change all the time are named every three seconds. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
-//	@Tags monitor
 //	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes" maxlength(4096)
 //	@Produce text/event-stream
 //	@Success 200 {string} string "server-sent events: changed with topics and seq"

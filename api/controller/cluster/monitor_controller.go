@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/openapi"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -53,7 +55,6 @@ func hashOf(token string) []byte {
 // Healthz answers GET /healthz: the process is alive.
 //
 //	@Summary Tell that the process is alive
-//	@Tags server
 //	@Success 200 {object} vo.Health
 //	@Router /healthz [get]
 //	@Router /healthz [head]
@@ -64,7 +65,6 @@ func (m *JobMonitorController) Healthz(c *gin.Context) error {
 // Readyz answers GET /readyz: the node can do its work.
 //
 //	@Summary Tell whether the node can do its work
-//	@Tags server
 //	@Success 200 {object} vo.Health
 //	@Failure 503 {object} vo.NotReady "not ready; the detail says why"
 //	@Router /readyz [get]
@@ -88,7 +88,6 @@ func (m *JobMonitorController) Readyz(c *gin.Context) error {
 //
 //	@Summary Show the figures of the node to Prometheus
 //	@Description Everybody may read them, unless the node has a server.metricsToken, which is then sent as Authorization: Bearer TOKEN.
-//	@Tags server
 //	@Produce plain
 //	@Success 200 {string} string
 //	@Failure 401 {object} problem.Problem "this node has a server.metricsToken, and the call has another or none"
@@ -112,9 +111,52 @@ func (m *JobMonitorController) Metrics(c *gin.Context) error {
 // Version answers GET /version.
 //
 //	@Summary Show the version of the binary
-//	@Tags server
 //	@Success 200 {object} vo.Version
 //	@Router /version [get]
 func (m *JobMonitorController) Version(c *gin.Context) error {
 	return reply.JSON(c, http.StatusOK, m.version)
+}
+
+// SettingController serves the settings of this node.
+type SettingController struct{ settings vo.Settings }
+
+// NewSettingController serves settings, which hold no secret.
+func NewSettingController(settings vo.Settings) *SettingController {
+	if settings.Items == nil {
+		settings.Items = []vo.Setting{}
+	}
+	return &SettingController{settings}
+}
+
+// List answers GET /settings.
+//
+//	@Summary List the settings of the node that answers
+//	@Description Read only, without secrets. A change needs a restart of the node.
+//	@Success 200 {object} vo.Settings
+//	@Router /api/v1/settings [get]
+func (s *SettingController) List(c *gin.Context) error {
+	return reply.JSON(c, http.StatusOK, s.settings)
+}
+
+// DocsController serves the document of the API and the page that shows it.
+type DocsController struct{}
+
+// Serve answers with a file. Its policy replaces that of the API, under which
+// a page could load nothing.
+func (DocsController) Serve(c *gin.Context) error {
+	content, mediaType, err := openapi.Read(openapi.Paths()[c.FullPath()])
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Security-Policy", openapi.Policy)
+	c.Header("Content-Type", mediaType)
+	if c.FullPath() == openapi.Former {
+		c.Header("Deprecation", openapi.Deprecated)
+		c.Header("Link", `</openapi.json>; rel="successor-version"`)
+	}
+	c.Header("Content-Length", strconv.Itoa(len(content)))
+	c.Status(http.StatusOK)
+	// A caller who is gone is no failure of ours.
+	_, _ = c.Writer.Write(content)
+	return nil
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -27,18 +28,12 @@ type StatisticsService interface {
 const maxTop = 100
 
 // StatisticsController serves statistics.
-type StatisticsController struct{ statistics StatisticsService }
-
-// NewStatisticsController serves what a service tells.
-func NewStatisticsController(s StatisticsService) *StatisticsController {
-	return &StatisticsController{s}
-}
+type StatisticsController struct{ Service StatisticsService }
 
 // Statistics answers GET /monitor/statistics.
 //
 //	@Summary Show what ends of executions add up to
 //	@Description At most one of job, group and node; without any, all groups that the caller sees. Only callers who see all groups may ask for a node. As CSV it is the lines, or the total where by is left out; with top, it is the jobs.
-//	@Tags monitor
 //	@Produce json,text/csv
 //	@Param job query string false "id of a job"
 //	@Param group query string false "one group"
@@ -51,7 +46,6 @@ func NewStatisticsController(s StatisticsService) *StatisticsController {
 //	@Param topBy query string false "what jobs are compared by" Enums(failures, runs, duration, late, skipped, retries) default(failures)
 //	@Param format query string false "of the answer" Enums(json, csv) default(json)
 //	@Success 200 {object} vo.Statistics
-//	@Success 304 "If-None-Match names this answer"
 //	@Failure 403 {object} problem.Problem "the caller does not see all groups, and asks for a node"
 //	@Failure 404 {object} problem.Problem "there is no such job"
 //	@Failure 422 {object} problem.Problem
@@ -75,7 +69,7 @@ func (s *StatisticsController) Statistics(c *gin.Context) error {
 		return apperror.New(apperror.KindForbidden, "forbidden",
 			"the statistics of a node are of all groups; you see only some. Ask for a group or a job")
 	}
-	found, err := s.statistics.Statistics(c.Request.Context(), ask)
+	found, err := s.Service.Statistics(c.Request.Context(), ask)
 	if err != nil {
 		return err
 	}
@@ -93,11 +87,9 @@ func (s *StatisticsController) Statistics(c *gin.Context) error {
 //
 //	@Summary Compare today with the same hours of the days before
 //	@Description Runs, failures and p95 of today up to now, and their medians over at most seven days whose hours are kept (three of them as a rule); days says how many.
-//	@Tags monitor
 //	@Param group query string false "one group; all that the caller sees by default"
 //	@Param timeZone query string false "IANA zone of days; that of the server by default"
 //	@Success 200 {object} vo.Today
-//	@Success 304 "If-None-Match names this answer"
 //	@Failure 422 {object} problem.Problem
 //	@Router /api/v1/monitor/today [get]
 func (s *StatisticsController) Today(c *gin.Context) error {
@@ -106,9 +98,76 @@ func (s *StatisticsController) Today(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	found, err := s.statistics.Today(c.Request.Context(), ask)
-	if err != nil {
-		return err
+	found, err := s.Service.Today(c.Request.Context(), ask)
+	return reply.Shown(c, found, err, vo.FromToday)
+}
+
+// The formats of statistics.
+const (
+	formatJSON = "json"
+	formatCSV  = "csv"
+)
+
+// linesCSV are the lines of statistics as a table; where there are none, their total.
+func linesCSV(s vo.Statistics) [][]string {
+	rows := [][]string{{
+		"start", "timeZone", "runs", "success", "failed", "timeout", "cancelled", "dead", "successRate", "skipped",
+		"retries", "durationCount", "durationMeanMs", "durationP50Ms", "durationP95Ms", "durationP99Ms",
+		"latenessCount", "latenessMeanMs", "latenessP50Ms", "latenessP95Ms", "latenessP99Ms", "lateRuns",
+	}}
+	lines := s.Items
+	if len(lines) == 0 {
+		lines = []vo.StatisticsLine{{Start: s.From, Figures: s.Total}}
 	}
-	return reply.JSON(c, http.StatusOK, vo.FromToday(found))
+	for _, l := range lines {
+		row := []string{
+			l.Start.String(), s.TimeZone, whole(l.Runs), whole(l.Success), whole(l.Failed), whole(l.Timeout),
+			whole(l.Cancelled), whole(l.Dead), share(l.SuccessRate), whole(l.Skipped), whole(l.Retries),
+		}
+		row = append(row, quantilesCSV(l.Duration)...)
+		row = append(row, quantilesCSV(l.Lateness)...)
+		rows = append(rows, append(row, whole(l.LateRuns)))
+	}
+	return rows
+}
+
+// topCSV are the jobs that stand out, as a table.
+func topCSV(s vo.Statistics) [][]string {
+	rows := [][]string{{
+		"jobId", "name", "group", "runs", "success", "failures", "skipped", "retries", "durationMs", "lateRuns",
+	}}
+	for _, t := range s.Top {
+		rows = append(rows, []string{
+			t.JobID, text(t.Name), text(t.Group), whole(t.Runs), whole(t.Success), whole(t.Failures), whole(t.Skipped),
+			whole(t.Retries), whole(t.DurationMs), whole(t.LateRuns),
+		})
+	}
+	return rows
+}
+
+func quantilesCSV(q vo.Quantiles) []string {
+	return []string{whole(q.Count), share(q.Mean), optional(q.P50), optional(q.P95), optional(q.P99)}
+}
+
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
+func optional(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return whole(*n)
+}
+
+func share(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return reply.Cell(*s)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -28,105 +29,100 @@ type ExecutionService interface {
 	LastSuccess(ctx context.Context, id string) (last *entity.Execution, complete bool, err error)
 	// Attempts and Logs return apperror.KindNotFound for an unknown run.
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
+	Usage(ctx context.Context, row *entity.Execution) (entity.Usage, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
 	Cancel(ctx context.Context, id string) error
 	Retry(ctx context.Context, id string, by entity.Actor) (newID string, err error)
+	// DeadLetters are runs whose retries are used up; DeadLetterCauses counts those that wait, by job and reason.
+	DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
+		p repository.Page) (letters []entity.DeadLetter, next string, err error)
+	DeadLetterCauses(ctx context.Context, f repository.DeadLetterFilter) ([]repository.DeadLetterCause, error)
+	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
+	Discard(ctx context.Context, executionID string) error
+	Failures(ctx context.Context, f repository.FailureFilter) (execution.Failures, error)
 	// Names maps job ids to names, of deleted jobs too.
 	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
 }
 
-// JobExecutionController serves /executions.
-type JobExecutionController struct{ executions ExecutionService }
-
-// NewJobExecutionController serves the runs of a service.
-func NewJobExecutionController(executions ExecutionService) *JobExecutionController {
-	return &JobExecutionController{executions: executions}
-}
+// JobExecutionController serves /executions, /dead-letters and what failed of late.
+type JobExecutionController struct{ Executions ExecutionService }
 
 // List answers GET /executions.
 //
 //	@Summary List executions, newest first
 //	@Description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
-//	@Tags executions
 //	@Param jobId query string false "id of a job" maxlength(512)
+//	@Param group query string false "group of the jobs" maxlength(512)
 //	@Param nodeId query string false "id of the node that runs or ran them, or in whose queue they wait" maxlength(512)
 //	@Param waitsFor query string false "what WAITING runs wait for" enums(SLOT,NODE,COMMAND,HANDLER,TIME,JOB,GROUP)
 //	@Param status query string false "state" enums(WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD)
 //	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Execution]
-//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/executions [get]
 func (e *JobExecutionController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := repository.ExecutionFilter{
 		JobID: q.Text("jobId"), NodeID: q.Text("nodeId"),
-		Status: request.OneOf(q, "status", entity.Statuses()...),
-		Trigger: request.OneOf(q, "trigger", entity.TriggerSchedule, entity.TriggerManual, entity.TriggerAPI,
-			entity.TriggerRetry, entity.TriggerMisfire),
+		Status:   request.OneOf(q, "status", entity.Statuses()...),
+		Trigger:  request.OneOf(q, "trigger", entity.Triggers()...),
 		WaitsFor: request.OneOf(q, "waitsFor", entity.Waits()...),
 	}
 	f.From, f.To = q.Span()
-	f.Groups = middleware.VisibleGroups(c)
+	f.Groups = middleware.VisibleGroupsIn(c, q.Text("group"))
 	page := q.Page()
 	if err := q.Done(); err != nil {
 		return err
 	}
-	rows, next, err := e.executions.List(c.Request.Context(), f, page)
+	rows, next, err := e.Executions.List(c.Request.Context(), f, page)
 	if err != nil {
 		return err
 	}
-	names, err := e.executions.Names(c.Request.Context(), distinct(rows, func(r *entity.Execution) string {
-		return r.JobID
-	}))
+	names, err := namesOf(c, e.Executions, rows, func(row *entity.Execution) string { return row.JobID })
 	if err != nil {
 		return err
 	}
-	items := make([]vo.Execution, len(rows))
-	for i, row := range rows {
-		items[i] = vo.FromExecution(row, names)
-	}
-	return reply.Found(c, page, items, next)
+	return reply.Found(c, page, rows, next, func(row *entity.Execution) vo.Execution {
+		return vo.FromExecution(row, names)
+	})
 }
 
 // Get answers GET /executions/{id}.
 //
 //	@Summary Show one execution
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Success 200 {object} vo.ExecutionDetail
 //	@Router /api/v1/executions/{id} [get]
 func (e *JobExecutionController) Get(c *gin.Context) error {
-	row, err := e.executions.Get(c.Request.Context(), c.Param("id"))
+	row, err := e.Executions.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
-	names, err := e.executions.Names(c.Request.Context(), []string{row.JobID})
+	names, err := e.Executions.Names(c.Request.Context(), []string{row.JobID})
 	if err != nil {
 		return err
 	}
-	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names))
+	usage, err := e.Executions.Usage(c.Request.Context(), row)
+	if err != nil {
+		return err
+	}
+	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names, usage))
 }
 
 // LastSuccess answers GET /executions/{id}/last-success.
 //
 //	@Summary Show the last successful execution of the same job before an execution
 //	@Description It is null where there is none; complete is false where the job has more executions before it than one call looks at.
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Success 200 {object} vo.LastSuccess
 //	@Router /api/v1/executions/{id}/last-success [get]
 func (e *JobExecutionController) LastSuccess(c *gin.Context) error {
-	row, complete, err := e.executions.LastSuccess(c.Request.Context(), c.Param("id"))
+	row, complete, err := e.Executions.LastSuccess(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
 	answer := vo.LastSuccess{Complete: complete}
 	if row != nil {
-		names, err := e.executions.Names(c.Request.Context(), []string{row.JobID})
+		names, err := e.Executions.Names(c.Request.Context(), []string{row.JobID})
 		if err != nil {
 			return err
 		}
@@ -139,12 +135,10 @@ func (e *JobExecutionController) LastSuccess(c *gin.Context) error {
 // Attempts answers GET /executions/{id}/attempts.
 //
 //	@Summary List the attempts of an execution, the latest one last
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Success 200 {object} vo.Page[vo.Attempt]
 //	@Router /api/v1/executions/{id}/attempts [get]
 func (e *JobExecutionController) Attempts(c *gin.Context) error {
-	attempts, err := e.executions.Attempts(c.Request.Context(), c.Param("id"))
+	attempts, err := e.Executions.Attempts(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -155,8 +149,6 @@ func (e *JobExecutionController) Attempts(c *gin.Context) error {
 //
 //	@Summary Show a page of the log of an execution
 //	@Description The cursor is the seq of the last line read, so a follower can go on from where it stands, also when nextCursor is null.
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Param limit query int false "most lines of the page" minimum(1) maximum(200) default(50)
 //	@Param cursor query string false "seq of the last line that was read" maxlength(512)
 //	@Success 200 {object} vo.Logs
@@ -177,7 +169,7 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 	}
 	// Every chunk holds at least one new line, so that as many chunks as lines
 	// always fill the page.
-	chunks, err := e.executions.Logs(c.Request.Context(), repository.LogPage{
+	chunks, err := e.Executions.Logs(c.Request.Context(), repository.LogPage{
 		ExecutionID: c.Param("id"), AfterSeq: after,
 		Limit: page.Limit,
 	})
@@ -191,14 +183,12 @@ func (e *JobExecutionController) Logs(c *gin.Context) error {
 // ends when its node has seen it.
 //
 //	@Summary Ask for an execution to be cancelled
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Success 202 {object} vo.NewExecution "the wish is noted; the run ends when its node has seen it"
 //	@Failure 409 {object} problem.Problem "it is final already"
 //	@Router /api/v1/executions/{id}/cancel [post]
 func (e *JobExecutionController) Cancel(c *gin.Context) error {
 	id := c.Param("id")
-	if err := e.executions.Cancel(c.Request.Context(), id); err != nil {
+	if err := e.Executions.Cancel(c.Request.Context(), id); err != nil {
 		return err
 	}
 	return reply.JSON(c, http.StatusAccepted, vo.FromID(id))
@@ -207,13 +197,11 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 // Retry answers POST /executions/{id}/retry with a new run.
 //
 //	@Summary Run an execution again as a new one
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Success 202 {object} vo.NewExecution
 //	@Failure 409 {object} problem.Problem "it is not final, or stands for a range of skipped fires, or a call with the same key is in progress"
 //	@Router /api/v1/executions/{id}/retry [post]
 func (e *JobExecutionController) Retry(c *gin.Context) error {
-	id, err := e.executions.Retry(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))
+	id, err := e.Executions.Retry(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))
 	if err != nil {
 		return err
 	}
@@ -221,15 +209,15 @@ func (e *JobExecutionController) Retry(c *gin.Context) error {
 	return reply.JSON(c, http.StatusAccepted, vo.FromID(id))
 }
 
-// distinct lists what of returns, each once.
-func distinct[T any](items []T, of func(T) string) []string {
-	var out []string
+// namesOf maps the ids of the jobs of items to names.
+func namesOf[T any](c *gin.Context, s ExecutionService, items []T, jobOf func(T) string) (map[string]string, error) {
+	var ids []string
 	seen := map[string]bool{}
 	for _, item := range items {
-		if id := of(item); !seen[id] {
+		if id := jobOf(item); !seen[id] {
 			seen[id] = true
-			out = append(out, id)
+			ids = append(ids, id)
 		}
 	}
-	return out
+	return s.Names(c.Request.Context(), ids)
 }

@@ -35,21 +35,15 @@ const (
 	streamPage = 200
 )
 
-// LogFollower reads runs and their logs.
-type LogFollower interface {
-	Get(ctx context.Context, id string) (*entity.Execution, error)
-	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
-}
-
 // StreamController serves logs while they grow.
 type StreamController struct {
-	logs  LogFollower
+	logs  ExecutionService
 	clock clock.Clock
 	limit *sse.Limits
 }
 
 // NewStreamController serves the logs of a service.
-func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
+func NewStreamController(logs ExecutionService, c clock.Clock) *StreamController {
 	return &StreamController{logs: logs, clock: c, limit: sse.NewLimits(maxUserStreams, maxStreams,
 		fmt.Sprintf("you follow %d logs on this node, and may follow no more at once; close one, or read pages of the log",
 			maxUserStreams),
@@ -60,8 +54,6 @@ func NewStreamController(logs LogFollower, c clock.Clock) *StreamController {
 //
 //	@Summary Follow the log of an execution while it grows
 //	@Description The stream ends with the event end when the run is final, and after 15 minutes without it: connect again.
-//	@Tags executions
-//	@Param id path string true "id of the execution"
 //	@Param cursor query string false "seq of the last line that was read" maxlength(512)
 //	@Param Last-Event-ID header string false "the same, as browsers send it when they connect again"
 //	@Produce text/event-stream

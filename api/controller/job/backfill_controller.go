@@ -15,32 +15,16 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// BackfillService runs past times of jobs.
-type BackfillService interface {
-	// Plan says what Start would do, and stores nothing.
-	Plan(ctx context.Context, jobID string, r execution.Backfill) (execution.BackfillPlan, error)
-	Start(ctx context.Context, jobID string, r execution.Backfill) (entity.Backfill, error)
-	List(ctx context.Context, jobID string, p repository.Page) (backfills []entity.Backfill, next string, err error)
-	Cancel(ctx context.Context, jobID, id string) (entity.Backfill, error)
-}
-
 // BackfillController serves the backfills of jobs.
 type BackfillController struct {
-	backfills BackfillService
-	reader    request.JobReader
-}
-
-// NewBackfillController serves the backfills of a service.
-func NewBackfillController(backfills BackfillService, reader request.JobReader) *BackfillController {
-	return &BackfillController{backfills: backfills, reader: reader}
+	Backfills *execution.BackfillService
+	Reader    request.JobReader
 }
 
 // Start answers POST /jobs/{id}/backfill.
 //
 //	@Summary Run the planned times of a past range, each once
 //	@Description With dryRun nothing is stored, and the answer is 200 with what would run.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param body body request.BackfillBody true "body"
 //	@x-example {"from":"2020-01-01T00:00:00Z","to":"2020-01-02T00:00:00Z","dryRun":true,"maxParallel":2}
 //	@Success 200 {object} vo.BackfillPlan "dryRun: what would run"
@@ -48,26 +32,26 @@ func NewBackfillController(backfills BackfillService, reader request.JobReader) 
 //	@Failure 422 {object} problem.Problem
 //	@Router /api/v1/jobs/{id}/backfill [post]
 func (b *BackfillController) Start(c *gin.Context) error {
-	r, dryRun, err := b.reader.Backfill(c.Request)
+	r, dryRun, err := b.Reader.Backfill(c.Request)
 	if err != nil {
 		return err
 	}
 	if dryRun {
-		plan, err := b.backfills.Plan(c.Request.Context(), c.Param("id"), r)
+		plan, err := b.Backfills.Plan(c.Request.Context(), c.Param("id"), r)
 		if err != nil {
 			return err
 		}
-		return reply.JSON(c, http.StatusOK, vo.FromBackfillPlan(plan.Times, plan.LeftOut))
+		return reply.JSON(c, http.StatusOK, vo.FromBackfillPlan(plan))
 	}
 	who, _ := middleware.CallerOf(c)
 	r.User = who.User.Name
-	started, err := b.backfills.Start(c.Request.Context(), c.Param("id"), r)
+	started, err := b.Backfills.Start(c.Request.Context(), c.Param("id"), r)
 	if err != nil {
 		return err
 	}
 	middleware.SetChanges(c, map[string][2]any{
 		"backfill": {nil, started.ID}, "from": {nil, vo.Time(r.From)}, "to": {nil, vo.Time(r.To)},
-		"maxParallel": {nil, r.MaxParallel},
+		"maxParallel": {nil, r.MaxParallel}, "includeFailed": {nil, r.IncludeFailed},
 	})
 	return reply.JSON(c, http.StatusAccepted, vo.FromBackfill(started))
 }
@@ -75,29 +59,22 @@ func (b *BackfillController) Start(c *gin.Context) error {
 // List answers GET /jobs/{id}/backfills.
 //
 //	@Summary List the backfills of a job, newest first
-//	@Tags jobs
-//	@Param id path string true "id of the job"
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Backfill]
 //	@Router /api/v1/jobs/{id}/backfills [get]
 func (b *BackfillController) List(c *gin.Context) error {
 	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Backfill, string, error) {
-		return b.backfills.List(ctx, c.Param("id"), p)
+		return b.Backfills.List(ctx, c.Param("id"), p)
 	}, vo.FromBackfill)
 }
 
 // Cancel answers POST /jobs/{id}/backfills/{backfillId}/cancel.
 //
 //	@Summary Stop a backfill: nothing more of it starts, its runs go on
-//	@Tags jobs
-//	@Param id path string true "id of the job"
-//	@Param backfillId path string true "id of the backfill"
 //	@Success 200 {object} vo.Backfill
 //	@Failure 409 {object} problem.Problem "it is over"
 //	@Router /api/v1/jobs/{id}/backfills/{backfillId}/cancel [post]
 func (b *BackfillController) Cancel(c *gin.Context) error {
-	cancelled, err := b.backfills.Cancel(c.Request.Context(), c.Param("id"), c.Param("backfillId"))
+	cancelled, err := b.Backfills.Cancel(c.Request.Context(), c.Param("id"), c.Param("backfillId"))
 	if err != nil {
 		return err
 	}

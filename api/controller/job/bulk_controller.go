@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/errgroup"
@@ -18,39 +19,38 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/api/problem"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Executions cancels executions and repeats them.
+// Executions cancels and repeats executions, and tells what became of the fires of a job.
 type Executions interface {
 	Cancel(ctx context.Context, id string) error
 	Retry(ctx context.Context, id string, by entity.Actor) (newID string, err error)
-}
-
-// DeadLetters finds dead letters, and repeats or closes them.
-type DeadLetters interface {
+	Fires(ctx context.Context, q entity.LedgerQuery) (entries []entity.LedgerEntry, next string, err error)
+	// Names maps job ids to names, of deleted jobs too.
+	Names(ctx context.Context, jobIDs []string) (map[string]string, error)
 	DeadLetters(ctx context.Context, f repository.DeadLetterFilter,
 		p repository.Page) (letters []entity.DeadLetter, next string, err error)
 	Replay(ctx context.Context, executionID string, by entity.Actor) (newID string, err error)
 	Discard(ctx context.Context, executionID string) error
+	// PlanRerun counts failed runs; PlanOf reads the id of such a plan, whose runs RetryOnce starts.
+	PlanRerun(ctx context.Context, user string, f execution.RerunFilter, limit int,
+		visible []string) (execution.RerunPlan, error)
+	PlanOf(planID string) (ids []string, made time.Time, err error)
+	RetryOnce(ctx context.Context, id string, by entity.Actor) (newID string, err error)
 }
 
 // BulkController serves /bulk: one action on many objects, each with a result
-// of its own. What fails for one does not stop the others, but for a store that
-// does not answer: then what has not begun does not begin.
+// of its own. A failure for one does not stop the others. Only a store
+// that does not answer does: then nothing more begins.
 type BulkController struct {
-	jobs    JobService
-	runs    Executions
-	letters DeadLetters
-	scope   middleware.Scope
-}
-
-// NewBulkController serves the actions of services.
-func NewBulkController(jobs JobService, runs Executions, letters DeadLetters, scope middleware.Scope) *BulkController {
-	return &BulkController{jobs, runs, letters, scope}
+	Jobs  JobService
+	Runs  Executions
+	Scope middleware.Scope
 }
 
 // bulkWorkers is how many objects of one call are treated at once.
@@ -63,7 +63,6 @@ type one func(ctx context.Context, id string) (executionIDs []string, err error)
 //
 //	@Summary Pause jobs
 //	@Description One failure does not stop the others.
-//	@Tags bulk
 //	@Param body body request.BulkPause true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"],"reason":"the target is being moved"}
 //	@Success 200 {object} vo.Bulk "what became of each"
@@ -76,7 +75,7 @@ func (b *BulkController) PauseJobs(c *gin.Context) error {
 	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: ids, note: func(did map[string][2]any) {
 		maps.Copy(did, auditOfPause(p))
 	}}, func(ctx context.Context, id string) ([]string, error) {
-		_, err := b.jobs.Pause(ctx, id, p)
+		_, err := b.Jobs.Pause(ctx, id, p)
 		return nil, err
 	})
 }
@@ -85,14 +84,13 @@ func (b *BulkController) PauseJobs(c *gin.Context) error {
 //
 //	@Summary Resume jobs
 //	@Description One failure does not stop the others.
-//	@Tags bulk
 //	@Param body body request.BulkIDs true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/jobs/resume [post]
 func (b *BulkController) ResumeJobs(c *gin.Context) error {
 	return b.byID(c, middleware.Job, permission.JobWrite, func(ctx context.Context, id string) ([]string, error) {
-		_, err := b.jobs.Resume(ctx, id)
+		_, err := b.Jobs.Resume(ctx, id)
 		return nil, err
 	})
 }
@@ -101,7 +99,6 @@ func (b *BulkController) ResumeJobs(c *gin.Context) error {
 //
 //	@Summary Delete jobs
 //	@Description One failure does not stop the others.
-//	@Tags bulk
 //	@Param body body request.BulkIDs true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
 //	@Success 200 {object} vo.Bulk "what became of each"
@@ -119,11 +116,11 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 	}
 	return b.run(c, middleware.Job, permission.JobWrite, treatment{ids: body.IDs, note: note},
 		func(ctx context.Context, id string) ([]string, error) {
-			job, err := b.jobs.Get(ctx, id)
+			job, err := b.Jobs.Get(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			if err := b.jobs.Delete(ctx, id, 0); err != nil {
+			if err := b.Jobs.Delete(ctx, id, 0); err != nil {
 				return nil, err
 			}
 			mu.Lock()
@@ -137,7 +134,6 @@ func (b *BulkController) DeleteJobs(c *gin.Context) error {
 //
 //	@Summary Run jobs now
 //	@Description One failure does not stop the others.
-//	@Tags bulk
 //	@Param body body request.BulkTrigger true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"],"params":{"day":"2026-11-22"}}
 //	@Success 200 {object} vo.Bulk "what became of each"
@@ -150,7 +146,7 @@ func (b *BulkController) TriggerJobs(c *gin.Context) error {
 	}
 	return b.run(c, middleware.Job, permission.JobRun, treatment{ids: ids},
 		func(ctx context.Context, id string) ([]string, error) {
-			return b.jobs.Trigger(ctx, id, job.Trigger{Source: entity.TriggerManual, By: by, Params: params})
+			return b.Jobs.Trigger(ctx, id, job.Trigger{Source: entity.TriggerManual, By: by, Params: params})
 		})
 }
 
@@ -158,7 +154,6 @@ func (b *BulkController) TriggerJobs(c *gin.Context) error {
 //
 //	@Summary Ask for executions to be cancelled
 //	@Description One failure does not stop the others.
-//	@Tags bulk
 //	@Param body body request.BulkIDs true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
 //	@Success 200 {object} vo.Bulk "what became of each"
@@ -166,25 +161,7 @@ func (b *BulkController) TriggerJobs(c *gin.Context) error {
 func (b *BulkController) CancelExecutions(c *gin.Context) error {
 	return b.byID(c, middleware.Execution, permission.ExecutionWrite,
 		func(ctx context.Context, id string) ([]string, error) {
-			return nil, b.runs.Cancel(ctx, id)
-		})
-}
-
-// RetryExecutions answers POST /bulk/executions/retry.
-//
-//	@Summary Run executions again as new ones
-//	@Description One failure does not stop the others.
-//	@Tags bulk
-//	@Param body body request.BulkIDs true "body"
-//	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
-//	@Success 200 {object} vo.Bulk "what became of each"
-//	@Router /api/v1/bulk/executions/retry [post]
-func (b *BulkController) RetryExecutions(c *gin.Context) error {
-	by := middleware.ActorOf(c)
-	return b.byID(c, middleware.Execution, permission.ExecutionWrite,
-		func(ctx context.Context, id string) ([]string, error) {
-			made, err := b.runs.Retry(ctx, id, by)
-			return []string{made}, err
+			return nil, b.Runs.Cancel(ctx, id)
 		})
 }
 
@@ -192,7 +169,6 @@ func (b *BulkController) RetryExecutions(c *gin.Context) error {
 //
 //	@Summary Run dead letters again
 //	@Description One failure does not stop the others. Give ids, or jobId and reason; more says that a filter met more than one call treats.
-//	@Tags bulk
 //	@Param body body request.BulkLetters true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
 //	@Success 200 {object} vo.Bulk "what became of each"
@@ -200,7 +176,7 @@ func (b *BulkController) RetryExecutions(c *gin.Context) error {
 func (b *BulkController) ReplayLetters(c *gin.Context) error {
 	by := middleware.ActorOf(c)
 	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) {
-		made, err := b.letters.Replay(ctx, id, by)
+		made, err := b.Runs.Replay(ctx, id, by)
 		return []string{made}, err
 	})
 }
@@ -209,13 +185,12 @@ func (b *BulkController) ReplayLetters(c *gin.Context) error {
 //
 //	@Summary Give dead letters up
 //	@Description One failure does not stop the others. Give ids, or jobId and reason; more says that a filter met more than one call treats.
-//	@Tags bulk
 //	@Param body body request.BulkLetters true "body"
 //	@x-example {"ids":["01990000-0000-7000-8000-000000000001"]}
 //	@Success 200 {object} vo.Bulk "what became of each"
 //	@Router /api/v1/bulk/dead-letters/discard [post]
 func (b *BulkController) DiscardLetters(c *gin.Context) error {
-	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) { return nil, b.letters.Discard(ctx, id) })
+	return b.byCause(c, func(ctx context.Context, id string) ([]string, error) { return nil, b.Runs.Discard(ctx, id) })
 }
 
 func (b *BulkController) byID(c *gin.Context, o middleware.Object, p permission.Permission, do one) error {
@@ -250,7 +225,7 @@ func (b *BulkController) lettersOf(ctx context.Context,
 ) (ids []string, more bool, err error) {
 	page := repository.Page{Limit: request.MaxBulk}
 	for {
-		letters, next, err := b.letters.DeadLetters(ctx, f, page)
+		letters, next, err := b.Runs.DeadLetters(ctx, f, page)
 		if err != nil {
 			return nil, false, err
 		}
@@ -286,7 +261,7 @@ func (b *BulkController) treat(c *gin.Context, o middleware.Object, p permission
 	do one,
 ) (vo.Bulk, error) {
 	ids := t.ids
-	refused, err := b.scope.Refused(c, o, p, ids)
+	refused, err := b.Scope.Refused(c, o, p, ids)
 	if err != nil {
 		return vo.Bulk{}, err
 	}
@@ -325,6 +300,15 @@ func (b *BulkController) treat(c *gin.Context, o middleware.Object, p permission
 		t.note(did)
 	}
 	middleware.SetChanges(c, did)
+	var names map[string]string
+	if o == middleware.Job {
+		names, _ = b.Runs.Names(ctx, ids) // an entry without a name is better than none
+	}
+	for _, item := range items {
+		if item.OK {
+			middleware.AddPart(c, item.ID, names[item.ID], nil)
+		}
+	}
 	return answer, nil
 }
 

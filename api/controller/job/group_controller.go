@@ -11,56 +11,33 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service/group"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// GroupService manages groups of jobs.
-type GroupService interface {
-	// List shows the named groups; nil names are all.
-	List(ctx context.Context, names []string, p repository.Page) (groups []entity.Group, next string, err error)
-	Get(ctx context.Context, name string) (entity.Group, error)
-	Create(ctx context.Context, name string, maxConcurrency int) (entity.Group, error)
-	// Limit checks version where it is not 0.
-	Limit(ctx context.Context, name string, maxConcurrency, version int) (entity.Group, error)
-	Delete(ctx context.Context, name string) error
-	// Pause and Resume are for every job under the name entity.AllJobs.
-	Pause(ctx context.Context, name string, p entity.Pause) (entity.Group, error)
-	Resume(ctx context.Context, name string) (entity.Group, error)
-}
-
 // GroupController serves /groups.
-type GroupController struct{ groups GroupService }
-
-// NewGroupController serves the groups of a service.
-func NewGroupController(groups GroupService) *GroupController { return &GroupController{groups} }
+type GroupController struct{ Groups *group.GroupService }
 
 // List answers GET /groups.
 //
 //	@Summary List the groups of jobs
 //	@Description Callers who are bound to groups see those. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
-//	@Tags groups
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Group]
-//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/groups [get]
 func (g *GroupController) List(c *gin.Context) error {
 	visible := middleware.VisibleGroups(c)
 	return reply.Page(c, func(ctx context.Context, p repository.Page) ([]entity.Group, string, error) {
-		return g.groups.List(ctx, visible, p)
+		return g.Groups.List(ctx, visible, p)
 	}, vo.FromGroup)
 }
 
 // Create answers POST /groups.
 //
 //	@Summary Make a group
-//	@Tags groups
 //	@Param body body request.GroupBody true "body"
 //	@x-example {"name":"billing","maxConcurrency":5}
 //	@Success 201 {object} vo.Group
-//	@Header 201 {string} Location "address of what was made"
-//	@Header 201 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the name is taken, or a call with the same key is in progress"
 //	@Router /api/v1/groups [post]
 func (g *GroupController) Create(c *gin.Context) error {
@@ -72,7 +49,8 @@ func (g *GroupController) Create(c *gin.Context) error {
 		return err
 	}
 	middleware.SetTarget(c, n.Name)
-	group, err := g.groups.Create(c.Request.Context(), n.Name, n.MaxConcurrency)
+	middleware.SetTargetName(c, n.Name)
+	group, err := g.Groups.Create(c.Request.Context(), n.Name, n.MaxConcurrency)
 	if err != nil {
 		return err
 	}
@@ -84,13 +62,10 @@ func (g *GroupController) Create(c *gin.Context) error {
 // Get answers GET /groups/{name}.
 //
 //	@Summary Show one group
-//	@Tags groups
-//	@Param name path string true "name of the group"
 //	@Success 200 {object} vo.Group
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/groups/{name} [get]
 func (g *GroupController) Get(c *gin.Context) error {
-	group, err := g.groups.Get(c.Request.Context(), c.Param("name"))
+	group, err := g.Groups.Get(c.Request.Context(), c.Param("name"))
 	if err != nil {
 		return err
 	}
@@ -101,13 +76,10 @@ func (g *GroupController) Get(c *gin.Context) error {
 //
 //	@Summary Change how many jobs of a group may run at once
 //	@Description A group cannot be renamed. Without version and If-Match the last edit wins.
-//	@Tags groups
-//	@Param name path string true "name of the group"
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
 //	@Param body body request.GroupChange true "body"
 //	@x-example {"maxConcurrency":10}
 //	@Success 200 {object} vo.Group
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"
 //	@Router /api/v1/groups/{name} [put]
 func (g *GroupController) Replace(c *gin.Context) error {
@@ -119,7 +91,7 @@ func (g *GroupController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := g.groups.Get(c.Request.Context(), c.Param("name"))
+	before, err := g.Groups.Get(c.Request.Context(), c.Param("name"))
 	if err != nil {
 		return err
 	}
@@ -129,7 +101,7 @@ func (g *GroupController) Replace(c *gin.Context) error {
 	if ifMatch != 0 {
 		n.Version = ifMatch
 	}
-	group, err := g.groups.Limit(c.Request.Context(), before.Name, n.MaxConcurrency, n.Version)
+	group, err := g.Groups.Limit(c.Request.Context(), before.Name, n.MaxConcurrency, n.Version)
 	if err != nil {
 		return err
 	}
@@ -140,28 +112,19 @@ func (g *GroupController) Replace(c *gin.Context) error {
 // Delete answers DELETE /groups/{name}.
 //
 //	@Summary Delete an empty group
-//	@Tags groups
-//	@Param name path string true "name of the group"
-//	@Success 204 "done, no body"
 //	@Failure 409 {object} problem.Problem "the group still has jobs"
 //	@Router /api/v1/groups/{name} [delete]
 func (g *GroupController) Delete(c *gin.Context) error {
-	if err := g.groups.Delete(c.Request.Context(), c.Param("name")); err != nil {
-		return err
-	}
-	return reply.NoContent(c)
+	return reply.Done(c, g.Groups.Delete(c.Request.Context(), c.Param("name")))
 }
 
 // Pause answers POST /groups/{name}/pause.
 //
 //	@Summary Pause the jobs of a group
 //	@Description Nothing of the group is planned any more, on every node within a second. New jobs of the group are paused too. settled turns true when every job shows it. The body may be empty; of a group that is paused already, one with a reason or an end changes these. With until the group is resumed at that moment, by itself.
-//	@Tags groups
-//	@Param name path string true "name of the group"
 //	@Param body body request.PauseBody false "why, and until when"
 //	@x-example {"reason":"the ledger is being closed"}
 //	@Success 200 {object} vo.Group
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/groups/{name}/pause [post]
 func (g *GroupController) Pause(c *gin.Context) error { return g.pause(c, c.Param("name")) }
 
@@ -169,10 +132,7 @@ func (g *GroupController) Pause(c *gin.Context) error { return g.pause(c, c.Para
 //
 //	@Summary Resume the jobs that a pause of their group holds
 //	@Description Jobs that a person paused stay paused.
-//	@Tags groups
-//	@Param name path string true "name of the group"
 //	@Success 200 {object} vo.Group
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/groups/{name}/resume [post]
 func (g *GroupController) Resume(c *gin.Context) error { return g.resume(c, c.Param("name")) }
 
@@ -180,11 +140,9 @@ func (g *GroupController) Resume(c *gin.Context) error { return g.resume(c, c.Pa
 //
 //	@Summary Pause all jobs
 //	@Description For callers who are bound to no groups. Nothing is planned any more, on every node within a second. The body is that of the pause of a group.
-//	@Tags jobs
 //	@Param body body request.PauseBody false "why, and until when"
 //	@x-example {"reason":"an emergency"}
 //	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/jobs/pause [post]
 func (g *GroupController) PauseAll(c *gin.Context) error { return g.pause(c, entity.AllJobs) }
 
@@ -192,9 +150,7 @@ func (g *GroupController) PauseAll(c *gin.Context) error { return g.pause(c, ent
 //
 //	@Summary Resume the jobs that the pause of all holds
 //	@Description For callers who are bound to no groups. Jobs that a person or their group paused stay paused.
-//	@Tags jobs
 //	@Success 200 {object} vo.Group "the group that stands for all jobs; it has no name"
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/jobs/resume [post]
 func (g *GroupController) ResumeAll(c *gin.Context) error { return g.resume(c, entity.AllJobs) }
 
@@ -204,7 +160,7 @@ func (g *GroupController) pause(c *gin.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	group, err := g.groups.Pause(c.Request.Context(), name, p)
+	group, err := g.Groups.Pause(c.Request.Context(), name, p)
 	if err != nil {
 		return err
 	}
@@ -221,7 +177,7 @@ func aboutAll(c *gin.Context, name string) {
 
 func (g *GroupController) resume(c *gin.Context, name string) error {
 	aboutAll(c, name)
-	group, err := g.groups.Resume(c.Request.Context(), name)
+	group, err := g.Groups.Resume(c.Request.Context(), name)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,6 @@ import (
 //
 //	@Summary List the versions of a job, newest first
 //	@Description changes holds [before, after] by field. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.JobVersion]
 //	@Router /api/v1/jobs/{id}/versions [get]
 func (j *JobController) Versions(c *gin.Context) error {
@@ -29,7 +25,7 @@ func (j *JobController) Versions(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	versions, next, err := j.jobs.History(c.Request.Context(), c.Param("id"), page)
+	versions, next, err := j.Jobs.History(c.Request.Context(), c.Param("id"), page)
 	if err != nil {
 		return err
 	}
@@ -47,14 +43,11 @@ func (j *JobController) Versions(c *gin.Context) error {
 //
 //	@Summary Make a former definition the current one
 //	@Description The definition becomes a new version, in the group of the job. Needs the current version, in the body or as If-Match.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param version path integer true "which version" minimum(1)
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
 //	@Param body body request.VersionBody false "the version that was read, unless If-Match names it"
 //	@x-example {"version":2}
 //	@Success 200 {object} vo.Job
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"
 //	@Router /api/v1/jobs/{id}/versions/{version}/restore [post]
 func (j *JobController) Restore(c *gin.Context) error {
@@ -70,11 +63,11 @@ func (j *JobController) Restore(c *gin.Context) error {
 	if err != nil || former < 1 {
 		return apperror.NotFound("version", c.Param("version"))
 	}
-	before, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	before, err := j.Jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
-	next, err := j.jobs.Version(c.Request.Context(), before.ID, former)
+	next, err := j.Jobs.Version(c.Request.Context(), before.ID, former)
 	if err != nil {
 		return err
 	}
@@ -86,13 +79,9 @@ func (j *JobController) Restore(c *gin.Context) error {
 //
 //	@Summary Make a new job like this one
 //	@Description The copy is CREATED: resume it to let it fire.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param body body request.CopyBody false "name and group of the copy; absent, they are made up and taken over"
 //	@x-example {"name":"settle orders again"}
 //	@Success 201 {object} vo.Job
-//	@Header 201 {string} Location "address of what was made"
-//	@Header 201 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the name is taken, or a call with the same key is in progress"
 //	@Router /api/v1/jobs/{id}/copy [post]
 func (j *JobController) Copy(c *gin.Context) error {
@@ -100,7 +89,7 @@ func (j *JobController) Copy(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	from, err := j.Jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -111,7 +100,7 @@ func (j *JobController) Copy(c *gin.Context) error {
 	if err := middleware.PermitDefinition(c, &target); err != nil {
 		return err
 	}
-	job, err := j.jobs.Copy(c.Request.Context(), c.Param("id"), as.Name, as.Group)
+	job, err := j.Jobs.Copy(c.Request.Context(), c.Param("id"), as.Name, as.Group)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -15,9 +16,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // JobService manages definitions.
@@ -30,46 +33,37 @@ type JobService interface {
 	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
+	Undelete(ctx context.Context, id, user string, permit func(*entity.Job) error) (*entity.Job, error)
 	Trigger(ctx context.Context, id string, t job.Trigger) (executionIDs []string, err error)
 	History(ctx context.Context, id string, p repository.Page) (versions []*entity.Job, next string, err error)
 	// Version is a former definition.
 	Version(ctx context.Context, id string, version int) (*entity.Job, error)
 	Copy(ctx context.Context, id, name, group string) (*entity.Job, error)
+	// NextFireTimes and Preview describe the schedule in words of a language, too.
+	NextFireTimes(ctx context.Context, jobID string, count int,
+		in schedule.Language) (times []time.Time, description string, err error)
+	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int,
+		in schedule.Language) (times []time.Time, description string, err error)
 	// ChannelWarnings says which channels a job names that it cannot use.
 	ChannelWarnings(ctx context.Context, job *entity.Job) []apperror.Field
 }
 
-// Warner says of right definitions why their runs would wait for a node.
-type Warner interface {
-	// Warnings are those of each of the jobs.
-	Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field
-}
-
 // JobController serves /jobs.
 type JobController struct {
-	jobs   JobService
-	reader request.JobReader
-	warner Warner
-}
-
-// NewJobController serves the definitions of a service.
-func NewJobController(jobs JobService, reader request.JobReader, w Warner) *JobController {
-	return &JobController{jobs: jobs, reader: reader, warner: w}
+	Jobs   JobService
+	Reader request.JobReader
+	Warner *node.NodeService
 }
 
 // List answers GET /jobs.
 //
 //	@Summary List jobs, newest first
 //	@Description Send nextCursor of an answer as cursor to get the page after it; null ends the list.
-//	@Tags jobs
 //	@Param name query string false "part of the name" maxlength(512)
 //	@Param group query string false "name of a group" maxlength(512)
 //	@Param status query string false "state" enums(CREATED,ENABLED,PAUSED,FINISHED)
 //	@Param jobType query string false "what it does" enums(HTTP,COMMAND,CUSTOM,CRON)
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Job]
-//	@Success 304 "If-None-Match names this answer"
 //	@Router /api/v1/jobs [get]
 func (j *JobController) List(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
@@ -86,31 +80,24 @@ func (j *JobController) List(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	jobs, next, err := j.jobs.List(c.Request.Context(), f, page)
+	jobs, next, err := j.Jobs.List(c.Request.Context(), f, page)
 	if err != nil {
 		return err
 	}
-	items := make([]vo.Job, len(jobs))
-	for i, job := range jobs {
-		items[i] = vo.FromJob(seen(c, job))
-	}
-	return reply.Found(c, page, items, next)
+	return reply.Found(c, page, jobs, next, func(job *entity.Job) vo.Job { return vo.FromJob(seen(c, job)) })
 }
 
 // Create answers POST /jobs.
 //
 //	@Summary Make a job
-//	@Description Only name, jobType and what that type needs are required; the rest is at its default. It fires at once by its schedule, unless enabled is false. What GET shows may be sent: fields that only the server sets are ignored.
-//	@Tags jobs
+//	@Description Only name, jobType and what that type needs are required; the rest is at its default. It fires at once by its schedule, unless enabled is false. The answer of GET may be sent: fields that only the server sets are ignored.
 //	@Param body body request.JobBody true "body"
 //	@x-example {"name":"settle orders","jobType":"CUSTOM","jobClass":"noop","schedule":{"kind":"CRON","cronExpression":"0 0/5 * * * ?","timeZone":"Asia/Shanghai"}}
 //	@Success 201 {object} vo.Job
-//	@Header 201 {string} Location "address of what was made"
-//	@Header 201 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the name is taken in the group, or a call with the same key is in progress"
 //	@Router /api/v1/jobs [post]
 func (j *JobController) Create(c *gin.Context) error {
-	n, err := j.reader.Create(c.Request)
+	n, err := j.Reader.Create(c.Request)
 	if err != nil {
 		return err
 	}
@@ -118,7 +105,7 @@ func (j *JobController) Create(c *gin.Context) error {
 		return err
 	}
 	middleware.SetTargetName(c, n.Job.Name)
-	job, err := j.jobs.Create(c.Request.Context(), n.Job, n.Enabled)
+	job, err := j.Jobs.Create(c.Request.Context(), n.Job, n.Enabled)
 	if err != nil {
 		return err
 	}
@@ -131,13 +118,10 @@ func (j *JobController) Create(c *gin.Context) error {
 // Get answers GET /jobs/{id}.
 //
 //	@Summary Show one job
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Success 200 {object} vo.Job
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Router /api/v1/jobs/{id} [get]
 func (j *JobController) Get(c *gin.Context) error {
-	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	job, err := j.Jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -148,13 +132,10 @@ func (j *JobController) Get(c *gin.Context) error {
 //
 //	@Summary Replace the definition of a job
 //	@Description Replaces all but the group: an absent field is at its default. Needs the version that was read, in the body (stale: 409) or as If-Match (stale: 412). The group stays: another one is 422, unchangeable. A fire never changes the version.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
 //	@Param body body request.JobChange true "body"
 //	@x-example {"name":"settle orders","jobType":"CUSTOM","jobClass":"noop","priority":7,"version":1}
 //	@Success 200 {object} vo.Job
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "stale version, or the name is taken"
 //	@Router /api/v1/jobs/{id} [put]
 func (j *JobController) Replace(c *gin.Context) error {
@@ -162,11 +143,11 @@ func (j *JobController) Replace(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	edit, err := j.reader.Replace(c.Request, given)
+	edit, err := j.Reader.Replace(c.Request, given)
 	if err != nil {
 		return err
 	}
-	before, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	before, err := j.Jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -187,7 +168,7 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 				"delete this one", before.Group))
 	}
 	middleware.SetTargetName(c, before.Name)
-	job, err := j.jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)
+	job, err := j.Jobs.Replace(c.Request.Context(), before.ID, next, version, ifMatch)
 	if err != nil {
 		return err
 	}
@@ -195,41 +176,50 @@ func (j *JobController) replace(c *gin.Context, before, next *entity.Job, versio
 	return j.reply(c, http.StatusOK, job)
 }
 
+// Undelete answers POST /jobs/{id}/undelete.
+//
+//	@Summary Bring a deleted job back
+//	@Description It comes back with its id, runs and versions, while retention keeps it. A job that was enabled is PAUSED since its deletion.
+//	@Success 200 {object} vo.Job
+//	@Failure 409 {object} problem.Problem "another job of the group has the name"
+//	@Router /api/v1/jobs/{id}/undelete [post]
+func (j *JobController) Undelete(c *gin.Context) error {
+	job, err := j.Jobs.Undelete(c.Request.Context(), c.Param("id"), middleware.ActorOf(c).User,
+		func(job *entity.Job) error { return middleware.PermitDefinition(c, job) })
+	if err != nil {
+		return err
+	}
+	middleware.SetTargetName(c, job.Name)
+	middleware.SetChanges(c, map[string][2]any{"version": {nil, job.Version}})
+	return j.reply(c, http.StatusOK, job)
+}
+
 // Delete answers DELETE /jobs/{id}.
 //
 //	@Summary Delete a job
 //	@Description Its executions stay until retention removes them.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
-//	@Success 204 "done, no body"
 //	@Router /api/v1/jobs/{id} [delete]
 func (j *JobController) Delete(c *gin.Context) error {
 	ifMatch, _, err := request.IfMatch(c.Request.Header)
 	if err != nil {
 		return err
 	}
-	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	job, err := j.Jobs.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
 	middleware.SetTargetName(c, job.Name)
-	if err := j.jobs.Delete(c.Request.Context(), job.ID, ifMatch); err != nil {
-		return err
-	}
-	return reply.NoContent(c)
+	return reply.Done(c, j.Jobs.Delete(c.Request.Context(), job.ID, ifMatch))
 }
 
 // Pause answers POST /jobs/{id}/pause.
 //
 //	@Summary Pause a job
 //	@Description Runs that have begun or wait go on. The body may be empty; of a job that is paused already, one with a reason or an end changes these. With until the job is resumed at that moment, by itself.
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param body body request.PauseBody false "why, and until when"
 //	@x-example {"reason":"the target is being moved","until":"2199-11-20T12:00:00Z"}
 //	@Success 200 {object} vo.Job
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the job is not enabled"
 //	@Router /api/v1/jobs/{id}/pause [post]
 func (j *JobController) Pause(c *gin.Context) error {
@@ -237,7 +227,7 @@ func (j *JobController) Pause(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	job, err := j.jobs.Pause(c.Request.Context(), c.Param("id"), p)
+	job, err := j.Jobs.Pause(c.Request.Context(), c.Param("id"), p)
 	if err != nil {
 		return err
 	}
@@ -249,14 +239,11 @@ func (j *JobController) Pause(c *gin.Context) error {
 // Resume answers POST /jobs/{id}/resume.
 //
 //	@Summary Resume or enable a job
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Success 200 {object} vo.Job
-//	@Header 200 {string} ETag "the version, for If-Match"
 //	@Failure 409 {object} problem.Problem "the job has fired for the last time, or its group is paused"
 //	@Router /api/v1/jobs/{id}/resume [post]
 func (j *JobController) Resume(c *gin.Context) error {
-	job, err := j.jobs.Resume(c.Request.Context(), c.Param("id"))
+	job, err := j.Jobs.Resume(c.Request.Context(), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -264,12 +251,10 @@ func (j *JobController) Resume(c *gin.Context) error {
 	return j.reply(c, http.StatusOK, job)
 }
 
-// Trigger answers POST /jobs/{id}/trigger. Whoever signs in is a person, so
-// that the run's trigger is MANUAL.
+// Trigger answers POST /jobs/{id}/trigger. A caller who signs in is a person,
+// so that the run's trigger is MANUAL.
 //
 //	@Summary Run a job now
-//	@Tags jobs
-//	@Param id path string true "id of the job"
 //	@Param traceparent header string false "span of the caller (W3C), parent of those of the run"
 //	@Param body body request.TriggerBody false "parameters of the run"
 //	@x-example {"params":{"day":"2026-11-20"},"delaySec":0}
@@ -283,7 +268,7 @@ func (j *JobController) Trigger(c *gin.Context) error {
 	}
 	t.Source, t.By = entity.TriggerManual, middleware.ActorOf(c)
 	t.Parent = request.TraceContext(c.Request)
-	ids, err := j.jobs.Trigger(c.Request.Context(), c.Param("id"), t)
+	ids, err := j.Jobs.Trigger(c.Request.Context(), c.Param("id"), t)
 	if err != nil {
 		return err
 	}
@@ -296,7 +281,7 @@ func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error
 	job = seen(c, job)
 	v := vo.FromJob(job)
 	ctx := c.Request.Context()
-	v.Warnings = warnings(job, append(j.warner.Warnings(ctx, job)[0], j.jobs.ChannelWarnings(ctx, job)...))
+	v.Warnings = warnings(job, append(j.Warner.Warnings(ctx, job)[0], j.Jobs.ChannelWarnings(ctx, job)...))
 	c.Header("ETag", request.ETag(job.Version))
 	return reply.JSON(c, status, v)
 }

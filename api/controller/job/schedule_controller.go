@@ -1,52 +1,30 @@
 package job
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller/reply"
+	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
+	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
-
-// ScheduleService tells fire times to come.
-type ScheduleService interface {
-	// Both describe the schedule in words of a language.
-	NextFireTimes(ctx context.Context, jobID string, count int,
-		in schedule.Language) (times []time.Time, description string, err error)
-	Preview(ctx context.Context, spec schedule.Spec, from time.Time, count int,
-		in schedule.Language) (times []time.Time, description string, err error)
-}
-
-// LedgerService tells what became of the fires of a job.
-type LedgerService interface {
-	Fires(ctx context.Context, q execution.LedgerQuery) (entries []execution.LedgerEntry, next string, err error)
-}
 
 // ScheduleController serves fire times, to come and past.
 type ScheduleController struct {
-	schedules ScheduleService
-	ledger    LedgerService
-	reader    request.JobReader
-}
-
-// NewScheduleController serves the fire times of services.
-func NewScheduleController(schedules ScheduleService, ledger LedgerService,
-	reader request.JobReader,
-) *ScheduleController {
-	return &ScheduleController{schedules: schedules, ledger: ledger, reader: reader}
+	Jobs   JobService
+	Runs   Executions
+	Reader request.JobReader
 }
 
 // NextFireTimes answers GET /jobs/{id}/next-fire-times.
 //
 //	@Summary List the next fire times of a job
 //	@Tags schedules
-//	@Param id path string true "id of the job"
 //	@Param count query int false "how many" minimum(1) maximum(1000) default(10)
 //	@Param lang query string false "of the description; else the one that Accept-Language puts first" Enums(en,zh)
 //	@Success 200 {object} vo.FireTimes
@@ -57,7 +35,7 @@ func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	times, description, err := s.schedules.NextFireTimes(c.Request.Context(), c.Param("id"), count, in)
+	times, description, err := s.Jobs.NextFireTimes(c.Request.Context(), c.Param("id"), count, in)
 	if err != nil {
 		return err
 	}
@@ -69,11 +47,8 @@ func (s *ScheduleController) NextFireTimes(c *gin.Context) error {
 //	@Summary Show what became of each fire of a job
 //	@Description The fire ledger, newest first: times to come are PLANNED, a fire that nothing runs of yet is WAITING, and waitsFor says for what. Without from and to it tells the last 24 hours and the next hour; a skipped range that began before is its last line. The cursor is the moment of the last line, in milliseconds.
 //	@Tags schedules
-//	@Param id path string true "id of the job"
 //	@Param from query string false "first moment, RFC 3339; default: 24 hours before to, or before now where that is later" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339; default: in an hour" format(date-time)
-//	@Param limit query int false "most items of the page" minimum(1) maximum(200) default(50)
-//	@Param cursor query string false "nextCursor of the page before" maxlength(512)
 //	@Success 200 {object} vo.Page[vo.Fire]
 //	@Router /api/v1/jobs/{id}/fires [get]
 func (s *ScheduleController) Fires(c *gin.Context) error {
@@ -83,7 +58,7 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	entries, next, err := s.ledger.Fires(c.Request.Context(), execution.LedgerQuery{
+	entries, next, err := s.Runs.Fires(c.Request.Context(), entity.LedgerQuery{
 		JobID: c.Param("id"), From: from, To: to, Limit: page.Limit, Cursor: page.Cursor,
 	})
 	if err != nil {
@@ -96,7 +71,6 @@ func (s *ScheduleController) Fires(c *gin.Context) error {
 //
 //	@Summary List the times at which a schedule would fire
 //	@Description Nothing is stored.
-//	@Tags schedules
 //	@Param lang query string false "of the description; else the one that Accept-Language puts first" Enums(en,zh)
 //	@Param body body request.PreviewBody true "body"
 //	@x-example {"schedule":{"cronExpression":"0 0/5 * * * ?","timeZone":"Asia/Shanghai"},"count":5}
@@ -108,13 +82,42 @@ func (s *ScheduleController) Preview(c *gin.Context) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	p, err := s.reader.Preview(c.Request)
+	p, err := s.Reader.Preview(c.Request)
 	if err != nil {
 		return err
 	}
-	times, description, err := s.schedules.Preview(c.Request.Context(), p.Spec, p.From, p.Count, in)
+	times, description, err := s.Jobs.Preview(c.Request.Context(), p.Spec, p.From, p.Count, in)
 	if err != nil {
 		return err
 	}
 	return reply.JSON(c, http.StatusOK, vo.FireTimes{FireTimes: vo.Times(times), Description: description})
+}
+
+// WhyController serves explanations.
+type WhyController struct{ Explainer *explain.ExplainService }
+
+// Why answers GET /jobs/{id}/why.
+//
+//	@Summary Explain why a job did, or did not, fire at a moment
+//	@Description One answer from the fire ledger, the definition of that time, pauses, limits, nodes and alerts. It is about the fire of that very moment, the range of skipped fires that holds it, or the first fire of its minute; without a moment about the latest fire. Facts about runs need execution:read, those about alerts alert:read.
+//	@Tags schedules
+//	@Param id path string true "id of the job, also of a deleted one"
+//	@Param at query string false "moment, RFC 3339; the latest fire by default" format(date-time)
+//	@Param timeZone query string false "IANA zone of the times in texts; that of the job by default"
+//	@Success 200 {object} vo.Explanation
+//	@Failure 404 {object} problem.Problem "there was never such a job"
+//	@Failure 422 {object} problem.Problem
+//	@Router /api/v1/jobs/{id}/why [get]
+func (w *WhyController) Why(c *gin.Context) error {
+	q := request.NewQuery(c.Request.URL.RawQuery)
+	ask := explain.Query{JobID: c.Param("id"), At: q.Time("at"), Zone: q.Zone("timeZone")}
+	if err := q.Done(); err != nil {
+		return err
+	}
+	if who, ok := middleware.CallerOf(c); ok {
+		ask.SeesRuns = permission.Allows(who, permission.ExecutionRead)
+		ask.SeesAlerts = permission.Allows(who, permission.AlertRead)
+	}
+	answer, err := w.Explainer.Explain(c.Request.Context(), ask)
+	return reply.Shown(c, answer, err, vo.FromAnswer)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 )
 
 // Spreader tells what a jitter does to the jobs of a minute.
@@ -21,28 +22,16 @@ type Spreader interface {
 	Spread(ctx context.Context, q monitor.SpreadQuery) (monitor.Spread, error)
 }
 
-// JobNames names jobs by their ids.
-type JobNames interface {
-	Names(ctx context.Context, ids []string) (map[string]string, error)
-}
-
 // SpreadController serves the spread of a minute in which many jobs fire.
 type SpreadController struct {
-	plans Spreader
-	names JobNames
-	bulk  *BulkController
-}
-
-// NewSpreadController changes jobs as bulk calls do.
-func NewSpreadController(plans Spreader, names JobNames, bulk *BulkController) *SpreadController {
-	return &SpreadController{plans, names, bulk}
+	Plans Spreader
+	Bulk  *BulkController
 }
 
 // Spread answers POST /schedules/spread.
 //
 //	@Summary Spread the jobs that fire in a minute by a jitter
 //	@Description Each enabled job that fires in the minute gets the jitter, but those with as much, and those whose interval is not longer. A call treats 500 jobs; more says that there are others. One failure does not stop the others. With dryRun nothing is changed.
-//	@Tags schedules
 //	@Param body body request.SpreadBody true "body"
 //	@x-example {"minute":"2026-11-23T00:00:00Z","jitterMs":300000,"dryRun":true}
 //	@Success 200 {object} vo.Spread
@@ -53,29 +42,26 @@ func (s *SpreadController) Spread(c *gin.Context) error {
 		return err
 	}
 	ctx, jitter := c.Request.Context(), time.Duration(body.JitterMs)*time.Millisecond
-	plan, err := s.plans.Spread(ctx, monitor.SpreadQuery{
+	plan, err := s.Plans.Spread(ctx, monitor.SpreadQuery{
 		Minute: body.Minute, Jitter: jitter, Group: body.Group, Groups: changeable(c), Most: request.MaxBulk,
 	})
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(plan.Jobs))
-	for i, j := range plan.Jobs {
-		ids[i] = j.ID
-	}
-	names, err := s.names.Names(ctx, ids)
+	ids := convert.All(plan.Jobs, func(j monitor.SpreadJob) string { return j.ID })
+	names, err := s.Bulk.Runs.Names(ctx, ids)
 	if err != nil {
 		return err
 	}
-	groups, err := s.bulk.scope.Jobs.GroupsOf(ctx, ids)
+	groups, err := s.Bulk.Scope.Jobs.GroupsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
 	answer := vo.FromSpread(plan, jitter, names, groups)
 	if answer.DryRun = body.DryRun; !body.DryRun {
-		result, err := s.bulk.treat(c, middleware.Job, permission.JobWrite, treatment{ids: ids, more: plan.More},
+		result, err := s.Bulk.treat(c, middleware.Job, permission.JobWrite, treatment{ids: ids, more: plan.More},
 			func(ctx context.Context, id string) ([]string, error) {
-				return nil, s.bulk.setJitter(ctx, id, body.JitterMs)
+				return nil, s.Bulk.setJitter(ctx, id, body.JitterMs)
 			})
 		if err != nil {
 			return err
@@ -93,12 +79,12 @@ func changeable(c *gin.Context) []string {
 
 // setJitter edits one field of a job, unless somebody edits the job meanwhile.
 func (b *BulkController) setJitter(ctx context.Context, id string, ms int64) error {
-	job, err := b.jobs.Get(ctx, id)
+	job, err := b.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	next := *job
 	next.Schedule.JitterMs = ms
-	_, err = b.jobs.Replace(ctx, id, &next, job.Version, 0)
+	_, err = b.Jobs.Replace(ctx, id, &next, job.Version, 0)
 	return err
 }

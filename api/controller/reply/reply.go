@@ -2,17 +2,21 @@
 package reply
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -39,6 +43,14 @@ func As(c *gin.Context, contentType string, status int, v any) error {
 	return nil
 }
 
+// Shown answers with the view of what was found, unless the search has failed.
+func Shown[E, V any](c *gin.Context, found E, err error, view func(E) V) error {
+	if err != nil {
+		return err
+	}
+	return JSON(c, http.StatusOK, view(found))
+}
+
 // Page answers with one page of a list that is filtered by nothing.
 func Page[E, V any](c *gin.Context,
 	read func(ctx context.Context, p repository.Page) (items []E, next string, err error), view func(E) V,
@@ -52,26 +64,58 @@ func Page[E, V any](c *gin.Context,
 	if err != nil {
 		return err
 	}
-	items := make([]V, len(found))
-	for i, one := range found {
-		items[i] = view(one)
-	}
-	return JSON(c, http.StatusOK, vo.NewPage(items, next))
+	return JSON(c, http.StatusOK, pageOf(found, next, view))
+}
+
+func pageOf[E, V any](found []E, next string, view func(E) V) vo.Page[V] {
+	items := convert.All(found, view)
+	return vo.NewPage(items, next)
+}
+
+// Whole answers with a list that has no pages.
+func Whole[E, V any](c *gin.Context, found []E, view func(E) V) error {
+	return JSON(c, http.StatusOK, pageOf(found, "", view))
 }
 
 // Found answers with what the search for a page found, newest first. When the page is not full
 // and not the last, the answer says how far back the search went.
-func Found[V any](c *gin.Context, asked repository.Page, items []V, next string) error {
-	page := vo.NewPage(items, next)
-	if until := asked.SearchedUntil(len(items), next); !until.IsZero() {
+func Found[E, V any](c *gin.Context, asked repository.Page, found []E, next string, view func(E) V) error {
+	page := pageOf(found, next, view)
+	if until := asked.SearchedUntil(len(found), next); !until.IsZero() {
 		page.SearchedUntil = (*vo.Time)(&until)
 	}
 	return JSON(c, http.StatusOK, page)
 }
 
-// NoContent ends a success without a body.
-func NoContent(c *gin.Context) error {
+// Done ends a call that answers without a body, unless it has failed.
+func Done(c *gin.Context, err error) error {
+	if err != nil {
+		return err
+	}
 	c.Status(http.StatusNoContent)
 	c.Writer.WriteHeaderNow()
 	return nil
+}
+
+// CSV sends a small table as a file of this name. The first row is the heads.
+func CSV(c *gin.Context, name string, rows [][]string) error {
+	var body bytes.Buffer
+	if err := csv.NewWriter(&body).WriteAll(rows); err != nil {
+		return err
+	}
+	c.Header("Content-Type", "text/csv; charset=utf-8")
+	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
+	c.Header("Content-Length", strconv.Itoa(body.Len()))
+	c.Status(http.StatusOK)
+	// A caller who is gone is no failure of ours.
+	_, _ = c.Writer.Write(body.Bytes())
+	return nil
+}
+
+// Cell keeps a spreadsheet from taking a text for a formula.
+func Cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

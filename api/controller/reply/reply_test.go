@@ -34,7 +34,8 @@ func TestAShortPageSaysHowFarItLooked(t *testing.T) {
 			got := httptest.NewRecorder()
 			ctx, _ := gin.CreateTestContext(got)
 			ctx.Request = httptest.NewRequest(http.MethodGet, "/", nil)
-			require.NoError(t, reply.Found(ctx, repository.Page{Limit: 2}, c.items, c.next))
+			same := func(item string) string { return item }
+			require.NoError(t, reply.Found(ctx, repository.Page{Limit: 2}, c.items, c.next, same))
 			require.JSONEq(t, c.want, got.Body.String())
 		})
 	}

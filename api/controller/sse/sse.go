@@ -28,8 +28,8 @@ const (
 
 // Limits bounds the streams of a kind on this node. Safe for concurrent use.
 type Limits struct {
-	perUser, all       int
-	userTold, nodeTold string
+	perUser, all             int
+	userRefusal, nodeRefusal string
 
 	mu     sync.Mutex
 	open   map[string]int
@@ -39,18 +39,18 @@ type Limits struct {
 // NewLimits lets a user have perUser streams and the node all of them; the texts tell those
 // who want more.
 func NewLimits(perUser, all int, userTold, nodeTold string) *Limits {
-	return &Limits{perUser: perUser, all: all, userTold: userTold, nodeTold: nodeTold, open: map[string]int{}}
+	return &Limits{perUser: perUser, all: all, userRefusal: userTold, nodeRefusal: nodeTold, open: map[string]int{}}
 }
 
 // Enter takes a place for a stream of a user, so that none takes all of them.
 func (l *Limits) Enter(user string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kind, text := apperror.KindTooMany, l.userTold
+	kind, text := apperror.KindTooMany, l.userRefusal
 	switch {
 	case l.open[user] >= l.perUser:
 	case l.opened >= l.all:
-		kind, text = apperror.KindUnavailable, l.nodeTold
+		kind, text = apperror.KindUnavailable, l.nodeRefusal
 	default:
 		l.open[user]++
 		l.opened++

@@ -6,30 +6,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
-
-// SettingHead is what all definitions of alerting have.
-type SettingHead struct {
-	Name string `json:"name" maxLength:"100"`
-	// Group binds it to a group of jobs for good; absent or null is all groups, which only
-	// callers who are bound to none may say. In an edit, absent is the one that it has.
-	Group   string `json:"group,omitempty" maxLength:"100" extensions:"x-nullable"`
-	Enabled bool   `json:"enabled,omitempty" default:"true"`
-	// Version is the one that was read, for edits; If-Match may name it instead.
-	Version    int       `json:"version,omitempty" minimum:"0"`
-	ID         string    `json:"id,omitempty" readonly:"true"`
-	CreateTime time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
-}
-
-func (h SettingHead) head() alert.Head {
-	return alert.Head{Name: h.Name, Group: h.Group, Enabled: h.Enabled}
-}
 
 // Definition is what a body defines, with the version that its edit is of; 0 is none.
 type Definition[T any] struct {
@@ -37,11 +19,14 @@ type Definition[T any] struct {
 	Version int
 }
 
-// readDefinition reads a body into what it defines. Faults of single fields come with the
+// readDefinition reads a body into what it defines, and gives it its head. Faults of single fields come with the
 // rest of the definition, so that the caller can look for more.
-func readDefinition[B, T any](r *http.Request, of func(body *B, f *faults) (*T, int)) (d Definition[T], err error) {
+func readDefinition[B, T any, P alert.Defined[T]](r *http.Request, of func(body *B, f *faults) (vo.SettingHead, P),
+) (d Definition[T], err error) {
 	_, err = readBody(r, func(body *B, f *faults) {
-		if d.Value, d.Version = of(body, f); d.Version < 0 {
+		head, value := of(body, f)
+		*alert.HeadOf(value) = head.Head()
+		if d.Value, d.Version = value, head.Version; d.Version < 0 {
 			f.add("version", "out_of_range", "must be at least 0")
 		}
 	})
@@ -49,7 +34,7 @@ func readDefinition[B, T any](r *http.Request, of func(body *B, f *faults) (*T, 
 }
 
 // JoinFaults adds the faults that a check has found to those of a body, one entry a field.
-// What else went wrong in the check is more than a fault.
+// Any other error in the check is more than a fault.
 func JoinFaults(bound, checked error) error {
 	var of, more *apperror.Error
 	switch {
@@ -85,68 +70,21 @@ func ReadComment(r *http.Request) (string, error) {
 	return body.Comment, err
 }
 
-// SilenceBody is a silence. It needs a name only if somebody is to know it by one.
-type SilenceBody struct {
-	Name    string            `json:"name,omitempty" maxLength:"100"`
-	Group   string            `json:"group,omitempty" maxLength:"100" extensions:"x-nullable"`
-	Enabled bool              `json:"enabled,omitempty" default:"true"`
-	Version int               `json:"version,omitempty" minimum:"0"`
-	Match   map[string]string `json:"match"`
-	// From is now where it is absent; To is at most 366 days later.
-	From       time.Time `json:"from,omitempty" format:"date-time"`
-	To         time.Time `json:"to" format:"date-time"`
-	Comment    string    `json:"comment,omitempty" maxLength:"1000"`
-	By         string    `json:"by,omitempty" readonly:"true"`
-	Active     bool      `json:"active,omitempty" readonly:"true"`
-	ID         string    `json:"id,omitempty" readonly:"true"`
-	CreateTime time.Time `json:"createTime,omitempty" format:"date-time" readonly:"true"`
-	UpdateTime time.Time `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
-}
-
 // ReadSilence reads the body of POST and PUT /alert-silences.
 func ReadSilence(r *http.Request) (Definition[alert.Silence], error) {
-	return readDefinition(r, func(b *SilenceBody, _ *faults) (*alert.Silence, int) {
-		return &alert.Silence{
-			Head:  alert.Head{Name: b.Name, Group: b.Group, Enabled: b.Enabled},
-			Match: b.Match, From: b.From, To: b.To, Comment: b.Comment,
-		}, b.Version
-	})
+	return readDefinition(r, ofSilence)
 }
 
-// RouteBody is a route.
-type RouteBody struct {
-	SettingHead
-	// Position orders routes; those with the same one go by their names.
-	Position int `json:"position,omitempty" minimum:"0" maximum:"10000"`
-	// Match has the labels that an alert must have; none takes all.
-	Match      map[string]string `json:"match,omitempty"`
-	ChannelIDs []string          `json:"channelIds,omitempty" maxItems:"100"`
-	// Continue lets the next routes be asked, too.
-	Continue bool `json:"continue,omitempty"`
-	// GroupBy names the labels by which alerts share a message.
-	GroupBy          []string `json:"groupBy,omitempty" maxItems:"64"`
-	GroupWaitSec     int      `json:"groupWaitSec,omitempty" minimum:"0" maximum:"2592000"`
-	GroupIntervalSec int      `json:"groupIntervalSec,omitempty" minimum:"0" maximum:"2592000"`
-	// RepeatSec is after how long an alert that still fires is told again; 0 is never.
-	RepeatSec int `json:"repeatSec,omitempty" minimum:"0" maximum:"2592000"`
-	// EscalateAfterSec is after how long an alert that nobody has acknowledged goes to the
-	// channels EscalateTo, too; 0 is never.
-	EscalateAfterSec int      `json:"escalateAfterSec,omitempty" minimum:"0" maximum:"2592000"`
-	EscalateTo       []string `json:"escalateTo,omitempty" maxItems:"100"`
-	OnCallID         string   `json:"onCallId,omitempty"`
-	TemplateID       string   `json:"templateId,omitempty"`
+func ofSilence(b *vo.Silence, _ *faults) (vo.SettingHead, *alert.Silence) {
+	return b.SettingHead, &b.Silence
 }
 
 // ReadRoute reads the body of POST and PUT /alert-routes.
 func ReadRoute(r *http.Request) (Definition[alert.Route], error) {
-	return readDefinition(r, func(b *RouteBody, _ *faults) (*alert.Route, int) {
-		return &alert.Route{
-			Head: b.head(), Position: b.Position, Match: b.Match, ChannelIDs: b.ChannelIDs, Continue: b.Continue,
-			GroupBy: b.GroupBy, GroupWaitSec: b.GroupWaitSec, GroupIntervalSec: b.GroupIntervalSec, RepeatSec: b.RepeatSec,
-			EscalateAfterSec: b.EscalateAfterSec, EscalateTo: b.EscalateTo, OnCallID: b.OnCallID, TemplateID: b.TemplateID,
-		}, b.Version
-	})
+	return readDefinition(r, ofRoute)
 }
+
+func ofRoute(b *vo.Route, _ *faults) (vo.SettingHead, *alert.Route) { return b.SettingHead, &b.Route }
 
 // AlertFilter reads what narrows GET /alerts.
 func AlertFilter(q *Query) repository.AlertFilter {
@@ -231,8 +169,8 @@ func unescaped(s string) (parts []string, ok bool) {
 
 // ChannelBody is a channel.
 type ChannelBody struct {
-	SettingHead
-	Type string `json:"type" enums:"EMAIL,WEBHOOK,DINGTALK,WECOM,FEISHU,SLACK,TELEGRAM,ALERTMANAGER"`
+	vo.SettingHead
+	Type string `json:"type"`
 	// Language is that of its messages; absent is en, or in an edit the one that it has.
 	Language string `json:"language,omitempty" enums:"en,zh"`
 	// Config has the fields of the type. An edit without it keeps it; one that leaves a secret
@@ -244,40 +182,30 @@ type ChannelBody struct {
 
 // ReadChannel reads the body of POST and PUT /alert-channels.
 func ReadChannel(r *http.Request) (Definition[alert.Channel], error) {
-	return readDefinition(r, func(b *ChannelBody, _ *faults) (*alert.Channel, int) {
-		return &alert.Channel{
-			Head: b.head(), Type: alert.ChannelType(b.Type), Language: b.Language, Config: alert.ChannelConfig(b.Config),
-		}, b.Version
-	})
+	return readDefinition(r, ofChannel)
 }
 
-// TemplateBody is a template: texts by language, en and zh.
-type TemplateBody struct {
-	SettingHead
-	Title    map[string]string `json:"title,omitempty"`
-	Text     map[string]string `json:"text,omitempty"`
-	HTML     map[string]string `json:"html,omitempty"`
-	Markdown map[string]string `json:"markdown,omitempty"`
-}
-
-func (b *TemplateBody) template() *alert.Template {
-	return &alert.Template{Head: b.head(), Title: b.Title, Text: b.Text, HTML: b.HTML, Markdown: b.Markdown}
+func ofChannel(b *ChannelBody, _ *faults) (vo.SettingHead, *alert.Channel) {
+	return b.SettingHead, &alert.Channel{
+		Type: alert.ChannelType(b.Type), Language: b.Language, Config: alert.ChannelConfig(b.Config),
+	}
 }
 
 // ReadTemplate reads the body of POST and PUT /alert-templates.
 func ReadTemplate(r *http.Request) (Definition[alert.Template], error) {
-	return readDefinition(r, func(b *TemplateBody, _ *faults) (*alert.Template, int) { return b.template(), b.Version })
+	return readDefinition(r, ofTemplate)
+}
+
+func ofTemplate(b *vo.Template, _ *faults) (vo.SettingHead, *alert.Template) {
+	return b.SettingHead, &b.Template
 }
 
 // TemplatePreviewBody is the body of POST /alert-templates/preview.
 type TemplatePreviewBody struct {
-	Title    map[string]string `json:"title,omitempty"`
-	Text     map[string]string `json:"text,omitempty"`
-	HTML     map[string]string `json:"html,omitempty"`
-	Markdown map[string]string `json:"markdown,omitempty"`
+	alert.Template
 	// Language and channelType are those of the message to show.
 	Language    string `json:"language,omitempty" enums:"en,zh" default:"en"`
-	ChannelType string `json:"channelType,omitempty" enums:"EMAIL,WEBHOOK,DINGTALK,WECOM,FEISHU,SLACK,TELEGRAM,ALERTMANAGER" default:"EMAIL"`
+	ChannelType string `json:"channelType,omitempty" default:"EMAIL"`
 }
 
 // TemplatePreview asks for a message of a template.
@@ -287,18 +215,17 @@ type TemplatePreview struct {
 	Type     alert.ChannelType
 }
 
-// ReadTemplatePreview reads it.
-func ReadTemplatePreview(r *http.Request) (p TemplatePreview, err error) {
+// ReadTemplatePreview reads it, for one of some types of channels.
+func ReadTemplatePreview(r *http.Request, types []alert.ChannelType) (p TemplatePreview, err error) {
 	_, err = readBody(r, func(b *TemplatePreviewBody, f *faults) {
 		if b.Language != "en" && b.Language != "zh" {
 			f.add("language", "unknown_value", "use en or zh")
 		}
-		if !slices.Contains(alert.ChannelTypes(), alert.ChannelType(b.ChannelType)) {
-			f.add("channelType", "unknown_value", "use one of %v", alert.ChannelTypes())
+		if !slices.Contains(types, alert.ChannelType(b.ChannelType)) {
+			f.add("channelType", "unknown_value", "use one of %v", types)
 		}
 		p = TemplatePreview{
-			Template: &alert.Template{Title: b.Title, Text: b.Text, HTML: b.HTML, Markdown: b.Markdown},
-			Language: b.Language, Type: alert.ChannelType(b.ChannelType),
+			Template: &b.Template, Language: b.Language, Type: alert.ChannelType(b.ChannelType),
 		}
 	})
 	return p, err

@@ -29,7 +29,7 @@ func (f *faults) add(field, code, format string, args ...any) {
 }
 
 // binder takes the fields of one object one by one. A field that is absent or
-// null is not read. What is left at the end is unknown.
+// null is not read. A field left at the end is unknown.
 type binder struct {
 	path   string
 	object *object
@@ -65,29 +65,29 @@ func (b *binder) wrongType(name, want string, got any) {
 	b.faults.add(join(b.path, name), "wrong_type", "must be %s, not %s", want, typeName(got))
 }
 
-// text reads a string; the validation checks enumerations.
-func (b *binder) text(name string) (s string, ok bool) {
+// typed reads a value of one type; want says which for people.
+func typed[T any](b *binder, name, want string) (value T, ok bool) {
 	v, ok := b.take(name)
 	if !ok {
-		return "", false
+		return value, false
 	}
-	if s, ok = v.(string); !ok {
-		b.wrongType(name, "a string", v)
+	if value, ok = v.(T); !ok {
+		b.wrongType(name, want, v)
 	}
-	return s, ok
+	return value, ok
 }
 
 // integer reads a whole number of at most so many bits.
 func (b *binder) integer(name string, bits int) (i int64, ok bool) {
-	n, ok := b.number(name, "a whole number")
+	n, ok := typed[json.Number](b, name, "a whole number")
 	if !ok {
 		return 0, false
 	}
-	i, err := strconv.ParseInt(n, 10, bits)
+	i, err := strconv.ParseInt(n.String(), 10, bits)
 	switch {
 	case err == nil:
 		return i, true
-	case strings.ContainsAny(n, ".eE"):
+	case strings.ContainsAny(n.String(), ".eE"):
 		b.faults.add(join(b.path, name), "not_an_integer", "must be a whole number without fraction or exponent")
 	default:
 		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of whole numbers")
@@ -96,11 +96,11 @@ func (b *binder) integer(name string, bits int) (i int64, ok bool) {
 }
 
 func (b *binder) float(name string) (f float64, ok bool) {
-	n, ok := b.number(name, "a number")
+	n, ok := typed[json.Number](b, name, "a number")
 	if !ok {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(n, 64)
+	f, err := n.Float64()
 	if err != nil {
 		b.faults.add(join(b.path, name), "out_of_range", "is beyond the range of numbers")
 		return 0, false
@@ -108,38 +108,9 @@ func (b *binder) float(name string) (f float64, ok bool) {
 	return f, true
 }
 
-// number reads the digits of a number, as they stand in the body.
-func (b *binder) number(name, want string) (digits string, ok bool) {
-	v, ok := b.take(name)
-	if !ok {
-		return "", false
-	}
-	n, ok := v.(json.Number)
-	if !ok {
-		b.wrongType(name, want, v)
-	}
-	return n.String(), ok
-}
-
-func (b *binder) boolean(name string) (value, ok bool) {
-	v, ok := b.take(name)
-	if !ok {
-		return false, false
-	}
-	if value, ok = v.(bool); !ok {
-		b.wrongType(name, "true or false", v)
-	}
-	return value, ok
-}
-
 func (b *binder) time(name string) (t time.Time, ok bool) {
-	v, ok := b.take(name)
+	s, ok := typed[string](b, name, "a time as a string, such as 2026-11-20T21:33:00.000Z")
 	if !ok {
-		return t, false
-	}
-	s, ok := v.(string)
-	if !ok {
-		b.wrongType(name, "a time as a string, such as 2026-11-20T21:33:00.000Z", v)
 		return t, false
 	}
 	t, remedy := ParseTime(s)
@@ -175,13 +146,8 @@ func ParseTime(s string) (t time.Time, remedy string) {
 
 // strings reads an array of strings; it is not nil where one is given.
 func (b *binder) strings(name string) (out []string, ok bool) {
-	v, ok := b.take(name)
+	items, ok := typed[[]any](b, name, "an array of strings")
 	if !ok {
-		return nil, false
-	}
-	items, ok := v.([]any)
-	if !ok {
-		b.wrongType(name, "an array of strings", v)
 		return nil, false
 	}
 	out = []string{}
@@ -199,7 +165,7 @@ func (b *binder) strings(name string) (out []string, ok bool) {
 
 // labels reads an object of strings.
 func (b *binder) labels(name string) (out map[string]string, ok bool) {
-	o, ok := b.rawObject(name)
+	o, ok := typed[*object](b, name, "an object")
 	if !ok {
 		return nil, false
 	}
@@ -215,22 +181,9 @@ func (b *binder) labels(name string) (out map[string]string, ok bool) {
 	return out, true
 }
 
-func (b *binder) rawObject(name string) (*object, bool) {
-	v, ok := b.take(name)
-	if !ok {
-		return nil, false
-	}
-	o, isObject := v.(*object)
-	if !isObject {
-		b.wrongType(name, "an object", v)
-		return nil, false
-	}
-	return o, true
-}
-
 // raw reads an object, whatever it holds, as compact JSON.
 func (b *binder) raw(name string) (text string, ok bool) {
-	o, ok := b.rawObject(name)
+	o, ok := typed[*object](b, name, "an object")
 	if !ok {
 		return "", false
 	}
@@ -282,7 +235,7 @@ func escapeControls(text string) string {
 // nested runs fn with a binder of an object inside, and closes it; ok is false
 // when there is no object.
 func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
-	o, ok := b.rawObject(name)
+	o, ok := typed[*object](b, name, "an object")
 	if !ok {
 		return false
 	}
@@ -295,15 +248,7 @@ func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
 // each runs fn with a binder of each object of an array, as long as fn returns true. Each
 // binder collects its own wrong fields. fn closes the binder.
 func (b *binder) each(name string, fn func(i int, b *binder) bool) {
-	v, ok := b.take(name)
-	if !ok {
-		return
-	}
-	items, isArray := v.([]any)
-	if !isArray {
-		b.wrongType(name, "an array of objects", v)
-		return
-	}
+	items, _ := typed[[]any](b, name, "an array of objects")
 	for i, item := range items {
 		field := name + "[" + strconv.Itoa(i) + "]"
 		o, isObject := item.(*object)

@@ -19,8 +19,8 @@ func malformed(code, format string, args ...any) error {
 	return apperror.New(apperror.KindMalformed, code, fmt.Sprintf(format, args...))
 }
 
-// decode reads exactly one JSON object of at most so many values. What the
-// standard library would mend or pass over in silence is refused: invalid
+// decode reads exactly one JSON object of at most so many values. Mistakes that
+// the standard library would mend or pass over in silence are refused: invalid
 // UTF-8, lone surrogates, duplicate names, trailing data, excessive depth. It
 // stops when ctx ends: nobody waits for the answer any more.
 func decode(ctx context.Context, body []byte, values int) (*object, error) {

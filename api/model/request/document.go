@@ -26,6 +26,22 @@ type DocumentBody struct {
 	Version int                 `json:"version" enums:"1"`
 	Groups  []DocumentGroupBody `json:"groups,omitempty"`
 	Jobs    []JobBody           `json:"jobs,omitempty"`
+	// Alerting holds settings of alerting. They name each other, and users, by names; jobs by group/name.
+	Alerting *AlertingBody `json:"alerting,omitempty"`
+}
+
+// AlertingBody documents the settings of a document. Fields are those of the bodies of each kind. Where those hold
+// ids, here are names: channels, onCall, template, user, team, jobs and job in the place of channelIds, onCallId,
+// templateId, userId, teamId, jobIds and jobId.
+type AlertingBody struct {
+	Channels  []map[string]any `json:"channels,omitempty" swaggertype:"array,object"`
+	Templates []map[string]any `json:"templates,omitempty" swaggertype:"array,object"`
+	Contacts  []map[string]any `json:"contacts,omitempty" swaggertype:"array,object"`
+	Teams     []map[string]any `json:"teams,omitempty" swaggertype:"array,object"`
+	OnCall    []map[string]any `json:"onCall,omitempty" swaggertype:"array,object"`
+	Rules     []map[string]any `json:"rules,omitempty" swaggertype:"array,object"`
+	Routes    []map[string]any `json:"routes,omitempty" swaggertype:"array,object"`
+	Silences  []map[string]any `json:"silences,omitempty" swaggertype:"array,object"`
 }
 
 // DocumentGroupBody is a group of a document.
@@ -47,6 +63,7 @@ func (r JobReader) Document(req *http.Request) (definition.Document, error) {
 	b := newBinder(o, &f)
 	bindVersion(b)
 	d.Groups = bindGroups(b)
+	bindSettings(b, &d)
 	now, places, found := r.Now(), map[repository.JobName]int{}, 0
 	b.each("jobs", func(i int, b *binder) bool {
 		j := r.bindEntry(b, now)

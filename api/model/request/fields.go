@@ -1,6 +1,7 @@
 package request
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -17,7 +18,8 @@ import (
 //
 // The tags of the struct say how. json names a field, and default is its value where it
 // is absent or null. A readonly field is taken and not looked at. A pointer is nil where a
-// field was not given, whatever its default.
+// field was not given, whatever its default. Of two fields with one name, of which one is in
+// an embedded struct, the first is read.
 func readBody[T any](r *http.Request, check func(body *T, f *faults)) (body T, err error) {
 	o, err := parse(r, false)
 	if err != nil {
@@ -66,6 +68,7 @@ func (b *binder) into(v reflect.Value) {
 		switch {
 		case field.Anonymous:
 			b.into(v.Field(i))
+		case name == "-" || b.taken[name]:
 		case field.Tag.Get("readonly") == "true":
 			b.ignore(name)
 		default:
@@ -83,18 +86,20 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		return set(&dst.text)(b.raw(name))
 	case *rawObject:
 		return set((*string)(dst))(b.raw(name))
+	case *json.RawMessage:
+		return setWith(func(text string) { *dst = json.RawMessage(text) })(b.raw(name))
 	case *rawValue:
 		return set((*string)(dst))(b.scalar(name))
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return setWith(v.SetString)(b.text(name))
+		return setWith(v.SetString)(typed[string](b, name, "a string"))
 	case reflect.Int, reflect.Int64:
 		return setWith(v.SetInt)(b.integer(name, v.Type().Bits()))
 	case reflect.Float64:
 		return setWith(v.SetFloat)(b.float(name))
 	case reflect.Bool:
-		return setWith(v.SetBool)(b.boolean(name))
+		return setWith(v.SetBool)(typed[bool](b, name, "true or false"))
 	case reflect.Struct:
 		return b.nested(name, func(b *binder) { b.into(v) })
 	case reflect.Pointer:

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -49,6 +50,15 @@ func ReadGroupChange(r *http.Request, name string) (GroupSettings, error) {
 		}
 	})
 	return body.GroupSettings, err
+}
+
+// EditFailed is the error of an edit. One of a stale version that If-Match has named does not meet the precondition.
+func EditFailed(err error, ifMatch bool) error {
+	var f *apperror.Error
+	if ifMatch && errors.As(err, &f) && f.Code == "stale_version" {
+		return apperror.New(apperror.KindPrecondition, "version_mismatch", err.Error())
+	}
+	return err
 }
 
 // VersionMismatch is the answer to an If-Match that does not hold.

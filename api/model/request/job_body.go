@@ -26,7 +26,7 @@ type JobChange struct {
 	Version *int `json:"version,omitempty" minimum:"1"`
 }
 
-// JobSettings is what both have in common. What is absent or null is at its
+// JobSettings is what both have in common. A field that is absent or null is at its
 // default.
 type JobSettings struct {
 	// Name is unique in the group.
@@ -35,7 +35,8 @@ type JobSettings struct {
 	Description string `json:"description,omitempty" maxLength:"2000"`
 	// Group comes into being with its first job.
 	Group *string `json:"group,omitempty" maxLength:"100" default:"default"`
-	// Labels are the user's own; nothing depends on them.
+	// Labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them.
+	// At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Owner says whom to ask.
 	Owner string `json:"owner,omitempty" maxLength:"100"`
@@ -52,7 +53,8 @@ type JobSettings struct {
 	Schedule *ScheduleBody `json:"schedule,omitempty"`
 	// Priority is that of waiting runs, 10 the most urgent.
 	Priority int `json:"priority,omitempty" minimum:"1" maximum:"10" default:"5"`
-	// TimeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+	// TimeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a
+	// synchronous HTTP call that of the setting executor.http.timeoutSec.
 	TimeoutSec int `json:"timeoutSec,omitempty" minimum:"0" maximum:"604800" default:"0"`
 	// StartDeadlineSec gives a run up that has not started so long after it was due;
 	// 0 is never.
@@ -101,17 +103,17 @@ type JobSettings struct {
 // job is the job of which this was said. timeZone is for a schedule without one.
 func (s *JobSettings) job(timeZone string) *entity.Job {
 	j := &entity.Job{
-		Name: s.Name, Description: s.Description, Group: or(s.Group, validation.DefaultGroup), Labels: s.Labels,
-		Owner: s.Owner,
-		Type:  entity.JobType(s.JobType), Class: s.JobClass, Data: cmp.Or(s.JobData.text, "{}"),
+		Name: s.Name, Description: s.Description, Group: or(s.Group, validation.DefaultGroup),
+		Labels: s.Labels, Owner: s.Owner,
+		Type: entity.JobType(s.JobType), Class: s.JobClass, Data: cmp.Or(s.JobData.text, "{}"),
 		Priority: s.Priority, TimeoutSec: s.TimeoutSec, StartDeadlineSec: s.StartDeadlineSec, Retry: s.RetryPolicy.policy(),
-		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency, MaxQueued: s.MaxQueued,
-		ShardCount: s.ShardCount, Broadcast: s.Broadcast,
+		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency,
+		MaxQueued: s.MaxQueued, ShardCount: s.ShardCount, Broadcast: s.Broadcast,
 		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels},
 		OnNodeLoss: entity.OnNodeLoss(s.OnNodeLoss),
 		Alerts: entity.JobAlerts{
-			OnFailure: s.Alerts.OnFailure, OnSuccess: s.Alerts.OnSuccess, OnEnd: s.Alerts.OnEnd, OnLate: s.Alerts.OnLate,
-			OnRecovered: s.Alerts.OnRecovered, LateAfterSec: s.Alerts.LateAfterSec,
+			OnFailure: s.Alerts.OnFailure, OnSuccess: s.Alerts.OnSuccess, OnEnd: s.Alerts.OnEnd,
+			OnLate: s.Alerts.OnLate, OnRecovered: s.Alerts.OnRecovered, LateAfterSec: s.Alerts.LateAfterSec,
 		},
 	}
 	if d := s.Deadline; d != nil {
@@ -119,8 +121,8 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 	}
 	for _, p := range s.Parameters {
 		j.Parameters = append(j.Parameters, entity.JobParameter{
-			Name: p.Name, Type: entity.ParameterType(p.Type), Default: json.RawMessage(p.Default), Required: p.Required,
-			Description: p.Description, Values: p.Values,
+			Name: p.Name, Type: entity.ParameterType(p.Type), Default: json.RawMessage(p.Default),
+			Required: p.Required, Description: p.Description, Values: p.Values,
 		})
 	}
 	if j.Type == FormerCommand {
@@ -188,9 +190,9 @@ func (s *ScheduleTimes) spec(timeZone string) schedule.Spec {
 	return schedule.Spec{
 		Kind: schedule.Kind(s.Kind), CronExpression: s.CronExpression, Dialect: cronexpr.Dialect(s.Dialect),
 		IntervalMs: s.IntervalMs, At: s.At,
-		TimeZone: or(s.TimeZone, cmp.Or(timeZone, validation.DefaultTimeZone)), StartTime: s.StartTime, EndTime: s.EndTime,
-		JitterMs: s.JitterMs,
-		DstGap:   cronexpr.Gap(s.DSTGap), DstOverlap: cronexpr.Overlap(s.DSTOverlap),
+		TimeZone: or(s.TimeZone, cmp.Or(timeZone, validation.DefaultTimeZone)), StartTime: s.StartTime,
+		EndTime: s.EndTime, JitterMs: s.JitterMs,
+		DstGap: cronexpr.Gap(s.DSTGap), DstOverlap: cronexpr.Overlap(s.DSTOverlap),
 	}
 }
 
@@ -265,8 +267,8 @@ type ParameterBody struct {
 	Name string `json:"name" maxLength:"64"`
 	// Type is that of the values. DATE is 2026-11-22, DATETIME is RFC 3339.
 	Type string `json:"type,omitempty" enums:"STRING,INTEGER,NUMBER,BOOLEAN,ENUM,DATE,DATETIME" default:"STRING"`
-	// Default is the value of runs that are given none, those of the schedule as well.
-	Default rawValue `json:"default,omitempty" swaggertype:"object"`
+	// Default is the value of runs that are given none, those of the schedule as well; null is none.
+	Default rawValue `json:"default,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// Required refuses a trigger without a value, where there is no default.
 	Required bool `json:"required,omitempty" default:"false"`
 	// Description is for people.

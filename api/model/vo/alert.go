@@ -1,8 +1,6 @@
 package vo
 
 import (
-	"time"
-
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -80,6 +78,9 @@ type AlertDelivery struct {
 	// State is that of the message; SUPPRESSED: it was held back, and Why says by what.
 	State string  `json:"state" enums:"OPEN,SENT,DEAD,SUPPRESSED"`
 	Why   *string `json:"why" extensions:"x-nullable"`
+	// Naming says of a SENT message whether it named the alert, or had no room for it and told of a number of
+	// others. It is null where nobody knows: a former release has sent it.
+	Naming *string `json:"naming" enums:"NAMED,COUNTED" extensions:"x-nullable"`
 	// Attempts is how many there were; Attempt counts from 1, and is 0 before the first.
 	Attempts int `json:"attempts"`
 	Attempt  int `json:"attempt"`
@@ -103,8 +104,8 @@ func FromAlert(s alerting.Shown) Alert {
 		ID: a.ID, Fingerprint: a.Fingerprint, AlertType: a.Type, AlertLevel: a.Level, Status: a.Status, RuleID: a.RuleID,
 		RuleVersion: a.RuleVersion, Group: optional(a.Group), JobID: optional(a.JobID), JobName: optional(s.JobName),
 		ExecutionID: optional(a.ExecutionID), LastExecutionID: optional(a.LastExecutionID), NodeID: optional(a.NodeID),
-		Content: a.Content, Details: texts(a.Details), Labels: texts(a.Labels), RunbookURL: a.Type.RunbookURL(),
-		Count:        a.Count,
+		Content: a.Content, Details: texts(a.Details), Labels: texts(a.Labels),
+		RunbookURL: a.Type.RunbookURL(), Count: a.Count,
 		PendingSince: Time(a.PendingSince), StartTime: Time(a.StartTime), LastTime: Time(a.LastTime),
 		EndTime:    Time(a.EndTime),
 		Resolution: optional(string(a.Resolution)), ResolvedBy: optional(a.ResolvedBy), AckedBy: optional(a.AckedBy),
@@ -129,7 +130,7 @@ func fromDelivery(d repository.AlertDelivery) AlertDelivery {
 		MessageID: d.ID, ChannelID: d.ChannelID, ChannelName: optional(d.ChannelName), State: string(d.State),
 		Why: optional(d.Why), Attempts: d.Attempts, Attempt: d.Attempt, Result: optional(string(d.Result)),
 		Code: optional(d.Code), Message: optional(d.Message), NodeID: optional(d.NodeID), StartTime: Time(d.StartTime),
-		EndTime: Time(d.EndTime), CreateTime: Time(d.CreateTime),
+		EndTime: Time(d.EndTime), CreateTime: Time(d.CreateTime), Naming: optional(string(d.Naming)),
 	}
 	if d.State == alert.NotificationOpen {
 		v.NextTry = Time(d.NextTry)
@@ -143,44 +144,4 @@ func texts(m map[string]string) map[string]string {
 		return map[string]string{}
 	}
 	return m
-}
-
-// SettingHead is what all definitions of alerting have.
-type SettingHead struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Group is that of the jobs it is for; null is all groups.
-	Group      *string `json:"group" extensions:"x-nullable"`
-	Enabled    bool    `json:"enabled"`
-	Version    int     `json:"version"`
-	CreateTime Time    `json:"createTime" format:"date-time"`
-	UpdateTime Time    `json:"updateTime" format:"date-time"`
-}
-
-func headOf(h alert.Head) SettingHead {
-	return SettingHead{
-		ID: h.ID, Name: h.Name, Group: optional(h.Group), Enabled: h.Enabled, Version: h.Version,
-		CreateTime: Time(h.CreateTime), UpdateTime: Time(h.UpdateTime),
-	}
-}
-
-// Silence holds back the messages of matching alerts for a time.
-type Silence struct {
-	SettingHead
-	Match   map[string]string `json:"match"`
-	From    Time              `json:"from" format:"date-time"`
-	To      Time              `json:"to" format:"date-time"`
-	Comment string            `json:"comment"`
-	// By is the user who made it.
-	By string `json:"by"`
-	// Active: it holds now.
-	Active bool `json:"active"`
-}
-
-// FromSilence makes the view of a silence at a moment.
-func FromSilence(s *alert.Silence, now time.Time) Silence {
-	return Silence{
-		SettingHead: headOf(s.Head), Match: texts(s.Match), From: Time(s.From), To: Time(s.To), Comment: s.Comment, By: s.By,
-		Active: s.Active(now),
-	}
 }

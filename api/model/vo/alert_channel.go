@@ -1,6 +1,11 @@
 package vo
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/url"
+
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service/channel"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -33,6 +38,23 @@ func FromChannel(c *alert.Channel, who entity.Principal) Channel {
 	return out
 }
 
+// Noted is the view that the audit log keeps: of an address no path, which may be a key. A print
+// stands for it, so that a change is seen.
+func (c Channel) Noted() Channel {
+	config := maps.Clone(c.Config)
+	for name, value := range config {
+		text, _ := value.(string)
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme == "" || u.Host == "" || len(u.Path) < 2 && u.RawQuery == "" {
+			continue
+		}
+		sum := sha256.Sum256([]byte(u.RequestURI()))
+		config[name] = u.Scheme + "://" + u.Host + "/***" + hex.EncodeToString(sum[:4])
+	}
+	c.Config = config
+	return c
+}
+
 // ChannelTest is what became of a test message.
 type ChannelTest struct {
 	Result alert.Result `json:"result" enums:"SENT,REFUSED,FAILED,UNKNOWN"`
@@ -45,23 +67,6 @@ type ChannelTest struct {
 // FromTrial makes the view of a test.
 func FromTrial(t channel.Trial) ChannelTest {
 	return ChannelTest{Result: t.Result, Code: t.Code, Message: t.Text, DurationMS: t.Took.Milliseconds()}
-}
-
-// Template makes messages: texts by language.
-type Template struct {
-	SettingHead
-	Title    map[string]string `json:"title"`
-	Text     map[string]string `json:"text"`
-	HTML     map[string]string `json:"html"`
-	Markdown map[string]string `json:"markdown"`
-}
-
-// FromTemplate makes the view of a template.
-func FromTemplate(t *alert.Template) Template {
-	return Template{
-		SettingHead: headOf(t.Head), Title: texts(t.Title), Text: texts(t.Text), HTML: texts(t.HTML),
-		Markdown: texts(t.Markdown),
-	}
 }
 
 // Message is a message of a sample alert.

@@ -73,17 +73,19 @@ type ImportGroup struct {
 	Error   *ImportError            `json:"error" extensions:"x-nullable"`
 }
 
-// Import is the answer to a document. The counts are of jobs that were, or in
+// Import is the answer to a document. The counts are of jobs and settings of alerting that were, or in
 // a dry run would be, treated so; Failed also counts groups.
 type Import struct {
-	DryRun    bool          `json:"dryRun"`
-	Groups    []ImportGroup `json:"groups"`
-	Items     []ImportItem  `json:"items"`
-	Created   int           `json:"created"`
-	Updated   int           `json:"updated"`
-	Unchanged int           `json:"unchanged"`
-	Deleted   int           `json:"deleted"`
-	Failed    int           `json:"failed"`
+	DryRun bool          `json:"dryRun"`
+	Groups []ImportGroup `json:"groups"`
+	// Alerting are the settings of the document, in the order in which they are applied; absent for none.
+	Alerting  []ImportSetting `json:"alerting,omitempty"`
+	Items     []ImportItem    `json:"items"`
+	Created   int             `json:"created"`
+	Updated   int             `json:"updated"`
+	Unchanged int             `json:"unchanged"`
+	Deleted   int             `json:"deleted"`
+	Failed    int             `json:"failed"`
 }
 
 // FromPlan makes the answer to a document; explain maps errors to what callers
@@ -102,6 +104,14 @@ func FromPlan(p *definition.Plan, dryRun bool, explain func(error) (code, messag
 		v.Groups[i] = ImportGroup{Name: g.Name, Action: g.Action, Changes: map[string][2]any{}, Error: fail(g.Err)}
 		if g.Action == definition.ActionUpdate {
 			v.Groups[i].Changes["maxConcurrency"] = [2]any{g.Before, g.After}
+		}
+	}
+	for _, c := range p.Settings {
+		one := fromSettingChange(c, dryRun)
+		one.Error = fail(c.Err)
+		v.Alerting = append(v.Alerting, one)
+		if c.Err == nil {
+			*v.count(c.Action)++
 		}
 	}
 	for i, c := range p.Jobs {
@@ -136,8 +146,8 @@ func (v *Import) count(a definition.ChangeAction) *int {
 // The fields of its schedule, retry policy and routing stand for themselves.
 func EntryChanges(before, after *entity.Job) map[string][2]any {
 	old, now := map[string]any{}, map[string]any{}
-	flatten("", asMap(FromEntry(before)), old)
-	flatten("", asMap(FromEntry(after)), now)
+	Flatten("", asMap(FromEntry(before)), old)
+	Flatten("", asMap(FromEntry(after)), now)
 	old["enabled"], now["enabled"] = before.Enabled(), after.Enabled()
 	changes := map[string][2]any{}
 	for name := range now {
@@ -158,13 +168,13 @@ func asMap(v any) map[string]any {
 	return m
 }
 
-// flatten names the fields inside of objects by their path. Labels and data
+// Flatten names the fields inside of objects by their path. Labels and data
 // are values: their names are the user's.
-func flatten(path string, m, into map[string]any) {
+func Flatten(path string, m, into map[string]any) {
 	for name, value := range m {
 		inner, nested := value.(map[string]any)
 		if nested && name != "labels" && name != "jobData" {
-			flatten(path+name+".", inner, into)
+			Flatten(path+name+".", inner, into)
 			continue
 		}
 		into[path+name] = value

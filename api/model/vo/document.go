@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // DocumentWriter writes a document of definitions piece by piece, so that one of any
-// length can be sent. Call Begin, Add as often as needed, then End; Take returns what was
-// written since. It is for one goroutine.
+// length can be sent. Call Begin, Alerting or not, then for jobs Groups, Add as often as needed and EndJobs, and at
+// last End; Take returns what was written since. It is for one goroutine.
 type DocumentWriter struct {
 	json bool
 	any  bool
@@ -32,17 +33,60 @@ func (w *DocumentWriter) Extension() string {
 // ContentType is the media type of the document.
 func (w *DocumentWriter) ContentType() string { return "application/" + w.Extension() }
 
-// Begin writes what stands before the jobs.
-func (w *DocumentWriter) Begin(groups []entity.Group) error {
+// Begin writes what every document has.
+func (w *DocumentWriter) Begin() {
+	if w.json {
+		fmt.Fprintf(&w.b, `{"version":%d`, DocumentVersion)
+		return
+	}
+	fmt.Fprintf(&w.b, "version: %d\n", DocumentVersion)
+}
+
+// Alerting writes settings, whose references are names, in the order of their kinds. left names those that the
+// document cannot hold, because what they name is gone; YAML says so in comments.
+func (w *DocumentWriter) Alerting(settings []definition.Setting, left []string) error {
+	for _, name := range left {
+		if !w.json {
+			fmt.Fprintf(&w.b, "# left out, because what it names is gone, or it cannot be read: %q\n", name)
+		}
+	}
+	var lists bytes.Buffer
+	for i, s := range settings {
+		entry, err := SettingEntry(s.Value)
+		if err != nil {
+			return err
+		}
+		switch {
+		case i > 0 && settings[i-1].Kind == s.Kind:
+			lists.WriteByte(',')
+		case i > 0:
+			lists.WriteString("],")
+			fallthrough
+		default:
+			fmt.Fprintf(&lists, "%q:[", SettingList(s.Kind))
+		}
+		lists.Write(entry)
+	}
+	if len(settings) > 0 {
+		lists.WriteByte(']')
+	}
+	if w.json {
+		fmt.Fprintf(&w.b, `,"alerting":{%s}`, lists.Bytes())
+		return nil
+	}
+	return w.yaml(json.RawMessage(`{"alerting":{` + lists.String() + `}}`))
+}
+
+// Groups writes what stands before the jobs.
+func (w *DocumentWriter) Groups(groups []entity.Group) error {
 	text, err := json.Marshal(FromSettings(groups))
 	if err != nil {
 		return err
 	}
 	if w.json {
-		fmt.Fprintf(&w.b, `{"version":%d,"groups":%s,"jobs":[`, DocumentVersion, text)
+		fmt.Fprintf(&w.b, `,"groups":%s,"jobs":[`, text)
 		return nil
 	}
-	fmt.Fprintf(&w.b, "version: %d\n", DocumentVersion)
 	if len(groups) == 0 {
 		w.b.WriteString("groups: []\n")
 		return nil
@@ -51,7 +95,7 @@ func (w *DocumentWriter) Begin(groups []entity.Group) error {
 	return w.yaml(text)
 }
 
-// Add writes jobs. What cannot be read in whole is left out, or an import would
+// Add writes jobs. A definition that cannot be read in whole is left out, or an import would
 // put less in its place; YAML says so in a comment.
 func (w *DocumentWriter) Add(jobs []*entity.Job) error {
 	var entries []JobEntry
@@ -86,20 +130,27 @@ func (w *DocumentWriter) Add(jobs []*entity.Job) error {
 	return w.yaml(text)
 }
 
-// yaml writes a list; one may stand below its name without being indented.
+// yaml writes a list, which may stand below its name without being indented, or an object.
 func (w *DocumentWriter) yaml(list json.RawMessage) error {
 	text, err := yamljson.ToYAML(list)
 	w.b.Write(text)
 	return err
 }
 
-// End writes what stands after the jobs.
-func (w *DocumentWriter) End() {
+// EndJobs writes what stands after the jobs.
+func (w *DocumentWriter) EndJobs() {
 	switch {
 	case w.json:
-		w.b.WriteString("]}\n")
+		w.b.WriteByte(']')
 	case !w.any:
 		w.b.WriteString("jobs: []\n")
+	}
+}
+
+// End writes what every document ends with.
+func (w *DocumentWriter) End() {
+	if w.json {
+		w.b.WriteString("}\n")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -65,18 +64,18 @@ type Execution struct {
 // FromExecution makes the view of a run; names maps job ids to names.
 func FromExecution(e *entity.Execution, names map[string]string) Execution {
 	v := Execution{
-		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime),
-		Trigger:    e.Trigger,
-		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason, WaitsFor: e.Claim.WaitsFor(),
-		WaitsOn: e.Claim.WaitsOn(), NodeID: cmp.Or(e.NodeID, e.Claim.WaitsOn()),
+		ID: e.ID, JobID: e.JobID, JobName: names[e.JobID], FireKey: e.FireKey,
+		ScheduledTime: Time(e.ScheduledTime), Trigger: e.Trigger,
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status, Reason: e.Reason,
+		WaitsFor: e.Claim.WaitsFor(), WaitsOn: e.Claim.WaitsOn(), NodeID: cmp.Or(e.NodeID, e.Claim.WaitsOn()),
 		Attempt: e.Attempt, RetryCount: e.RetryCount, Priority: e.Priority, StartTime: Time(e.StartTime),
 		EndTime:  Time(e.EndTime),
 		Progress: e.Progress, ErrorMessage: e.ErrorMessage, Result: e.Result, RetryOf: optional(e.RetryOf),
 		JobVersion: e.JobVersion,
-		SkipFrom:   Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount, CreateTime: Time(e.CreateTime),
-		UpdateTime:  Time(e.UpdateTime),
-		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(), Epoch: e.Epoch,
-		FencingToken: e.FencingToken(),
+		SkipFrom:   Time(e.SkipFrom), SkipTo: Time(e.SkipTo), SkipCount: e.SkipCount,
+		CreateTime: Time(e.CreateTime), UpdateTime: Time(e.UpdateTime),
+		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(),
+		Epoch: e.Epoch, FencingToken: e.FencingToken(),
 	}
 	if until, ok := e.Claim.DetachedUntil(); ok {
 		v.Deadline = Time(until)
@@ -116,6 +115,24 @@ type ExecutionDetail struct {
 	// Output is what the run returned, as JSON: the result where that is JSON,
 	// else {"text": …}; of a command that reported none {"exitCode", "text"}.
 	Output any `json:"output" extensions:"x-nullable"`
+	// Usage is what the latest attempt of a command took, and null for others and until it has ended.
+	Usage *Usage `json:"usage" extensions:"x-nullable"`
+}
+
+// Usage is what an attempt of a command took of its node.
+type Usage struct {
+	// CPUMs is the processor time of its process and of those that it waited for, in ms.
+	CPUMs int64 `json:"cpuMs"`
+	// PeakKb is the most memory in use at once, in KiB: of the run where its control group tells, else of its
+	// largest process.
+	PeakKb int64 `json:"peakKb"`
+}
+
+func fromUsage(u entity.Usage) *Usage {
+	if u == (entity.Usage{}) {
+		return nil
+	}
+	return &Usage{CPUMs: u.CPUMs, PeakKb: u.PeakKb}
 }
 
 // LastSuccess is the last successful execution before another one of its job.
@@ -126,10 +143,10 @@ type LastSuccess struct {
 }
 
 // FromExecutionDetail makes the view of a run with all its texts.
-func FromExecutionDetail(e *entity.Execution, names map[string]string) ExecutionDetail {
+func FromExecutionDetail(e *entity.Execution, names map[string]string, usage entity.Usage) ExecutionDetail {
 	return ExecutionDetail{
 		Execution: FromExecution(e, names), Params: rawOrNull(e.Params), Checkpoint: e.Checkpoint,
-		Output: output(e.Result, e.ExitCode),
+		Output: output(e.Result, e.ExitCode), Usage: fromUsage(usage),
 	}
 }
 
@@ -170,8 +187,9 @@ type Attempt struct {
 	ErrorMessage string        `json:"errorMessage"`
 	Progress     int           `json:"progress"`
 	Result       string        `json:"result"`
-	// Output is as that of the run.
-	Output any `json:"output" extensions:"x-nullable"`
+	// Output and usage are as those of the run.
+	Output any    `json:"output" extensions:"x-nullable"`
+	Usage  *Usage `json:"usage" extensions:"x-nullable"`
 }
 
 // FromAttempts makes the view of attempts.
@@ -180,9 +198,9 @@ func FromAttempts(attempts []entity.Attempt) []Attempt {
 	for i, a := range attempts {
 		out[i] = Attempt{
 			Attempt: a.Attempt, Status: a.Status, Reason: a.Reason, NodeID: a.NodeID,
-			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage, Progress: a.Progress,
-			Result: a.Result,
-			Output: output(a.Result, a.ExitCode),
+			StartTime: Time(a.StartTime), EndTime: Time(a.EndTime), ErrorMessage: a.ErrorMessage,
+			Progress: a.Progress, Result: a.Result,
+			Output: output(a.Result, a.ExitCode), Usage: fromUsage(a.Usage),
 		}
 	}
 	return out
@@ -230,7 +248,7 @@ type Fire struct {
 }
 
 // FromFires makes the view of ledger lines.
-func FromFires(entries []execution.LedgerEntry) []Fire {
+func FromFires(entries []entity.LedgerEntry) []Fire {
 	out := make([]Fire, len(entries))
 	for i, e := range entries {
 		out[i] = Fire{

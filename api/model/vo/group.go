@@ -22,8 +22,8 @@ type Group struct {
 // FromGroup makes the view of a group.
 func FromGroup(g entity.Group) Group {
 	v := Group{
-		Name: g.Name, MaxConcurrency: g.MaxConcurrency, Paused: g.Paused, Settled: g.Converged, Version: g.Version,
-		CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
+		Name: g.Name, MaxConcurrency: g.MaxConcurrency, Paused: g.Paused, Settled: g.Converged,
+		Version: g.Version, CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
 	}
 	if g.Paused {
 		v.Pause = fromPause(g.PausedAt, g.Pause)

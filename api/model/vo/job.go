@@ -78,8 +78,8 @@ type Deadline struct {
 
 func fromAlerts(a entity.JobAlerts) JobAlerts {
 	return JobAlerts{
-		OnFailure: whole(a.OnFailure), OnSuccess: whole(a.OnSuccess), OnEnd: whole(a.OnEnd), OnLate: whole(a.OnLate),
-		OnRecovered: whole(a.OnRecovered), LateAfterSec: a.LateAfterSec,
+		OnFailure: whole(a.OnFailure), OnSuccess: whole(a.OnSuccess), OnEnd: whole(a.OnEnd),
+		OnLate: whole(a.OnLate), OnRecovered: whole(a.OnRecovered), LateAfterSec: a.LateAfterSec,
 	}
 }
 
@@ -131,7 +131,7 @@ func fromPause(at time.Time, p entity.Pause) Pause {
 // not wise.
 type Warning struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear,unknown_channel,channel_not_allowed"`
+	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear,unknown_channel,channel_not_allowed,unknown_job,unknown_group,never_matches,missing_secret,ended"`
 	Message string `json:"message"`
 }
 
@@ -215,8 +215,8 @@ func fromDefinition(j *entity.Job) Definition {
 func fromSchedule(j *entity.Job) Schedule {
 	s := j.Schedule
 	return Schedule{
-		Kind: string(s.Kind), CronExpression: s.CronExpression, Dialect: string(s.Dialect), IntervalMs: s.IntervalMs,
-		At:       Time(s.At),
+		Kind: string(s.Kind), CronExpression: s.CronExpression, Dialect: string(s.Dialect),
+		IntervalMs: s.IntervalMs, At: Time(s.At),
 		TimeZone: s.TimeZone, StartTime: Time(s.StartTime), EndTime: Time(s.EndTime), JitterMs: s.JitterMs,
 		MisfirePolicy: string(j.Misfire.Policy), MisfireThresholdSec: j.Misfire.ThresholdSec,
 		MisfireWindowSec: j.Misfire.WindowSec, MisfireMaxFires: j.Misfire.MaxFires,
@@ -237,4 +237,22 @@ func data(s string) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return json.RawMessage(s)
+}
+
+// JobVersion is the definition of a job under one of its versions.
+type JobVersion struct {
+	Version    int  `json:"version"`
+	CreateTime Time `json:"createTime" format:"date-time"`
+	// CreatedBy is the user who made it; empty where it is not known.
+	CreatedBy string `json:"createdBy"`
+	// Definition is what PUT takes.
+	Definition Job `json:"definition"`
+	// Changes holds [before, after] by field against the version before it;
+	// null for the oldest of the page.
+	Changes map[string][2]any `json:"changes" extensions:"x-nullable"`
+}
+
+// FromVersion makes the view of a version.
+func FromVersion(j *entity.Job) JobVersion {
+	return JobVersion{Version: j.Version, CreateTime: Time(j.UpdateTime), CreatedBy: j.ChangedBy, Definition: FromJob(j)}
 }

@@ -39,8 +39,8 @@ type MetricPoint struct {
 // FromMetrics shows a series.
 func FromMetrics(a metric.Answer) MetricSeries {
 	out := MetricSeries{
-		Name: a.Name, Scope: string(a.Scope), Kind: string(a.Kind), Unit: a.Unit, From: Time(a.From), To: Time(a.To),
-		StepSec: int(a.Step.Seconds()), Complete: a.Complete, Series: []MetricLine{},
+		Name: a.Name, Scope: string(a.Scope), Kind: string(a.Kind), Unit: a.Unit, From: Time(a.From),
+		To: Time(a.To), StepSec: int(a.Step.Seconds()), Complete: a.Complete, Series: []MetricLine{},
 	}
 	for _, l := range a.Series {
 		line := MetricLine{Points: []MetricPoint{}}

@@ -90,9 +90,9 @@ func FromHandlers(handlers []node.Handler) []Handler {
 func FromNode(n entity.Node, partitions []int) Node {
 	return Node{
 		ID: n.ID, IP: n.IP, Port: n.Port, Status: n.Status, Epoch: n.Epoch, Roles: whole(n.Roles), Labels: labels(n.Labels),
-		Weight: n.Weight, Slots: n.Slots, Running: n.Running, Capabilities: capabilities(n), CPU: n.CPU, Memory: n.Memory,
-		Version:    n.Version,
-		Partitions: whole(partitions), ClockOffsetMs: n.ClockOffset.Milliseconds(), ClockSkewed: entity.Skewed(n.ClockOffset),
-		LastHeartbeat: Time(n.LastHeartbeat),
+		Weight: n.Weight, Slots: n.Slots, Running: n.Running, Capabilities: capabilities(n), CPU: n.CPU,
+		Memory: n.Memory, Version: n.Version,
+		Partitions: whole(partitions), ClockOffsetMs: n.ClockOffset.Milliseconds(),
+		ClockSkewed: entity.Skewed(n.ClockOffset), LastHeartbeat: Time(n.LastHeartbeat),
 	}
 }

@@ -126,8 +126,8 @@ func usualOf(u *statistics.Usual) *Usual {
 
 func figuresOf(r *sums.Row) Figures {
 	f := Figures{
-		Runs: r.Runs, Success: r.Success, Failed: r.Failed, Timeout: r.Timeout, Cancelled: r.Cancelled, Dead: r.Dead,
-		Skipped: r.Skipped, Retries: r.Retries, LateRuns: r.LateRuns,
+		Runs: r.Runs, Success: r.Success, Failed: r.Failed, Timeout: r.Timeout, Cancelled: r.Cancelled,
+		Dead: r.Dead, Skipped: r.Skipped, Retries: r.Retries, LateRuns: r.LateRuns,
 		Duration: quantilesOf(&r.Duration, r.DurationMs), Lateness: quantilesOf(&r.Lateness, r.LatenessMs),
 	}
 	if judged := r.Runs - r.Cancelled; judged > 0 {
@@ -146,4 +146,47 @@ func quantilesOf(h *sums.Histogram, sum int64) Quantiles {
 	mean := float64(sum) / float64(q.Count)
 	q.Mean, q.P50, q.P95, q.P99 = &mean, at(0.5), at(0.95), at(0.99)
 	return q
+}
+
+// DayFigures are what ends of a part of a day come to; usual ones are medians.
+type DayFigures struct {
+	Runs     float64 `json:"runs"`
+	Failures float64 `json:"failures"`
+	// P95 is of durations; null where nothing ran.
+	P95 *int64 `json:"p95Ms" extensions:"x-nullable"`
+}
+
+// Today compares the present day with the same hours of the days before.
+type Today struct {
+	// AsOf is up to when ends are counted.
+	AsOf     Time       `json:"asOf" format:"date-time"`
+	From     Time       `json:"from" format:"date-time"`
+	To       Time       `json:"to" format:"date-time"`
+	TimeZone string     `json:"timeZone"`
+	Today    DayFigures `json:"today"`
+	// Usual is the median of so many Days before; null without any.
+	Usual *DayFigures `json:"usual" extensions:"x-nullable"`
+	Days  int         `json:"days"`
+}
+
+// FromToday makes the view of a comparison.
+func FromToday(t statistics.Today) Today {
+	v := Today{
+		AsOf: Time(t.AsOf), From: Time(t.From), To: Time(t.To), TimeZone: t.Zone.String(), Days: t.Days,
+		Today: dayFiguresOf(t.Now),
+	}
+	if t.Days > 0 {
+		usual := dayFiguresOf(t.Usual)
+		v.Usual = &usual
+	}
+	return v
+}
+
+func dayFiguresOf(f statistics.DayFigures) DayFigures {
+	v := DayFigures{Runs: f.Runs, Failures: f.Failures}
+	if f.Known {
+		ms := f.P95.Milliseconds()
+		v.P95 = &ms
+	}
+	return v
 }

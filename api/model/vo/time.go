@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 )
 
 // Time is a moment, or null when it is zero.
@@ -29,11 +30,7 @@ func (t Time) String() string {
 
 // Times converts a list; it is never null.
 func Times(times []time.Time) []Time {
-	out := make([]Time, len(times))
-	for i, t := range times {
-		out[i] = Time(t)
-	}
-	return out
+	return convert.All(times, func(t time.Time) Time { return Time(t) })
 }
 
 // Page is one page of a list.

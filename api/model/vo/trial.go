@@ -27,8 +27,8 @@ type JobTrial struct {
 func FromJobTrial(r *trial.Result) JobTrial {
 	v := JobTrial{
 		Status: r.Outcome.Status, Message: r.Outcome.Message, Result: r.Outcome.Result, ExitCode: r.Outcome.ExitCode,
-		NodeID: r.NodeID, Start: Time(r.Start), DurationMs: r.Took.Milliseconds(), Logs: make([]LogLine, len(r.Log)),
-		LogTruncated: r.Truncated,
+		NodeID: r.NodeID, Start: Time(r.Start), DurationMs: r.Took.Milliseconds(),
+		Logs: make([]LogLine, len(r.Log)), LogTruncated: r.Truncated,
 	}
 	if r.Outcome.Reason != entity.ReasonNone {
 		v.Reason = &r.Outcome.Reason

@@ -3,8 +3,8 @@ package vo
 import (
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // Explanation says why a job did, or did not, fire at a moment.
@@ -42,12 +42,12 @@ type ExplanationFact struct {
 // FromAnswer makes the view of an answer.
 func FromAnswer(a *explain.Answer) Explanation {
 	v := Explanation{
-		JobID: a.JobID, JobName: a.JobName, Time: Time(a.Time), Verdict: string(a.Verdict), Code: string(a.Code),
-		Params:      paramsOf(a.Params),
+		JobID: a.JobID, JobName: a.JobName, Time: Time(a.Time), Verdict: string(a.Verdict),
+		Code: string(a.Code), Params: paramsOf(a.Params),
 		Explanation: a.Text, Message: a.Message, Facts: []ExplanationFact{},
 	}
 	if a.Fire != nil {
-		v.Fire = &FromFires([]execution.LedgerEntry{execution.LedgerEntry(*a.Fire)})[0]
+		v.Fire = &FromFires([]entity.LedgerEntry{*a.Fire})[0]
 	}
 	for _, f := range a.Facts {
 		v.Facts = append(v.Facts, ExplanationFact{

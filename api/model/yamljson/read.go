@@ -1,5 +1,5 @@
 // Package yamljson writes documents of the API as YAML and reads them back.
-// What is read becomes JSON: the same code binds and checks both notations. YAML is as
+// The document becomes JSON: the same code binds and checks both notations. YAML is as
 // strict: what JSON has no word for is refused.
 package yamljson
 

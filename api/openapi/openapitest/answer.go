@@ -26,7 +26,7 @@ type Call struct {
 }
 
 // Check returns what of the answer the document does not say; nil is nothing.
-// What was accepted must also be what the document says of the body.
+// An accepted body must also fit the document.
 func (d *Document) Check(c Call) error {
 	op, known := d.Find(c.Method, c.Path)
 	if !known {
