@@ -10,9 +10,10 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/acting"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/episode"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
+	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/report"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -20,91 +21,72 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/ping"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/weekly"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
 // reactions are what happens around alerts beside messages: actions of rules, and the signs
 // of life of their evaluation.
 type reactions struct {
-	actor    *acting.Actor
-	pulse    *watching.Pulse
+	actor *acting.Actor
+	pulse *watching.Pulse
+	// watchdog is nil where no address is configured for it, report where no channel is.
 	watchdog *watching.Watchdog
-	// report is nil where no channel is named for it.
-	report *report.Reporter
-	caller *ping.Caller
-	hooks  *notify.Channels
+	report   *report.Reporter
 }
 
-// newReactions wires the parts. The use cases may come later. Wake tells those who send messages.
-func newReactions(e *Engine, wake func()) (*reactions, error) {
-	networks, err := outbound.ParseNetworks(e.cfg.Executor.HTTP.AllowCIDRs)
-	if err != nil {
-		return nil, fmt.Errorf("executor.http.allowCIDRs: %w", err)
-	}
-	guard := outbound.New(outbound.Policy{AllowPrivate: e.cfg.Executor.HTTP.AllowPrivate, AllowCIDRs: networks})
-	r := &reactions{caller: ping.New(guard), hooks: notify.New(e.machine, notify.Settings{Guard: guard})}
-	r.actor = acting.NewActor(acting.ActorDeps{
-		Actions: e.Store, Alerts: e.Store, Rules: e.Store, Rights: rights{e}, Doer: doer{e},
-		Audit: func(ctx context.Context, entry entity.AuditEntry) error { return e.Audit.Record(ctx, entry) },
-		Clock: e.Clock, Logger: e.logger,
+// newReactions wires the parts. Planned tells those who send messages.
+func newReactions(b base, s storage, u useCases, m sending) (r reactions, err error) {
+	actor := acting.NewActor(acting.ActorDeps{
+		Actions: s.Store, Alerts: s.Store, Rules: s.Store, Rights: rights{s.Store},
+		Doer: doer{u.Jobs, u.Executions, u.Nodes}, Audit: u.Audit.Record, Clock: s.Clock, Logger: b.logger,
 	})
+	caller := ping.New(b.guard)
+	b.opened.addQuiet(caller.Close)
 	pulse := watching.PulseDeps{
-		Evaluations: e.Store, Node: e.cfg.Node.ID, Clock: e.machine, StoreClock: e.Clock, Evaluated: e.Metrics.Evaluated,
+		Evaluations: s.Store, Node: b.cfg.Node.ID, Clock: b.machine, StoreClock: s.Clock, Evaluated: b.Metrics.Evaluated,
 	}
-	if address := e.cfg.Monitoring.HeartbeatURL; address != "" {
-		pulse.Beat = func(ctx context.Context) error { return r.caller.Get(ctx, address) }
+	if address := b.cfg.Monitoring.HeartbeatURL; address != "" {
+		pulse.Beat = func(ctx context.Context) error { return caller.Get(ctx, address) }
 	}
-	r.pulse = watching.NewPulse(pulse)
-	if r.report, err = newReporter(e, wake); err != nil {
-		return r, err
+	watchdog, err := newWatchdog(b, s, m.channels)
+	if err != nil {
+		return r, fmt.Errorf("monitoring.watchdogUrl: %w", err)
 	}
-	return r, r.watchOver(e)
+	reporter, err := newReporter(b, s, m.planned)
+	return reactions{actor, watching.NewPulse(pulse), watchdog, reporter}, err
 }
 
-// watchOver makes the watchdog, where an address is configured.
-func (r *reactions) watchOver(e *Engine) error {
-	if e.cfg.Monitoring.WatchdogURL == "" {
-		return nil
+// newWatchdog makes the watchdog; nil where no address is configured.
+func newWatchdog(b base, s storage, hooks *notify.Channels) (*watching.Watchdog, error) {
+	if b.cfg.Monitoring.WatchdogURL == "" {
+		return nil, nil
 	}
-	config, err := json.Marshal(map[string]string{"url": e.cfg.Monitoring.WatchdogURL})
+	config, err := json.Marshal(map[string]string{"url": b.cfg.Monitoring.WatchdogURL})
 	if err != nil {
-		return fmt.Errorf("monitoring.watchdogUrl: %w", err)
+		return nil, err
 	}
-	hook, err := r.hooks.Open(alert.ChannelWebhook, alert.ChannelConfig(config))
+	hook, err := hooks.Open(alert.ChannelWebhook, alert.ChannelConfig(config))
 	if err != nil {
-		return fmt.Errorf("monitoring.watchdogUrl: %w", err)
+		return nil, err
 	}
-	r.watchdog = watching.NewWatchdog(watching.WatchdogDeps{
-		Evaluations: e.Store, Clock: e.machine, StoreClock: e.Clock,
-		Tell: func(ctx context.Context, s watching.Silence) error {
-			result := hook.Send(ctx, watching.SilenceMessage(s, e.cfg.Node.ID, e.machine.Now()))
+	return watching.NewWatchdog(watching.WatchdogDeps{
+		Evaluations: s.Store, Clock: b.machine, StoreClock: s.Clock,
+		Tell: func(ctx context.Context, silence watching.Silence) error {
+			result := hook.Send(ctx, watching.SilenceMessage(silence, b.cfg.Node.ID, b.machine.Now()))
 			if result.Result != alert.ResultSent {
 				return errors.New(result.Text)
 			}
 			return nil
 		},
-	})
-	return nil
-}
-
-func (r *reactions) close() {
-	if r != nil {
-		r.caller.Close()
-		r.hooks.Close()
-	}
-}
-
-// alertStore is the store for whoever changes alerts: Kafka gets a copy of each change.
-func (e *Engine) alertStore() repository.Store {
-	return episode.Copying(e.Store, entity.EventReaders{Kafka: e.events.readers.Kafka})
+	}), nil
 }
 
 // rights judge the editors of rules.
-type rights struct{ e *Engine }
+type rights struct{ users *persistence.Store }
 
 // UserByID implements acting.Rights.
 func (r rights) UserByID(ctx context.Context, id string) (entity.User, error) {
-	return r.e.Store.UserByID(ctx, id)
+	return r.users.UserByID(ctx, id)
 }
 
 // Allows implements acting.Rights.
@@ -117,15 +99,19 @@ func (rights) Allows(u entity.User, name, group string) bool {
 }
 
 // doer acts through the use cases of the API.
-type doer struct{ e *Engine }
+type doer struct {
+	jobs       *job.JobService
+	executions *execution.ExecutionService
+	nodes      *node.NodeService
+}
 
 // PauseJob implements acting.Doer. A job that is paused already stays as it is.
 func (d doer) PauseJob(ctx context.Context, id string, p entity.Pause, also acting.Also) error {
-	j, err := d.e.Jobs.Get(ctx, id)
+	j, err := d.jobs.Get(ctx, id)
 	if err != nil || j.Status == entity.JobPaused && j.PausedBy == entity.PausedByUser {
 		return err
 	}
-	_, err = d.e.Jobs.PauseAlso(ctx, id, p, func(ctx context.Context, tx repository.Tx) error {
+	_, err = d.jobs.PauseAlso(ctx, id, p, func(ctx context.Context, tx repository.Tx) error {
 		return also(ctx, tx, nil)
 	})
 	return err
@@ -133,24 +119,24 @@ func (d doer) PauseJob(ctx context.Context, id string, p entity.Pause, also acti
 
 // RunJob implements acting.Doer.
 func (d doer) RunJob(ctx context.Context, id, params string, by entity.Actor, also acting.Also) error {
-	_, err := d.e.Jobs.TriggerAlso(ctx, id, job.Trigger{Params: params, Source: entity.TriggerAPI, By: by}, also)
+	_, err := d.jobs.Trigger(ctx, id, job.Trigger{Params: params, Source: entity.TriggerAPI, By: by, Also: also})
 	return err
 }
 
 // RetryExecution implements acting.Doer.
 func (d doer) RetryExecution(ctx context.Context, id string, by entity.Actor, also acting.Also) error {
-	_, err := d.e.Executions.RetryAlso(ctx, id, by, also)
+	_, err := d.executions.RetryAlso(ctx, id, by, also)
 	return err
 }
 
 // DrainNode implements acting.Doer.
 func (d doer) DrainNode(ctx context.Context, id string) error {
-	_, err := d.e.Nodes.Drain(ctx, id)
+	_, err := d.nodes.Drain(ctx, id)
 	return err
 }
 
 // reportTrouble is why the weekly report does not come.
-func (r *reactions) reportTrouble() (reason string, blocks bool) {
+func (r reactions) reportTrouble() (reason string, blocks bool) {
 	if r.report == nil {
 		return "", false
 	}
@@ -158,25 +144,25 @@ func (r *reactions) reportTrouble() (reason string, blocks bool) {
 }
 
 // newReporter makes what writes the weekly report; nil where no channel is named for it.
-func newReporter(e *Engine, wake func()) (*report.Reporter, error) {
-	s := e.cfg.Monitoring.WeeklyReport
-	if s.Channel == "" {
+func newReporter(b base, s storage, wake func()) (*report.Reporter, error) {
+	plan := b.cfg.Monitoring.WeeklyReport
+	if plan.Channel == "" {
 		return nil, nil
 	}
-	zone := e.zone
-	if s.TimeZone != "" {
+	zone := b.zone
+	if plan.TimeZone != "" {
 		var err error
-		if zone, err = time.LoadLocation(s.TimeZone); err != nil {
+		if zone, err = time.LoadLocation(plan.TimeZone); err != nil {
 			return nil, fmt.Errorf("monitoring.weeklyReport.timeZone: %w", err)
 		}
 	}
-	plan := report.Plan{Channel: s.Channel, Hour: s.Hour, Zone: zone, Language: s.Language}
-	for plan.Weekday < time.Saturday && !strings.EqualFold(plan.Weekday.String(), s.Weekday) {
-		plan.Weekday++
+	week := report.Plan{Channel: plan.Channel, Hour: plan.Hour, Zone: zone, Language: plan.Language}
+	for week.Weekday < time.Saturday && !strings.EqualFold(week.Weekday.String(), plan.Weekday) {
+		week.Weekday++
 	}
 	return report.New(report.Deps{
-		Plan: plan, Store: e.Store, Channels: e.Store, Sums: e.Store.Statistics, Usual: e.Store.Statistics,
-		Jobs: e.Store.Jobs, Groups: e.Store, Alerts: e.Store, Letters: e.Store, Render: weekly.Render, Clock: e.Clock,
-		Zone: e.zone, URL: e.cfg.Server.PublicURL, Wake: wake, Logger: e.logger,
+		Plan: week, Store: s.Store, Channels: s.Store, Sums: s.Store.Statistics, Usual: s.Store.Statistics,
+		Jobs: s.Store.Jobs, Groups: s.Store, Alerts: s.Store, Letters: s.Store, Render: weekly.Render, Clock: s.Clock,
+		Zone: b.zone, URL: b.cfg.Server.PublicURL, Wake: wake, Logger: b.logger,
 	}), nil
 }

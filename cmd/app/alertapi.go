@@ -1,51 +1,45 @@
 package app
 
 import (
-	"time"
-
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/dryrun"
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/application/service/channel"
 	rules "github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 )
 
 // Alerting has the use cases of alerts and of what people define for them.
 type Alerting struct {
-	Alerts   *alerting.AlertService
-	Rules    *alerting.RuleService
-	Silences *alerting.SilenceService
-	Routes   *alerting.RouteService
-	Teams    *alerting.TeamService
-	Contacts *alerting.ContactService
-	OnCall   *alerting.OnCallService
-	DryRuns  *alerting.DryRunService
+	alerting.Services
 
-	Channels  *alerting.ChannelService
-	Templates *alerting.TemplateService
-	Trials    *channel.Trials
-	Previews  *alerting.Previews
+	Alerts   *alerting.AlertService
+	DryRuns  *alerting.DryRunService
+	Trials   *channel.Trials
+	Previews *alerting.Previews
 }
 
-// newAlerting wires them. Zone is that of hours and weekdays of baselines.
-func newAlerting(e *Engine, zone *time.Location) Alerting {
-	language := expression.Language{}
-	d := alerting.Deps{
-		Settings: e.Store, Users: e.Store, Jobs: e.Store, Expressions: language, Clock: e.Clock,
-	}
+// newSettings makes the services of what people define of alerting.
+func newSettings(s storage, m sending) alerting.Services {
+	return alerting.NewServices(alerting.Deps{
+		Settings: s.Store, Users: s.Store, Jobs: s.Store.Jobs, Groups: s.Store, Alerts: s.Store,
+		Suspensions: s.Store, Expressions: expression.Language{}, Clock: s.Clock,
+	}, m.channels, m.seals, m.renderer)
+}
+
+func newAlerting(b base, s storage, m sending, settings alerting.Services) Alerting {
 	return Alerting{
-		Alerts: alerting.NewAlertService(alerting.AlertDeps{
-			Store: e.alertStore(), Alerts: e.Store, Deliveries: e.Store, Clock: e.Clock,
-		}),
-		Rules: alerting.NewRuleService(d), Silences: alerting.NewSilenceService(d), Routes: alerting.NewRouteService(d),
-		Teams: alerting.NewTeamService(d), Contacts: alerting.NewContactService(d), OnCall: alerting.NewOnCallService(d),
-		Channels:  alerting.NewChannelService(d, e.notifying.channels, e.notifying.seals),
-		Templates: alerting.NewTemplateService(d, e.notifying.renderer),
-		Trials:    channel.NewTrials(e.Store, e.notifying.notifier, e.machine),
-		Previews:  alerting.NewPreviews(e.notifying.renderer, e.machine),
+		Services: settings,
+		Alerts: &alerting.AlertService{
+			Store: s.changes, Alerts: s.Store, Deliveries: s.Store, Clock: s.Clock,
+		},
+		Trials: channel.NewTrials(s.Store, m.notifier, b.machine),
+		Previews: alerting.NewPreviews(m.renderer.Quick(), notify.Types(), b.machine,
+			b.Metrics.CallRefused("/alert-templates/preview")),
 		DryRuns: alerting.NewDryRunService(dryrun.New(dryrun.Deps{
-			Runs: e.Store.Executions, Jobs: e.Store, Metrics: e.Store, Expressions: language, Clock: e.Clock, Zone: zone,
-			Grace: rules.Grace(e.scanInterval(), e.timing().Lease),
-		})),
+			Runs: s.Store.Executions, Jobs: s.Store, Metrics: s.Store, Expressions: expression.Language{}, Clock: s.Clock,
+			Zone:  b.zone,
+			Grace: rules.Grace(b.scanInterval(), b.timing().Lease),
+		}), b.Metrics.CallRefused("/alert-rules/dry-run")),
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/levels"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/planning"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 )
 
 // alerts are the parts that find out what is worth an alert, and whom to tell. They work
@@ -19,45 +20,62 @@ type alerts struct {
 	evaluator *manager.Evaluator
 	loop      *manager.Loop
 	pulse     *watching.Pulse
-	successes *manager.Successes
+	steps     *watching.Steps
+	// book holds the rows that the store refuses while everything else goes on.
+	book *aside.Recorder
 }
 
-// newAlerts wires them. Notify wakes those who send notifications; it must not wait.
-func newAlerts(e *Engine, tasks *periodic.Tasks, notify func()) *alerts {
+// afterSteps are the turns of an evaluator, each after a look at the store's clock.
+type afterSteps struct {
+	*manager.Evaluator
+	steps *watching.Steps
+}
+
+// RunOnce implements manager.Turns.
+func (a afterSteps) RunOnce(ctx context.Context) (taken int, more bool, err error) {
+	if err := a.steps.Check(ctx); err != nil {
+		return 0, false, err
+	}
+	return a.Evaluator.RunOnce(ctx)
+}
+
+func newAlerts(b base, s storage, w work, u useCases, m sending, r reactions, tasks *periodic.Tasks) alerts {
+	book := aside.NewRecorder(b.machine, func() bool { return !w.Member.Away() }, b.Metrics.SetAside, b.logger)
 	evaluator := manager.NewEvaluator(manager.Deps{
-		Store: e.alertStore(), Alerts: e.Store, Settings: e.Store, Events: e.Store, Runs: e.Store.Executions,
-		Looker: levels.NewStoreLooker(levels.StoreLookerDeps{
-			Plans: e.Store, Claims: e.Store, Nodes: e.Store, Troubles: e.Store, Groups: e.Store, Alerts: e.Store,
-			Ends: e.Store.Statistics, Clock: e.Clock, Grace: alerting.Grace(e.scanInterval(), e.timing().Lease),
-		}),
-		Expressions: expression.Language{}, Zone: e.zone,
-		Facts: manager.StoreFacts{
-			StatisticsReader: e.Store.Statistics, BaselineReader: e.Store.Statistics, Executions: e.Store.Executions,
-		},
-		Cancel: func(ctx context.Context, id string) error { return e.Executions.Cancel(ctx, id) },
-		Clock:  e.Clock, Wake: notify, Logger: e.logger,
+		Store: s.changes, Alerts: s.Store, Settings: s.Store, Events: s.Store, Runs: s.Store.Executions,
+		Look: levels.NewStoreLooker(levels.StoreLookerDeps{
+			Plans: s.Store, Claims: s.Store, Nodes: s.Store, Troubles: s.Store, Groups: s.Store, Alerts: s.Store,
+			Ends: s.Store.Statistics, Clock: s.Clock, Grace: alerting.Grace(b.scanInterval(), b.timing().Lease),
+		}).Look,
+		Expressions: expression.Language{}, Zone: b.zone,
+		Executions: s.Store.Executions, Sums: s.Store.Statistics, Baselines: s.Store.Statistics,
+		Cancel: u.Executions.Cancel, Suspensions: s.Store, Clock: s.Clock, Machine: b.machine, Wake: m.planned,
+		Aside: book, Logger: b.logger,
 	})
 	planner := planning.New(planning.Deps{
-		Store: e.alertStore(), Alerts: e.Store, Settings: e.Store, Clock: e.Clock, Wake: notify, Logger: e.logger,
+		Store: s.changes, Alerts: s.Store, Settings: s.Store, Clock: s.Clock, Asides: s.Store,
+		Reach: notify.ReachOf, Aside: book, Wake: m.planned, Logger: b.logger,
 	})
-	note, pulse := tasks.WatchLeader("alerts", manager.LoopInterval), e.reactions.pulse
-	return &alerts{
-		evaluator: evaluator, pulse: pulse,
-		successes: manager.NewSuccesses(e.Store, expression.Language{}, e.logger),
-		loop: manager.NewLoop(manager.LoopDeps{
-			Turns: evaluator, Plan: planner.Plan, Clock: e.machine, Leads: tasks.Leads, Note: func(err error) {
-				note(err)
-				pulse.Events(err)
-			},
-		}),
-	}
+	steps := watching.NewSteps(watching.StepsDeps{
+		Marks: s.Store, PullBack: s.Store.PullBack, Clock: b.machine, StoreClock: s.Clock, Logger: b.logger,
+		Wake: m.planned,
+	})
+	note := tasks.WatchLeader("alerts", manager.LoopInterval)
+	loop := manager.NewLoop(manager.LoopDeps{
+		Turns: afterSteps{evaluator, steps}, Plan: planner.Plan, Clock: b.machine, Leads: tasks.Leads,
+		Note: func(err error) {
+			note(err)
+			r.pulse.Events(err)
+		},
+	})
+	return alerts{evaluator, loop, r.pulse, steps, book}
 }
 
-// asksSuccess reports whether a rule asks for the successes of a job.
-func (e *Engine) asksSuccess(job *entity.Job) bool { return e.alerts.successes.Asked(job) }
-
 // levels looks at levels.
-func (a *alerts) levels(ctx context.Context) error {
+func (a alerts) levels(ctx context.Context) error {
+	if err := a.steps.Check(ctx); err != nil {
+		return err
+	}
 	if err := a.planned(a.evaluator.Levels(ctx)); err != nil {
 		return err
 	}
@@ -65,16 +83,13 @@ func (a *alerts) levels(ctx context.Context) error {
 }
 
 // deadlines judges deadlines of fires.
-func (a *alerts) deadlines(ctx context.Context) error { return a.planned(a.evaluator.Deadlines(ctx)) }
+func (a alerts) deadlines(ctx context.Context) error { return a.planned(a.evaluator.Deadlines(ctx)) }
 
 // recover ends what is over because a later run has succeeded.
-func (a *alerts) recover(ctx context.Context) error { return a.planned(a.evaluator.Recover(ctx)) }
-
-// succeeded has the loop end the alerts about jobs that have succeeded.
-func (e *Engine) succeeded(jobIDs []string) { e.alerts.loop.Succeeded(jobIDs) }
+func (a alerts) recover(ctx context.Context) error { return a.planned(a.evaluator.Recover(ctx)) }
 
 // planned has the loop plan whom to tell of what has changed.
-func (a *alerts) planned(changed int, err error) error {
+func (a alerts) planned(changed int, err error) error {
 	if changed > 0 {
 		a.loop.Wake()
 	}

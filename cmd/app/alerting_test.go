@@ -134,6 +134,24 @@ func TestTheNextSuccessEndsTheAlert(t *testing.T) {
 	})
 }
 
+// Somebody who is added to the list of a job after it failed hears that it failed, and whoever knows is told once.
+func TestAChannelThatAJobNamesLaterHearsOfItsFailure(t *testing.T) {
+	n := startNode(t, newConfig(t), &script{reply: fails})
+	defer n.stop()
+	n.channel("chat")
+	n.channel("mail")
+	j := n.create(newJob("settle", func(j *entity.Job) { j.Alerts.OnFailure = []string{"mail"} }))
+	n.awaitStatus(n.trigger(j.ID), entity.StatusFailed)
+	n.await("mail is told", func() bool { return maps.Equal(n.told(j.ID), map[string]int{"JOB_FAILED mail": 1}) })
+	next := *j
+	next.Alerts.OnFailure = []string{"mail", "chat"}
+	_, err := n.Jobs.Replace(t.Context(), j.ID, &next, 0, 0)
+	require.NoError(t, err)
+	n.await("chat is told, too", func() bool {
+		return maps.Equal(n.told(j.ID), map[string]int{"JOB_FAILED mail": 1, "JOB_FAILED chat": 1})
+	})
+}
+
 // Each event rule finds what it is about, on a real node.
 func TestEventRulesOfARealNode(t *testing.T) {
 	n := startNode(t, newConfig(t), &script{reply: func(ctx context.Context, run entity.Run) entity.Outcome {
@@ -245,7 +263,8 @@ func TestADeadlineOfARealNode(t *testing.T) {
 	good, late := n.create(newJob("good", due(""))), n.create(newJob("late", due("")))
 	stopped := n.create(newJob("stopped", due(entity.MissCancel)))
 	n.await("both are missed", func() bool {
-		return len(n.alertsOf(late.ID, alert.DeadlineMissed)) == 1 && len(n.alertsOf(stopped.ID, alert.DeadlineMissed)) == 1
+		// One by the job itself, one by the default rule.
+		return len(n.alertsOf(late.ID, alert.DeadlineMissed)) == 2 && len(n.alertsOf(stopped.ID, alert.DeadlineMissed)) == 2
 	})
 	a := n.alertsOf(late.ID, alert.DeadlineMissed)[0]
 	require.Equal(t, []any{alert.Firing, alert.Critical, n.rows(late.ID)[0].ID},

@@ -36,9 +36,7 @@ func TestAClusterOfDifferentHandlers(t *testing.T) {
 	c := startNode(t, cfgs[2], &script{handlers: []string{"settle"}})
 	defer c.stop()
 	nodes := []*node{a, b, c}
-	a.await("each sees the others", func() bool {
-		return !slices.ContainsFunc(nodes, func(n *node) bool { return len(n.Member.Nodes()) != 3 })
-	})
+	a.await("each sees the others at work", func() bool { return met(nodes) })
 	settle := b.create(newJob("settle", handledBy("settle")))
 	for i := range 12 {
 		_, err := nodes[i%3].Jobs.Trigger(t.Context(), settle.ID, job.Trigger{Source: entity.TriggerManual})

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -17,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/notify"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -27,62 +27,66 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redispubsub"
 )
 
-// cluster holds the parts of a node that a cluster needs besides the store: the Redis
-// client, pub/sub, locks, elector, and the calls between nodes. Each part may be
-// unreachable.
+// cluster holds what a node of a cluster needs besides the store: the Redis client, pub/sub,
+// locks, and the calls between nodes. Each part may be unreachable. It is nil where a node is
+// alone.
 type cluster struct {
 	client   redis.UniversalClient
 	guard    *redisconn.Guard
 	redis    *redispubsub.Redis
 	locks    repository.Locker
 	notifier *notify.Notifier
-	// elector decides whether this node leads. leaderlessSince is since when no node
-	// leads, in monotonic ns; 0 while a node leads.
-	elector         *lock.Elector
-	leaderlessSince atomic.Int64
-	// peerServer answers other nodes where no Server listens; port is the port that
-	// the registry names.
-	peerServer *peerServer
-	port       int
+	// listener is where other nodes call this one where no Server listens; port is the
+	// port that the registry names.
+	listener net.Listener
+	port     int
 	// key signs calls between nodes; nil where this node cannot open it.
-	key   []byte
-	asks  *peering.Client
-	peers http.Handler
+	key  []byte
+	asks *peering.Client
 }
 
 // pingTimeout bounds each ping of Redis at a start.
 const pingTimeout = 3 * time.Second
 
-// openCluster connects to Redis, where the profile has one. The log names a Redis that
-// does not serve. The start waits for it only if redis.required is set: the cluster is
-// correct without Redis.
-func (e *Engine) openCluster(ctx context.Context, cfg config.Config) error {
-	if cfg.Profile != config.ProfileCluster {
-		return nil
+// openCluster connects to Redis and opens the calls between nodes, where the profile has them.
+func openCluster(ctx context.Context, b base, s storage) (*cluster, error) {
+	if b.cfg.Profile != config.ProfileCluster {
+		return nil, nil
 	}
-	client, err := redisconn.Open(cfg.Redis)
+	client, err := redisconn.Open(b.cfg.Redis)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	space := keySpace(cfg)
-	e.cluster = &cluster{
-		client: client, guard: redisconn.Watch(client, cfg.Redis, e.machine, e.logger),
+	b.opened.add(client.Close)
+	client.AddHook(redisCalls{b.machine, b.Metrics.RedisCall})
+	space := keySpace(b.cfg)
+	c := &cluster{
+		client: client, guard: redisconn.Watch(client, b.cfg.Redis, b.machine, b.logger),
 		redis: redispubsub.New(client, space),
-		locks: lock.Count(redislock.New(client, space), e.Metrics.LockCall("redis")),
+		locks: lock.Count(redislock.New(client, space), b.Metrics.LockCall("redis")),
 	}
-	client.AddHook(redisCalls{e.machine, e.Metrics.RedisCall})
+	c.notifier = notify.New(b.cfg.Node.ID, c.redis, b.machine, b.logger)
+	if err := c.ping(ctx, b); err != nil {
+		return nil, err
+	}
+	return c, c.openPeers(ctx, b, s)
+}
+
+// ping has the log name a Redis that does not serve. The start waits for it only if
+// redis.required is set: the cluster is correct without Redis.
+func (c *cluster) ping(ctx context.Context, b base) error {
 	ping := func(ctx context.Context) error {
 		bounded, cancel := context.WithTimeout(ctx, pingTimeout)
 		defer cancel()
-		err := redisconn.Ping(bounded, client, cfg.Redis)
-		e.cluster.guard.Note(err)
+		err := redisconn.Ping(bounded, c.client, b.cfg.Redis)
+		c.guard.Note(err)
 		return err
 	}
-	if !cfg.Redis.Required {
+	if !b.cfg.Redis.Required {
 		_ = ping(ctx) // the guard logs it
 		return nil
 	}
-	return e.retryUntilReady(ctx, "Redis", ping, func(err error) bool { return !redisconn.Mistaken(err) })
+	return b.retryUntilReady(ctx, "Redis", ping, func(err error) bool { return !redisconn.Mistaken(err) })
 }
 
 // keySpace separates installations that share a Redis: by redis.keyPrefix, or by the
@@ -104,15 +108,9 @@ func keySpace(cfg config.Config) string {
 }
 
 // join adds the cluster's parts to the member; node is its row.
-func (c *cluster) join(e *Engine, d *membership.Deps, node entity.Node) {
-	if c == nil {
-		return
-	}
-	d.Peers, d.Liveness = c.asks, c.redis
-	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: e.timing().Lease}
-	c.notifier = notify.New(node.ID, c.redis, listener{e}, e.machine, e.logger)
-	e.Commits.OnCommit(c.notifier.AfterCommit)
-	d.Announce = c.notifier.MembersChanged
+func (c *cluster) join(b base, d *membership.Deps, node entity.Node) {
+	d.Peers, d.Liveness, d.Announce = c.asks, c.redis, c.notifier.MembersChanged
+	d.PartitionLeases = &partitionLeases{locks: c.locks, holder: holderOf(node), lasts: b.timing().Lease}
 }
 
 // holderMark separates node id and epoch in the name of a lock's holder. A node id
@@ -124,58 +122,41 @@ func holderOf(node entity.Node) string {
 	return node.ID + holderMark + strconv.FormatInt(node.Epoch, 10)
 }
 
-// announceJob tells the other nodes that this one changed a job.
-func (c *cluster) announceJob(job *entity.Job) {
-	if c != nil {
-		c.notifier.JobChanged(job.ID)
-	}
-}
-
-func (c *cluster) close() error {
-	if c == nil {
-		return nil
-	}
-	if c.asks != nil {
-		c.asks.Close()
-	}
-	return errors.Join(c.peerServer.close(), c.client.Close())
-}
-
-// listener acts on the hints of other nodes.
-type listener struct{ e *Engine }
+// listener acts on the notifications of other nodes.
+type listener struct{ *parts }
 
 // JobsChanged implements notify.Listener.
 func (l listener) JobsChanged(ctx context.Context, ids []string) error {
-	return l.e.Planner.Refresh(ctx, ids)
+	return l.Planner.Refresh(ctx, ids)
 }
 
 // RunsReady implements notify.Listener.
-func (l listener) RunsReady(kind entity.SlotKind) { l.e.Runner.RunsReady(kind) }
+func (l listener) RunsReady(kind entity.SlotKind) { l.Runner.RunsReady(kind) }
 
 // StopAsked implements notify.Listener.
 func (l listener) StopAsked(ctx context.Context, ids []string) error {
-	return l.e.Runner.StopAsked(ctx, ids)
+	return l.Runner.StopAsked(ctx, ids)
 }
 
 // MembersChanged implements notify.Listener.
 func (l listener) MembersChanged(context.Context) error {
-	l.e.Member.Wake()
+	l.Member.Wake()
 	return nil
 }
 
 // EventsAdded implements notify.Listener.
-func (l listener) EventsAdded() { l.e.events.wake() }
+func (l listener) EventsAdded() { l.events.wake() }
 
 // MessagesPlanned implements notify.Listener.
-func (l listener) MessagesPlanned() { l.e.notifying.notifier.Wake() }
+func (l listener) MessagesPlanned() { l.sending.notifier.Wake() }
 
 // NotificationsMissed implements notify.Listener. The reconciliation finds requests to stop.
 func (l listener) NotificationsMissed(ctx context.Context) error {
-	l.e.Member.Wake()
+	l.Member.Wake()
 	for _, kind := range entity.SlotKinds() {
-		l.e.Runner.RunsReady(kind)
+		l.Runner.RunsReady(kind)
 	}
-	if err := l.e.scan(ctx); !errors.Is(err, periodic.ErrIdle) {
+	if err := l.scan(ctx); !errors.Is(err, periodic.ErrIdle) {
 		return err
 	}
 	return nil
@@ -191,11 +172,7 @@ type partitionLeases struct {
 func lockName(partition int) string { return "partition-" + strconv.Itoa(partition) }
 
 func lockNames(partitions []int) []string {
-	names := make([]string, len(partitions))
-	for i, p := range partitions {
-		names[i] = lockName(p)
-	}
-	return names
+	return convert.All(partitions, lockName)
 }
 
 // Claim implements partitions.Leases.

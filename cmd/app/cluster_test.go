@@ -18,8 +18,13 @@ import (
 func peers(t testing.TB, roles ...string) []config.Config {
 	t.Helper()
 	dbtest.NeedMySQL(t)
+	return peersOn(t, dbtest.Migrated(t).DSN, roles...)
+}
+
+// peersOn are peers on a store of the test.
+func peersOn(t testing.TB, dsn string, roles ...string) []config.Config {
+	t.Helper()
 	redistest.NeedRedis(t)
-	dsn := dbtest.MySQL(t).DSN
 	out := make([]config.Config, len(roles))
 	for i, r := range roles {
 		flags := map[string]string{
@@ -50,18 +55,25 @@ func nodesOf(rows []*entity.Execution) []string {
 	return out
 }
 
+// met reports whether each of the nodes sees all of them at work. A node that starts
+// stands by until it knows that its store is no copy, and takes no work so long.
+func met(nodes []*node) bool {
+	return !slices.ContainsFunc(nodes, func(n *node) bool {
+		seen := n.Member.Nodes()
+		return len(seen) != len(nodes) ||
+			slices.ContainsFunc(seen, func(o entity.Node) bool { return o.Has(entity.RoleStandby) })
+	})
+}
+
 // settled waits until the nodes have divided the partitions among them.
 func settled(nodes []*node) {
 	nodes[0].t.Helper()
 	nodes[0].await("the partitions are divided", func() bool {
 		sum := 0
 		for _, n := range nodes {
-			if len(n.Member.Nodes()) != len(nodes) {
-				return false
-			}
 			sum += len(n.Member.Partitions())
 		}
-		return sum == entity.Partitions
+		return met(nodes) && sum == entity.Partitions
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
 // A node that has no safe place for the folders of runs does everything else,
@@ -40,8 +41,31 @@ func TestWithoutAPlaceForFoldersANodeRunsNoCommandsAndSaysSo(t *testing.T) {
 	require.Zero(t, e.CommandSlots())
 	require.Empty(t, e.Check(&entity.Job{Type: entity.JobCommand, Data: `{"command":["true"]}`}),
 		"another node may run it")
-	engine := &Engine{processes: e}
-	reason, blocks := engine.commandTrouble()
+	p := &parts{base: base{options: Options{Processes: e}}}
+	reason, blocks := p.commandTrouble()
 	require.Equal(t, e.Off(), reason)
 	require.False(t, blocks, "the node does its other work")
+}
+
+// bare are processes that nothing bounds in number.
+type bare struct{ *executors.Executors }
+
+func (bare) Isolation() (metrics.Isolation, bool) {
+	return metrics.Isolation{User: "root", Ending: "process tree", Memory: "rlimit", Processes: metrics.Unbounded}, true
+}
+
+// Where nothing bounds the processes of commands, the log of the start and the health of the node say so, with the
+// remedy.
+func TestWhereNothingBoundsProcessesTheNodeSaysSo(t *testing.T) {
+	var log bytes.Buffer
+	reason, _ := self{}.exposureTrouble()
+	require.Empty(t, reason)
+	b := base{logger: slog.New(slog.NewTextHandler(&log, nil)), Metrics: metrics.New(clock.NewSystem(), 0)}
+	require.False(t, b.showIsolation(), "a node without processes")
+	b.options.Processes = bare{}
+	unbound := b.showIsolation()
+	require.Contains(t, log.String(), "level=WARN")
+	reason, blocks := self{unbounded: unbound}.exposureTrouble()
+	require.Contains(t, reason, "executor.command.user")
+	require.False(t, blocks)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -314,7 +313,7 @@ func TestTheLedgerFoldsShardsAndShowsWhatIsPlanned(t *testing.T) {
 	n.await("two fires", func() bool { return count(n.rows(j.ID), entity.StatusFailed, entity.ReasonError) >= 2 })
 	_, err := n.Jobs.Pause(t.Context(), j.ID, entity.Pause{})
 	require.NoError(t, err)
-	entries, _, err := n.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: j.ID, Limit: 50})
+	entries, _, err := n.Executions.Fires(t.Context(), entity.LedgerQuery{JobID: j.ID, Limit: 50})
 	require.NoError(t, err)
 	last := entries[len(entries)-1]
 	require.Equal(t, string(entity.StatusFailed), last.Outcome, "the worst shard decides")
@@ -323,9 +322,9 @@ func TestTheLedgerFoldsShardsAndShowsWhatIsPlanned(t *testing.T) {
 
 	_, err = n.Jobs.Resume(t.Context(), j.ID)
 	require.NoError(t, err)
-	entries, _, err = n.Executions.Fires(t.Context(), execution.LedgerQuery{JobID: j.ID, Limit: 50})
+	entries, _, err = n.Executions.Fires(t.Context(), entity.LedgerQuery{JobID: j.ID, Limit: 50})
 	require.NoError(t, err)
-	require.Equal(t, execution.OutcomePlanned, entries[0].Outcome)
+	require.Equal(t, entity.OutcomePlanned, entries[0].Outcome)
 }
 
 func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
@@ -335,4 +334,15 @@ func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
 	_, err := app.NewEngine(t.Context(), cfg, app.Options{Executor: &script{}, Logger: discard()})
 	require.ErrorContains(t, err, "in use by another server")
 	require.ErrorContains(t, err, "dataDir")
+}
+
+// A start that fails at its end gives back all that it has opened: the next one works.
+func TestAStartThatFailsLateLeavesNothingOpen(t *testing.T) {
+	cfg := newConfig(t)
+	cfg.Monitoring.WeeklyReport.Channel, cfg.Monitoring.WeeklyReport.TimeZone = "mail", "Nowhere/Town"
+	engine, err := app.NewEngine(t.Context(), cfg, app.Options{Executor: &script{}, Logger: discard()})
+	require.ErrorContains(t, err, "monitoring.weeklyReport.timeZone")
+	require.Nil(t, engine)
+	cfg.Monitoring.WeeklyReport.Channel = ""
+	startNode(t, cfg, &script{}).stop()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ type node struct {
 	cfg    config.Config
 	clock  *clocktest.Shifted
 	script *script
-	log    *logtest.Book
+	log    *logtest.Log
 }
 
 func newConfig(t *testing.T) config.Config {
@@ -104,7 +105,7 @@ func newConfig(t *testing.T) config.Config {
 // startNode starts an engine that is stopped at the end of the test.
 func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	t.Helper()
-	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &logtest.Book{}}
+	n := &node{t: t, cfg: cfg, clock: clocktest.NewShifted(), script: s, log: &logtest.Log{}}
 	engine, err := app.NewEngine(t.Context(), cfg, app.Options{
 		Clock: n.clock, Executor: s, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
 		Publisher: s.publisher,
@@ -112,7 +113,20 @@ func startNode(t testing.TB, cfg config.Config, s *script) *node {
 	require.NoError(t, err)
 	n.Engine = engine
 	engine.Start()
+	t.Cleanup(n.complain)
 	return n
+}
+
+// complain shows the warnings of a node whose test has failed.
+func (n *node) complain() {
+	if !n.t.Failed() {
+		return
+	}
+	for line := range strings.Lines(n.log.String()) {
+		if !strings.Contains(line, "level=INFO") && !strings.Contains(line, "level=DEBUG") {
+			n.t.Logf("%s: %s", n.cfg.Node.ID, line)
+		}
+	}
 }
 
 func (n *node) stop() { require.NoError(n.t, n.Stop(context.Background())) }

@@ -3,41 +3,52 @@ package app
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/standby"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/lock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/ticker"
 )
 
 // leadName is the lock of the leader. The name stands in the store.
 const leadName = "cluster-duties"
 
-// elect makes the elector of this node; node is its row. The leader's lease is three
-// quarters of a node's lease, so that another node replaces a dead leader within one
-// node lease.
-func (c *cluster) elect(e *Engine, node entity.Node) {
-	if c == nil {
-		return
-	}
-	locks := lock.NewFallback(c.locks, lock.Count(e.Store.Locks, e.Metrics.LockCall("store")), e.machine, e.logger)
-	c.elector = lock.NewElector(locks, e.machine, e.logger, leadName, holderOf(node), e.timing().Lease*3/4)
+// lead is what decides which node does the tasks of the leader.
+type lead struct {
+	ticker *ticker.Ticker
+	tasks  *periodic.Tasks
+	// elector decides whether this node leads; nil where it is alone.
+	elector *lock.Elector
+	// leaderlessSince is since when no node leads, in monotonic ns; 0 while a node leads.
+	leaderlessSince *atomic.Int64
 }
 
-// leadership returns nil where this node is alone: then it always leads.
-func (c *cluster) leadership() periodic.Leadership {
-	if c == nil {
-		return nil
+// newLead makes the elector and the tasks of this node. The leader's lease is three quarters
+// of a node's lease, so that another node replaces a dead leader within one node lease.
+func newLead(b base, s storage, c *cluster, n self) (l lead, err error) {
+	l.leaderlessSince = &atomic.Int64{}
+	if l.ticker, err = ticker.New(); err != nil {
+		return l, err
 	}
-	return c.elector
+	var leadership standby.Leadership
+	if c != nil {
+		locks := lock.NewFallback(c.locks, lock.Count(s.Store.Locks, b.Metrics.LockCall("store")), b.machine, b.logger)
+		l.elector = lock.NewElector(locks, b.machine, b.logger, leadName, holderOf(n.node), b.timing().Lease*3/4)
+		leadership = l.elector
+	}
+	l.tasks = periodic.NewTasks(b.machine, l.ticker, n.gate.Lead(leadership), b.logger)
+	return l, nil
 }
 
 // campaign takes part in the election until stopLead. Only a scheduler campaigns.
 func (e *Engine) campaign() {
 	ctx, cancel := context.WithCancel(context.Background())
 	e.stopLead = cancel
-	if n := e.Member.Self(); e.cluster != nil && n.Has(entity.RoleScheduler) {
-		e.leading.Go(func() { e.cluster.elector.Run(ctx) })
+	if n := e.Member.Self(); e.elector != nil && n.Has(entity.RoleScheduler) {
+		e.leading.Go(func() { e.gate.While(ctx, e.elector.Run) })
 	}
 }
 
@@ -48,29 +59,29 @@ func (e *Engine) resign() {
 }
 
 // leader returns the id of the leader; empty when no node leads.
-func (e *Engine) leader(ctx context.Context) (string, error) {
-	if e.cluster == nil {
-		return e.Member.Self().ID, nil
+func (p *parts) leader(ctx context.Context) (string, error) {
+	if p.cluster == nil {
+		return p.Member.Self().ID, nil
 	}
-	holder, err := e.Store.Locks.Holder(ctx, leadName)
+	holder, err := p.Store.Locks.Holder(ctx, leadName)
 	id, _, _ := strings.Cut(holder, holderMark)
 	return id, err
 }
 
 // seekLeader records whether a node leads.
-func (e *Engine) seekLeader(ctx context.Context) error {
-	if e.cluster == nil {
+func (p *parts) seekLeader(ctx context.Context) error {
+	if p.cluster == nil {
 		return periodic.ErrIdle
 	}
-	id, err := e.leader(ctx)
+	id, err := p.leader(ctx)
 	if err != nil {
 		return err
 	}
 	if id != "" {
-		e.cluster.leaderlessSince.Store(0)
+		p.leaderlessSince.Store(0)
 		return nil
 	}
-	e.cluster.leaderlessSince.CompareAndSwap(0, int64(e.machine.Monotonic()))
+	p.leaderlessSince.CompareAndSwap(0, int64(p.machine.Monotonic()))
 	return nil
 }
 
@@ -79,12 +90,12 @@ func (e *Engine) seekLeader(ctx context.Context) error {
 const leaderlessAfter = 5 * time.Second
 
 // leaderless reports that no node leads.
-func (e *Engine) leaderless() (reason string, blocks bool) {
-	if e.cluster == nil {
+func (p *parts) leaderless() (reason string, blocks bool) {
+	if p.cluster == nil || !p.gate.Open() {
 		return "", false
 	}
-	since := time.Duration(e.cluster.leaderlessSince.Load())
-	if since == 0 || e.machine.Monotonic()-since < leaderlessAfter {
+	since := time.Duration(p.leaderlessSince.Load())
+	if since == 0 || p.machine.Monotonic()-since < leaderlessAfter {
 		return "", false
 	}
 	return "no node leads: the tasks of the leader, such as deadlines, retention and events, are not done", false

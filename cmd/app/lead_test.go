@@ -207,7 +207,7 @@ func TestTheLeadOutlivesAnOutageOfTheStore(t *testing.T) {
 	}
 }
 
-// Who does not plan does not stand; who is alone leads.
+// A node that does not plan does not stand; a node that is alone leads.
 func TestWhoStandsForElection(t *testing.T) {
 	alone := startNode(t, newConfig(t), &script{publisher: &mailbox{}})
 	require.Equal(t, clusterTasks, tasksOf(alone))

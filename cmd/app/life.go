@@ -31,13 +31,20 @@ func (e *Engine) Start() {
 	e.members.Go(func() { e.Member.Run(members) })
 	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
 	if e.cluster != nil {
-		e.loops.Go(func() { _ = e.cluster.notifier.Run(runCtx) })
+		e.loops.Go(func() { _ = e.cluster.notifier.Run(runCtx, listener{e.parts}) })
 	}
-	e.events.start(runCtx, &e.loops)
-	e.loops.Go(func() { e.notifying.notifier.Run(runCtx) })
+	e.loops.Go(func() { e.events.rules.Run(runCtx) })
+	if e.events.relay != nil {
+		e.loops.Go(func() { e.gate.While(runCtx, e.events.relay.Run) })
+	}
+	e.exports.start(runCtx, &e.loops, e.gate, e.sending.notifier.Wake)
+	e.loops.Go(func() { e.gate.While(runCtx, e.sending.notifier.Run) })
+	if e.check != nil {
+		e.loops.Go(func() { e.check.Run(runCtx) })
+	}
 	e.campaign()
 	if _, on := e.isolation(); on {
-		review := definition.NewDefinitionReview(e.Store.Jobs, e.checker, e.machine, e.logger)
+		review := definition.NewDefinitionReview(e.Store.Jobs, e.options.Executor, e.machine, e.logger)
 		e.loops.Go(func() { review.Run(runCtx) })
 	}
 	e.planning.Go(func() { _ = e.Planner.Run(planCtx) })
@@ -45,22 +52,40 @@ func (e *Engine) Start() {
 }
 
 // isolation returns what isolates the commands of this node, if it runs any.
-func (e *Engine) isolation() (i metrics.Isolation, ok bool) {
-	if e.processes == nil {
+func (b base) isolation() (i metrics.Isolation, ok bool) {
+	if b.options.Processes == nil {
 		return i, false
 	}
-	return e.processes.Isolation()
+	return b.options.Processes.Isolation()
 }
 
-// showIsolation logs what isolates the commands of this node.
-func (e *Engine) showIsolation(p Processes) {
-	i, ok := p.Isolation()
+// showIsolation logs what isolates the commands of this node, and reports that nothing bounds
+// their processes.
+func (b base) showIsolation() (unbound bool) {
+	i, ok := b.isolation()
 	if !ok {
-		return
+		return false
 	}
-	e.Metrics.Commands(i)
-	e.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy",
+	b.Metrics.Commands(i)
+	b.logger.Info("commands are on", "user", i.User, "endedBy", i.Ending, "memoryBoundBy", i.Memory, "processesBoundBy",
 		i.Processes)
+	if unbound = i.Processes == metrics.Unbounded; unbound {
+		b.logger.Warn(unbounded)
+	}
+	return unbound
+}
+
+// unbounded says what is wrong, and the remedy.
+const unbounded = "nothing bounds the processes of a command: one fork bomb takes all process numbers of the " +
+	"machine. Name a user other than root in executor.command.user, or delegate the controller pids to the server " +
+	"(docs/executors.md)"
+
+// exposureTrouble reports that commands may take all processes of the machine.
+func (n self) exposureTrouble() (reason string, blocks bool) {
+	if n.unbounded {
+		return unbounded, false
+	}
+	return "", false
 }
 
 // firstLook bounds how long a start waits for the registry.
@@ -146,20 +171,3 @@ func (e *Engine) awaitResults(ctx context.Context, done <-chan struct{}) error {
 
 // Close releases what NewEngine opened, for an engine whose loops do not run.
 func (e *Engine) Close() error { return e.close() }
-
-func (e *Engine) close() error {
-	var errs []error
-	if e.processes != nil {
-		errs = append(errs, e.processes.Close())
-	}
-	errs = append(errs, e.events.close(), e.cluster.close())
-	e.reactions.close()
-	e.peerServers.Wait()
-	if e.Store != nil {
-		errs = append(errs, e.Store.Close())
-	}
-	if e.folder != nil {
-		errs = append(errs, e.folder.Close())
-	}
-	return errors.Join(errs...)
-}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
-	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
+	"github.com/platform-scheduler/platform-scheduler/application/service/monitor"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 )
 
 // jobLabels is how many jobs the metrics name: none where everybody can read them.
@@ -25,20 +25,38 @@ func jobLabels(cfg config.Config) int {
 	return cfg.Monitoring.JobLabels
 }
 
-// watchMetrics connects the instruments to what they read, and makes the collector.
-func (e *Engine) watchMetrics(tasks *periodic.Tasks) {
-	e.Metrics.WatchRetention(e.retention)
-	e.Metrics.Watch(metrics.Sources{
-		Queue: e.Store, Runs: e.Runner, Plans: e.Planner, Loops: tasks, Clock: e.Clock, Degraded: e.degraded,
-		Partitions: func() int { return len(e.Member.Partitions()) }, Nodes: e.Member.Nodes, Pools: e.Store.Stats,
-		Redis: e.cluster.pool(), Host: e.host, Backlog: backlog{e}, Kafka: e.events.up(),
-		Dropped: func() int64 { return e.collector.Dropped() },
+// views are what people and programs see of a node.
+type views struct {
+	Monitor  *monitor.MonitorService
+	Overview *monitor.OverviewService
+
+	collector *monitoring.Collector
+}
+
+// newViews connects the instruments to what they read, too.
+func newViews(p *parts) views {
+	health := monitor.NewMonitorService(p.Store, p.tasks, p.machine, p.checks()...)
+	collector := monitoring.NewCollector(monitoring.CollectorDeps{
+		Source: p.Metrics.Sampler(), Store: p.Store, Leads: p.tasks.Leads, Clock: p.Clock, NodeID: p.cfg.Node.ID,
+		Publisher: p.exports.collections(),
 	})
-	e.Metrics.Build(Version())
-	e.collector = monitoring.NewCollector(monitoring.CollectorDeps{
-		Source: e.Metrics.Sampler(), Store: e.Store, Leads: tasks.Leads, Clock: e.Clock, NodeID: e.cfg.Node.ID,
-		Publisher: e.events.collections(),
+	p.Metrics.WatchRetention(p.retention)
+	p.Metrics.Watch(metrics.Sources{
+		Queue: p.Store, Runs: p.Runner, Plans: p.Planner, Loops: p.tasks, Clock: p.Clock,
+		Degraded:   degraded(p.Member, health),
+		Partitions: func() int { return len(p.Member.Partitions()) }, Nodes: p.Member.Nodes, Pools: p.Store.Stats,
+		Redis: p.cluster.pool(), Host: p.host, Backlog: backlog{p.Store, p.exports.readers}, Kafka: p.exports.up(),
+		Dropped: collector.Dropped,
 	})
+	p.Metrics.Build(Version())
+	return views{
+		health,
+		monitor.NewOverviewService(monitor.OverviewDeps{
+			Counts: p.Store, Nodes: p.Store, Leader: p.leader, Monitor: health, Lateness: p.Metrics, Clock: p.Clock,
+			Machine: p.machine,
+		}),
+		collector,
+	}
 }
 
 // flushMetrics writes what was collected, when the node stops. A store that is away does not delay the stop.
@@ -63,17 +81,20 @@ func (c *cluster) pool() func() metrics.RedisPool {
 }
 
 // backlog counts what waits for the tasks of the leader.
-type backlog struct{ e *Engine }
+type backlog struct {
+	store   *persistence.Store
+	readers entity.EventReaders
+}
 
 // Events implements metrics.Backlog.
 func (b backlog) Events(ctx context.Context, limit int) (map[string]int, error) {
 	readers := []entity.EventReader{entity.ReaderRules}
-	if b.e.events.readers.Kafka {
+	if b.readers.Kafka {
 		readers = append(readers, entity.ReaderKafka)
 	}
 	out := map[string]int{}
 	for _, reader := range readers {
-		n, err := b.e.Store.CountEvents(ctx, reader, limit)
+		n, err := b.store.CountEvents(ctx, reader, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +105,7 @@ func (b backlog) Events(ctx context.Context, limit int) (map[string]int, error) 
 
 // Alerts implements metrics.Backlog. States without an alert are 0, so that a rule finds them.
 func (b backlog) Alerts(ctx context.Context, limit int) (map[metrics.AlertState]int, error) {
-	counts, err := b.e.Store.CountAlerts(ctx, limit)
+	counts, err := b.store.CountAlerts(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -102,45 +123,8 @@ func (b backlog) Alerts(ctx context.Context, limit int) (map[metrics.AlertState]
 
 // OldestEnd implements metrics.Backlog.
 func (b backlog) OldestEnd(ctx context.Context) (time.Time, bool, error) {
-	oldest, _, some, err := b.e.Store.Statistics.DigestsSince(ctx)
+	oldest, _, some, err := b.store.Statistics.DigestsSince(ctx)
 	return oldest, some, err
-}
-
-// up returns what reports whether the brokers take events, or nil without brokers.
-func (v *events) up() func() bool {
-	if v.client == nil {
-		return nil
-	}
-	return func() bool {
-		reason, _ := v.client.Trouble()
-		return reason == ""
-	}
-}
-
-// measured gives events to the brokers, and counts them.
-type measured struct {
-	maintenance.Publisher
-	clock   clock.Clock
-	observe func(taken, failed map[string]int, took time.Duration)
-}
-
-// Publish implements maintenance.Publisher.
-func (m measured) Publish(ctx context.Context, events []entity.Event) (ids []string, err error) {
-	began := m.clock.Monotonic()
-	ids, err = m.Publisher.Publish(ctx, events)
-	taken, failed, good := map[string]int{}, map[string]int{}, make(map[string]bool, len(ids))
-	for _, id := range ids {
-		good[id] = true
-	}
-	for _, e := range events {
-		if good[e.ID] {
-			taken[e.Topic]++
-		} else {
-			failed[e.Topic]++
-		}
-	}
-	m.observe(taken, failed, m.clock.Monotonic()-began)
-	return ids, err
 }
 
 // redisCalls observes calls of Redis.
@@ -170,10 +154,10 @@ func (r redisCalls) call(do func() error) error {
 	began := r.clock.Monotonic()
 	err := do()
 	var answer redis.Error // such as that a key is missing: Redis serves
+	failure := err
 	if errors.As(err, &answer) {
-		r.observe(r.clock.Monotonic()-began, nil)
-	} else {
-		r.observe(r.clock.Monotonic()-began, err)
+		failure = nil
 	}
+	r.observe(r.clock.Monotonic()-began, failure)
 	return err
 }

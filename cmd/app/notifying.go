@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	manager "github.com/platform-scheduler/platform-scheduler/application/manager/notifying"
@@ -12,59 +10,51 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/template"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
 )
 
-// notifying are the parts that send messages about alerts, on each node.
-type notifying struct {
+// sending are the parts that send messages about alerts, on each node.
+type sending struct {
 	notifier *manager.Notifier
 	channels *notify.Channels
 	renderer *template.Renderer
 	seals    *channel.Seals
-	// planned wakes those who send, on each node.
+	// planned wakes the notifier of each node.
 	planned func()
 }
 
-// openNotifying wires them, and puts what former keys sealed under the current one.
-func (e *Engine) openNotifying(ctx context.Context, tasks *periodic.Tasks) error {
-	zone, err := time.LoadLocation(e.cfg.Server.TimeZone)
+// newSending puts what former keys sealed under the current one. Raised is called when a
+// message that cannot be delivered has raised an alert.
+func newSending(
+	ctx context.Context, b base, s storage, c *cluster, tasks *periodic.Tasks, raised func(),
+) (n sending, err error) {
+	channels, seals := notify.New(b.machine, notify.Settings{Guard: b.guard}), channel.NewSeals(s.keys)
+	b.opened.addQuiet(channels.Close)
+	renderer, err := template.New(b.machine, b.zone, notify.DialectOf)
 	if err != nil {
-		return fmt.Errorf("server.timeZone: %w", err)
+		return n, err
 	}
-	calls := e.cfg.Executor.HTTP
-	networks, err := outbound.ParseNetworks(calls.AllowCIDRs)
-	if err != nil {
-		return fmt.Errorf("executor.http.allowCIDRs: %w", err)
-	}
-	guard := outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks})
-	n := &notifying{channels: notify.New(e.machine, notify.Settings{Guard: guard}), seals: channel.NewSeals(e.keys)}
-	if n.renderer, err = template.New(e.machine, zone); err != nil {
-		return err
-	}
-	moved, err := n.seals.Reseal(ctx, e.Store)
+	moved, err := seals.Reseal(ctx, s.Store)
 	if err != nil { // messages through these channels fail by themselves, and say why
-		e.logger.Error("some channels could not be put under the current key", "error", err)
+		b.logger.Error("some channels could not be put under the current key", "error", err)
 	}
 	if moved > 0 {
-		e.logger.Info("channels were put under the current key", "count", moved, "key", e.keys.Current())
+		b.logger.Info("channels were put under the current key", "count", moved, "key", s.keys.Current())
 	}
-	n.notifier = manager.New(manager.Deps{
-		Store: e.Store, Notifications: e.Store, Settings: e.Store,
+	notifier := manager.New(manager.Deps{
+		Store: s.Store, Notifications: s.Store, Settings: s.Store,
 		Open: func(t alert.ChannelType, config alert.ChannelConfig) (manager.Channel, error) {
-			return n.channels.Open(t, config)
+			return channels.Open(t, config)
 		},
-		Config: n.seals.Config, Renderer: n.renderer, Clock: e.machine, StoreClock: e.Clock, NodeID: e.Member.Self().ID,
-		Random: rand.Float64, Metrics: e.Metrics, Raised: func() { e.alerts.loop.Wake() },
-		Note: tasks.Watch("notifier", manager.Interval), Logger: e.logger,
+		Config: seals.Config, Renderer: renderer, PublicURL: b.cfg.Server.PublicURL,
+		Clock: b.machine, StoreClock: s.Clock, NodeID: b.cfg.Node.ID, Random: rand.Float64, Metrics: b.Metrics,
+		Raised: raised, Note: tasks.Watch("notifier", manager.Interval), Logger: b.logger,
 	})
-	n.planned = n.notifier.Wake
-	if e.cluster != nil {
-		n.planned = func() {
-			n.notifier.Wake()
-			e.cluster.notifier.MessagesPlanned()
+	planned := notifier.Wake
+	if c != nil {
+		planned = func() {
+			notifier.Wake()
+			c.notifier.MessagesPlanned()
 		}
 	}
-	e.events.onAlert = n.notifier.Wake
-	e.notifying = n
-	return nil
+	return sending{notifier, channels, renderer, seals, planned}, nil
 }

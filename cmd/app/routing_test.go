@@ -32,6 +32,13 @@ func (n *node) since(jobID string, after time.Time) (at []string) {
 	return at
 }
 
+// seen reports whether each of the nodes sees another one in a state.
+func seen(nodes []*node, id string, status entity.NodeStatus) bool {
+	return !slices.ContainsFunc(nodes, func(n *node) bool {
+		return !slices.ContainsFunc(n.Member.Nodes(), func(o entity.Node) bool { return o.ID == id && o.Status == status })
+	})
+}
+
 // Three real nodes on one server: strategies, labels, broadcast, a drain and a
 // node that leaves.
 func TestThreeNodesRouteTheirRuns(t *testing.T) {
@@ -44,9 +51,7 @@ func TestThreeNodesRouteTheirRuns(t *testing.T) {
 	a, c := nodes[0], nodes[2]
 	defer a.stop()
 	defer nodes[1].stop()
-	a.await("each sees the others", func() bool {
-		return !slices.ContainsFunc(nodes, func(n *node) bool { return len(n.Member.Nodes()) != 3 })
-	})
+	a.await("each sees the others at work", func() bool { return met(nodes) })
 	round := a.create(routed("round", func(j *entity.Job) { j.Routing.Strategy = entity.RouteRoundRobin }))
 	last := a.create(routed("last", func(j *entity.Job) { j.Routing.Strategy = entity.RouteLast }))
 	gpu := a.create(routed("gpu", func(j *entity.Job) { j.Routing.Labels = map[string]string{"gpu": "yes"} }))
@@ -71,7 +76,8 @@ func TestThreeNodesRouteTheirRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, entity.NodeDraining, drained.Status)
 	require.NotEmpty(t, drained.Partitions, "it plans on")
-	quiet := a.Clock.Now().Add(time.Second) // some beats later everybody knows
+	a.await("everybody knows", func() bool { return seen(nodes, "node-c", entity.NodeDraining) })
+	quiet := a.Clock.Now().Add(time.Second)
 	a.await("runs go elsewhere", func() bool {
 		return len(a.since(last.ID, quiet)) >= 5 && len(a.since(round.ID, quiet)) >= 5
 	})
@@ -82,6 +88,7 @@ func TestThreeNodesRouteTheirRuns(t *testing.T) {
 	a.await("it runs again", func() bool { return slices.Contains(a.since(last.ID, back), "node-c") })
 
 	c.stop()
+	a.await("everybody knows", func() bool { return seen(nodes[:2], "node-c", entity.NodeDown) })
 	gone := a.Clock.Now().Add(time.Second)
 	a.await("the others take over", func() bool { return len(a.since(last.ID, gone)) >= 5 })
 	require.NotContains(t, a.since(last.ID, gone), "node-c")

@@ -24,19 +24,19 @@ func (w *StartupStatus) Why() string {
 
 // retryUntilReady tries until it succeeds, until server.startWaitSec is over, or until
 // waitable reports false for an error. It logs each failure.
-func (e *Engine) retryUntilReady(
+func (b base) retryUntilReady(
 	ctx context.Context, what string, try func(ctx context.Context) error, waitable func(error) bool,
 ) error {
-	until := e.machine.Monotonic() + time.Duration(e.cfg.Server.StartWaitSec)*time.Second
+	until := b.machine.Monotonic() + time.Duration(b.cfg.Server.StartWaitSec)*time.Second
 	for {
 		err := try(ctx)
-		left := until - e.machine.Monotonic()
+		left := until - b.machine.Monotonic()
 		if err == nil || !waitable(err) || left < retryPause || ctx.Err() != nil {
 			return err
 		}
-		e.startup.what.Store(&what)
-		e.logger.Warn("the start waits for "+what, "error", err, "givesUpIn", left.Round(time.Second).String())
-		if err := clock.Sleep(ctx, e.machine, retryPause); err != nil {
+		b.options.Startup.what.Store(&what)
+		b.logger.Warn("the start waits for "+what, "error", err, "givesUpIn", left.Round(time.Second).String())
+		if err := clock.Sleep(ctx, b.machine, retryPause); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ const (
 	deadlineInterval  = 2 * time.Second
 	detachedInterval  = time.Second
 	cancelsInterval   = 30 * time.Second
-	placesInterval    = 10 * time.Second
+	slotsInterval     = 10 * time.Second
 	limitsInterval    = 5 * time.Second
 	groupsInterval    = 3 * time.Second
 	pausesInterval    = 500 * time.Millisecond
@@ -53,14 +53,14 @@ type task struct {
 }
 
 // addTasks adds the tasks that each node does, and those that only the leader does.
-func (e *Engine) addTasks(d *periodic.Tasks) error {
-	for _, t := range e.nodeTasks() {
-		if err := d.Every(t.name, t.interval, t.run); err != nil {
+func (e *Engine) addTasks() error {
+	for _, t := range e.whileOpen(e.nodeTasks()) {
+		if err := e.tasks.Every(t.name, t.interval, t.run); err != nil {
 			return err
 		}
 	}
 	for _, t := range e.leaderTasks() {
-		if err := d.LeaderOnly(t.name, t.interval, t.run); err != nil {
+		if err := e.tasks.LeaderOnly(t.name, t.interval, t.run); err != nil {
 			return err
 		}
 	}
@@ -74,6 +74,7 @@ func (e *Engine) nodeTasks() []task {
 		{"clock", clockInterval, watch.RunOnce},
 		{"scan", e.scanInterval(), e.scan},
 		{"health", healthInterval, e.Monitor.Watch},
+		{"standby", modeInterval, e.followMode},
 		{"calls", callsInterval, e.Calls.RunOnce},
 		{"secrets", secretsInterval, ignoreResult(e.Secrets.Refresh)},
 		{"audit", auditInterval, func(ctx context.Context) error { return e.Audit.Flush(ctx, false) }},
@@ -81,19 +82,22 @@ func (e *Engine) nodeTasks() []task {
 		{"dispatch", dispatchInterval, e.sweepQueues},
 		{"leader", e.timing().Lease, e.seekLeader},
 		{"slow-runs", monitoring.SlowInterval, e.slow.RunOnce},
-		{"troubles", alerting.Interval, newTroubles(e).RunOnce},
+		{"troubles", alerting.Interval, newTroubles(e.Store, e.Runner, e.Monitor).RunOnce},
 		{"alert-events", unreadInterval, e.events.unread.RunOnce},
-		{"alert-successes", successesInterval, e.alerts.successes.RunOnce},
+		{"alert-successes", successesInterval, e.successes.RunOnce},
 		{"metrics", time.Duration(e.cfg.Monitoring.CollectIntervalSec) * time.Second, e.collector.RunOnce},
 	}
 	if e.events.excess != nil {
 		tasks = append(tasks, task{"kafka-events", unreadInterval, e.events.excess.RunOnce})
 	}
-	if e.events.client != nil {
-		tasks = append(tasks, task{"kafka", kafka.CheckInterval, e.events.check})
+	if e.room.read != nil {
+		tasks = append(tasks, task{"disk", diskInterval, e.room.RunOnce})
 	}
-	if e.reactions.watchdog != nil {
-		tasks = append(tasks, task{"alert-watchdog", watching.WatchInterval, e.reactions.watchdog.RunOnce})
+	if e.exports.client != nil {
+		tasks = append(tasks, task{"kafka", kafka.CheckInterval, e.exports.check})
+	}
+	if e.watchdog != nil {
+		tasks = append(tasks, task{"alert-watchdog", watching.WatchInterval, e.watchdog.RunOnce})
 	}
 	if e.exposure != nil {
 		tasks = append(tasks, task{"exposure", exposureInterval, e.exposure.RunOnce})
@@ -105,43 +109,38 @@ func (e *Engine) nodeTasks() []task {
 // nodes may do a task at once for a while.
 func (e *Engine) leaderTasks() []task {
 	tasks := []task{
-		{"deadlines", deadlineInterval, ignoreCount(e.Repairs.SweepDeadlines)},
-		{"detached", detachedInterval, ignoreCount(e.Detached.SweepDeadlines)},
-		{"detached-cancels", cancelsInterval, ignoreCount(e.Detached.SweepCancels)},
-		{"places", placesInterval, ignoreCount(e.Repairs.SweepSlots)},
-		{"limits", limitsInterval, ignoreCount(e.Repairs.SweepLimits)},
+		{"deadlines", deadlineInterval, ignoreResult(e.Repairs.SweepDeadlines)},
+		{"detached", detachedInterval, ignoreResult(e.Detached.SweepDeadlines)},
+		{"detached-cancels", cancelsInterval, ignoreResult(e.Detached.SweepCancels)},
+		{"places", slotsInterval, ignoreResult(e.Repairs.SweepSlots)},
+		{"limits", limitsInterval, ignoreResult(e.Repairs.SweepLimits)},
 		{"groups", groupsInterval, e.Groups.Sweep},
 		{"pauses", pausesInterval, e.endPauses},
 		{"backfills", backfillInterval, e.backfills.RunOnce},
-		{"forget", forgetInterval, e.events.forget},
-		{"retention", retentionInterval, ignoreCount(e.retention.RunOnce)},
-		{"fold", foldInterval, ignoreCount(e.fold.RunOnce)},
+		{"forget", forgetInterval, e.forget},
+		{"retention", retentionInterval, ignoreResult(e.retention.RunOnce)},
+		{"fold", foldInterval, ignoreResult(e.fold.RunOnce)},
 		{"missed-ends", missed.Interval, e.missed.RunOnce},
-		{"periods", periodsInterval, ignoreCount(e.fold.Periods)},
+		{"periods", periodsInterval, ignoreResult(e.fold.Periods)},
 		{"alert-levels", levelsInterval, e.alerts.levels},
 		{"alert-deadlines", levelsInterval, e.alerts.deadlines},
 		{"alert-recovery", recoveryInterval, e.alerts.recover},
-		{"alert-actions", actionsInterval, ignoreCount(e.reactions.actor.RunOnce)},
-		{"alert-heartbeat", watching.HeartbeatInterval, e.reactions.pulse.RunOnce},
+		{"alert-actions", actionsInterval, ignoreResult(e.actor.RunOnce)},
+		{"alert-heartbeat", watching.HeartbeatInterval, e.pulse.RunOnce},
 		{"metrics-roll-up", rollUpInterval, monitoring.NewRollUp(e.Store, e.Clock).RunOnce},
 	}
-	if e.reactions.report != nil {
-		tasks = append(tasks, task{"weekly-report", report.Interval, e.reactions.report.RunOnce})
+	if e.report != nil {
+		tasks = append(tasks, task{"weekly-report", report.Interval, e.report.RunOnce})
 	}
 	return tasks
 }
 
-// scanInterval is the time between two scans.
-func (e *Engine) scanInterval() time.Duration {
-	return time.Duration(e.cfg.Engine.ScanIntervalMs) * time.Millisecond
-}
-
 // scan finds the due jobs in the partitions of this node.
-func (e *Engine) scan(ctx context.Context) error {
-	if len(e.Member.Partitions()) == 0 {
+func (p *parts) scan(ctx context.Context) error {
+	if len(p.Member.Partitions()) == 0 {
 		return periodic.ErrIdle
 	}
-	_, err := e.Planner.Scan(ctx)
+	_, err := p.Planner.Scan(ctx)
 	return err
 }
 
@@ -155,10 +154,6 @@ func (e *Engine) sweepQueues(ctx context.Context) error {
 // endPauses resumes the groups and jobs whose pause ends now.
 func (e *Engine) endPauses(ctx context.Context) error {
 	return errors.Join(e.Groups.ResumeDue(ctx), e.Jobs.ResumeDue(ctx))
-}
-
-func ignoreCount(run func(ctx context.Context) (int, error)) func(ctx context.Context) error {
-	return ignoreResult(run)
 }
 
 func ignoreResult[T any](run func(ctx context.Context) (T, error)) func(ctx context.Context) error {

@@ -67,7 +67,7 @@ func collected(t *testing.T) (url string, spans func() map[string][]spanTree) {
 	}
 }
 
-// A node with a collector tells it of attempts. Those of a run that a traced call asked for are in the trace of the
+// A node with a collector tells it of attempts. The spans of a run that a traced call asked for are in the trace of the
 // call, below its span, also after a wait in the store and a retry; others are a trace of their own.
 func TestANodeTellsTheCollectorOfAttempts(t *testing.T) {
 	const trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

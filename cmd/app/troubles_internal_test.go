@@ -19,11 +19,11 @@ func TestWhatIsAlarming(t *testing.T) {
 
 // A part that stood twice would be looked at and shown twice.
 func TestEachPartIsNamedOnce(t *testing.T) {
-	e := &Engine{notifying: &notifying{}}
+	p := &parts{}
 	named := map[string]bool{}
-	for _, p := range e.parts() {
-		require.False(t, named[p.Name], p.Name)
-		named[p.Name] = true
+	for _, c := range p.checks() {
+		require.False(t, named[c.Name], c.Name)
+		named[c.Name] = true
 	}
 	require.Greater(t, len(named), 15)
 }

@@ -117,7 +117,7 @@ func openFolders(cfg config.Config, account command.Account, name string) (*work
 
 // isolation returns what isolates the commands of this node.
 func (c *commands) isolation() metrics.Isolation {
-	ending, memory, processes := c.launcher.Holds()
+	ending, memory, processes := c.launcher.Holds(c.account)
 	return metrics.Isolation{User: c.account.Name, Ending: ending, Memory: memory, Processes: processes}
 }
 

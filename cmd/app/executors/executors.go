@@ -141,6 +141,7 @@ func newCalls(cfg config.Config, o Options) (*httpcall.Executor, error) {
 			PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter,
 			BreakFor: time.Duration(calls.BreakSec) * time.Second,
 		},
+		Timeout: time.Duration(calls.TimeoutSec) * time.Second,
 		Reports: o.Served, BaseURL: reportBase(cfg),
 	}), nil
 }

@@ -1,17 +1,12 @@
 // Package offline does what the commands do without a server: it checks a
-// configuration, migrates a store and copies one.
+// configuration, and migrates, copies, backs up and restores a store.
 package offline
 
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka"
@@ -25,7 +20,7 @@ func Check(ctx context.Context, cfg config.Config) (notes []string, err error) {
 	wrong := func(key string, err error) {
 		problems = append(problems, config.Problem{Key: key, Message: strings.TrimPrefix(err.Error(), key+": ")})
 	}
-	if err := checkKeys(cfg); err != nil {
+	if _, err := keyring(cfg); err != nil {
 		wrong("secrets.key", err)
 	}
 	if t := cfg.Server.TLS; t.CertFile != "" {
@@ -46,15 +41,4 @@ func Check(ctx context.Context, cfg config.Config) (notes []string, err error) {
 		return notes, problems
 	}
 	return notes, nil
-}
-
-// checkKeys reads the keys of secrets without making one.
-func checkKeys(cfg config.Config) error {
-	if cfg.Secrets.Key == "" && cfg.Secrets.FormerKeys == "" && cfg.Profile != config.ProfileCluster {
-		if _, err := os.Stat(filepath.Join(cfg.DataDir, datafolder.KeyFile)); errors.Is(err, fs.ErrNotExist) {
-			return nil // the first start makes it
-		}
-	}
-	_, err := datafolder.OpenKeyring(cfg)
-	return err
 }

@@ -44,6 +44,6 @@ func KeyAdvice(cfg config.Config) string {
 	if cfg.Secrets.Key != "" {
 		return "give the new server the same secrets.key (and secrets.formerKeys)"
 	}
-	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give its first line to every node "+
-		"as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, datafolder.KeyFile)
+	return fmt.Sprintf("take %s/%s along into the data folder of the new server, or give the key in it, which is the "+
+		"line below the comment, to every node as secrets.key (PS_SECRETS_KEY_FILE)", cfg.DataDir, datafolder.KeyFile)
 }

@@ -26,6 +26,10 @@ const (
 	// strangerIdle is how long a connection without a signed-in caller may be idle; other
 	// connections may be idle as long as the server allows.
 	strangerIdle = 15 * time.Second
+	// strangerBody is how long such a connection may take to send a request.
+	strangerBody = 5 * time.Second
+	// localConnections are kept for programs on this machine, such as health checks.
+	localConnections = 16
 )
 
 // limitConnections bounds the connections of the port.
@@ -36,6 +40,12 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 	}
 	limits := connectionLimits(cfg)
 	limits.StrangerIdle, limits.Peers, limits.Peer = strangerIdle, peerConnections, s.isNode
+	limits.StrangerBody, limits.Local = strangerBody, localConnections
+	limits.Refused = func(reason string) {
+		if e := s.started.Load(); e != nil {
+			e.Metrics.ConnectionRefused(reason)
+		}
+	}
 	limits.Shared = func(a netip.Addr) bool {
 		for _, network := range proxies {
 			if network.Contains(a) {
@@ -44,7 +54,8 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 		}
 		return false
 	}
-	return connlimit.New(l, limits, c), nil
+	s.limited = connlimit.New(l, limits, c)
+	return s.limited, nil
 }
 
 // connectionLimits returns the limits of the configuration, or defaults that fit the

@@ -38,6 +38,7 @@ type Server struct {
 	// started is the engine once it is there: connections come before.
 	started atomic.Pointer[app.Engine]
 	serving sync.WaitGroup
+	limited *connlimit.Listener
 	failed  chan error
 	// password is what was made up for the first admin, with its file.
 	passwordFile string
@@ -72,7 +73,7 @@ func New(ctx context.Context, cfg config.Config, o app.Options) (s *Server, err 
 	}
 	s.cfg = cfg
 	s.boot = newBootHandler(o.Startup)
-	s.http = api.NewServer(cfg.Server.Addr, s.boot, o.Logger)
+	s.http = api.NewServer(cfg.Server.Addr, connlimit.Bodies(s.boot), o.Logger)
 	c := o.Clock
 	if c == nil {
 		c = clock.NewSystem()
@@ -88,6 +89,7 @@ func New(ctx context.Context, cfg config.Config, o app.Options) (s *Server, err 
 	if err = s.serve(cfg.Server, c); err != nil {
 		return nil, err
 	}
+	o.Door = s.limited.Trouble
 	if s.Engine, err = app.NewEngine(ctx, cfg, o); err != nil {
 		return nil, err
 	}
@@ -148,6 +150,15 @@ func (s *Server) URL() string {
 	return scheme + "://" + s.listener.Addr().String()
 }
 
+// suites are the cipher suites of TLS 1.2: all that Go has with authenticated encryption. Go chooses those of TLS 1.3.
+func suites() []uint16 {
+	return []uint16{
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+	}
+}
+
 // serve begins to answer on the port.
 func (s *Server) serve(cfg config.Server, c clock.Clock) error {
 	limited, err := s.limitConnections(cfg, s.listener, c)
@@ -162,7 +173,9 @@ func (s *Server) serve(cfg config.Server, c clock.Clock) error {
 		if err != nil {
 			return fmt.Errorf("load the certificate (server.tls): %w", err)
 		}
-		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
+		l = tls.NewListener(l, &tls.Config{
+			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, CipherSuites: suites(),
+		})
 	}
 	s.serving.Go(func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -199,7 +212,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		defer cancel()
 		err := s.http.Shutdown(closeCtx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			// Who follows a log, or has connected and asked for nothing, is cut off.
+			// A caller that follows a log, or has connected and asked for nothing, is cut off.
 			err = s.http.Close()
 		}
 		return err

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"log/slog"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
+)
+
+// Options are what a program gives the engine beside the configuration.
+type Options struct {
+	// Clock is the machine's when nil.
+	Clock clock.Clock
+	// Executor runs attempts and checks definitions.
+	Executor Executor
+	// Processes are helper processes of the executors; may be nil.
+	Processes Processes
+	// Observer receives ended runs; may be nil.
+	Observer completion.Observer
+	// Publisher receives what the outbox holds for the brokers; nil is Kafka, where
+	// brokers are configured.
+	Publisher maintenance.Publisher
+	// Startup receives what the start waits for; may be nil.
+	Startup *StartupStatus
+	Logger  *slog.Logger
+	// Door says what is wrong with the connections of the port; nil where there is none.
+	Door func() string
+	// Port is where a server answers the other nodes; 0 is an engine alone, which
+	// opens its own peerServer.
+	Port int
+}
+
+// Executor runs attempts and checks the executor's part of definitions. Its abilities do not change from NewEngine on.
+type Executor interface {
+	running.Executor
+	job.DefinitionChecker
+	// Handlers are its own handlers, sorted; those that are built in are not
+	// among them.
+	Handlers() []string
+	// CommandSlots is how many commands it runs at once; 0 where it runs none.
+	CommandSlots() int
+}
+
+// Processes are helpers of executors.
+type Processes interface {
+	// Prepare ends what a former life of the node left.
+	Prepare()
+	// Isolation is what holds for them; ok is false when there are none.
+	Isolation() (i metrics.Isolation, ok bool)
+	// Off says why there are none on a node that should have them, or nothing.
+	Off() string
+	// Exposed: they run as the server's own user.
+	Exposed() bool
+	// Close ends the helpers, when nothing runs any more.
+	Close() error
+}
