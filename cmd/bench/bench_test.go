@@ -21,8 +21,7 @@ func small(t *testing.T, name string) (report.Result, string) {
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": dir, "executor.slots": "256"}})
 	require.NoError(t, err)
 	o := Options{
-		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Tails: 5, Browsers: 8,
-		Progress: io.Discard,
+		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Progress: io.Discard,
 	}
 	if name == "storm" {
 		o.Burst, o.Rounds, o.Rate = 600, 1, 100
@@ -30,10 +29,10 @@ func small(t *testing.T, name string) (report.Result, string) {
 	if name == "alerts" {
 		o.Burst, o.Jobs = 300, 30
 	}
-	r, err := Run(t.Context(), cfg, o)
+	r, err := Product().Run(t.Context(), cfg, o)
 	for range 4 {
 		if errors.Is(err, timing.ErrBusy) { // other tests take the processor; its figures are not asserted
-			r, err = Run(t.Context(), cfg, o)
+			r, err = Product().Run(t.Context(), cfg, o)
 		}
 	}
 	require.NoError(t, err)
@@ -56,6 +55,19 @@ func TestASmallBenchLosesNothingAndLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestASmallBenchOfWholeSeconds(t *testing.T) {
+	t.Parallel()
+	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": t.TempDir(), "executor.slots": "256"}})
+	require.NoError(t, err)
+	r, err := Product().Run(t.Context(), cfg, Options{
+		Name: "lateness", Duration: time.Second, Rate: 50, Together: true, Progress: t.Output(),
+	})
+	require.NoError(t, err)
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Zero(t, r.Planned%50, "all jobs are due at once")
+	require.NotNil(t, r.LatenessMs)
+}
+
 func TestASmallBenchOfTheAPIHasNoErrors(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	r, _ := small(t, "api")
@@ -67,23 +79,13 @@ func TestASmallBenchOfTheAPIHasNoErrors(t *testing.T) {
 	require.Zero(t, r.Lost+r.Doubled)
 }
 
-func TestASmallBenchFollowsEveryLine(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	r, _ := small(t, "tail")
-	require.Equal(t, 6, r.Tail.Tails)
-	require.Positive(t, r.Tail.Lines)
-	require.Equal(t, r.Planned, r.Tail.Lines)
-	require.Zero(t, r.Lost+r.Doubled)
-	require.Zero(t, r.Tail.Reconnects)
-}
-
 func TestASmallBenchTellsEachFailure(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	r, _ := small(t, "alerts")
 	a := r.Alerts
 	require.Equal(t, 350, r.Planned)
 	require.Zero(t, r.Lost+r.Doubled)
-	require.Equal(t, []int{50, 50, 0}, []int{a.Failures, a.Messages, a.Untold})
+	require.Equal(t, []int{50, 50, 0}, []int{a.Failures, a.Messages, a.Unnotified})
 	require.Equal(t, []int{300, 350, 80}, []int{a.Burst, a.Counted, a.Alerts})
 	require.Positive(t, a.Delays.P50)
 	require.Positive(t, a.BurstMessages)
@@ -97,31 +99,17 @@ func TestASmallStormIsComparedWithACalm(t *testing.T) {
 	require.Zero(t, r.Lost+r.Doubled)
 	require.Equal(t, 600, r.Storm.FailuresPerMinute)
 	require.Len(t, r.Storm.Unheard, 1)
-	for _, c := range slices.Concat(r.Storm.Calm, r.Storm.Told, r.Storm.Unheard) {
+	for _, c := range slices.Concat(r.Storm.Calm, r.Storm.Notified, r.Storm.Unheard) {
 		require.Positive(t, c.CPUMicros)
 		require.Positive(t, c.LatenessP99Ms)
 	}
-	require.Positive(t, r.Storm.ToldRatio)
+	require.Positive(t, r.Storm.NotifiedRatio)
 	require.Positive(t, r.Storm.UnheardRatio)
-}
-
-func TestASmallBenchOfTheConsoleReadsPages(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	r, dir := small(t, "console")
-	c := r.Console
-	require.Equal(t, []int{8, 2}, []int{c.Browsers, c.Users})
-	require.Positive(t, c.Answers)
-	require.Positive(t, c.EventsPerSecond)
-	require.Positive(t, c.With.QueriesPerSecond)
-	require.Zero(t, c.Errors+c.StreamsLost)
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Empty(t, left)
 }
 
 func TestAnUnknownBenchIsNamedWithTheKnownOnes(t *testing.T) {
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{"dataDir": t.TempDir()}})
 	require.NoError(t, err)
-	_, err = Run(t.Context(), cfg, Options{Name: "speed", Progress: io.Discard})
+	_, err = Product().Run(t.Context(), cfg, Options{Name: "speed", Progress: io.Discard})
 	require.ErrorContains(t, err, "throughput")
 }

@@ -23,7 +23,7 @@ func shared(t *testing.T) config.Config {
 	dbtest.NeedMySQL(t)
 	redistest.NeedRedis(t)
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
-		"dataDir": t.TempDir(), "profile": "cluster", "store.dsn": dbtest.MySQL(t).DSN,
+		"dataDir": t.TempDir(), "profile": "cluster", "store.dsn": dbtest.Migrated(t).DSN,
 		"redis.addrs":    strings.Join(redistest.Config().Addrs, ","),
 		"executor.slots": "256", "engine.beatMs": "300", "engine.leaseMs": "1800",
 	}})
@@ -40,7 +40,7 @@ func several(t *testing.T, o Options) (r report.Result) {
 	if o.Duration == 0 {
 		o.Duration = time.Second
 	}
-	r, err := Run(t.Context(), cfg, o)
+	r, err := Product().Run(t.Context(), cfg, o)
 	require.NoError(t, err)
 	left, err := os.ReadDir(cfg.DataDir)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestABenchThatIsGivenUpLeavesNothing(t *testing.T) {
 	cfg := shared(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 	defer cancel()
-	_, err := Run(ctx, cfg, Options{Name: "rolling", Nodes: 2, Rate: 50, Progress: t.Output()})
+	_, err := Product().Run(ctx, cfg, Options{Name: "rolling", Nodes: 2, Rate: 50, Progress: t.Output()})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	left, err := os.ReadDir(cfg.DataDir)
 	require.NoError(t, err)
@@ -127,13 +127,13 @@ func TestSeveralNodesNeedWhatNodesShare(t *testing.T) {
 	}{
 		"on SQLite":     {Options{Name: "lateness", Nodes: 2}, "redis.addrs"},
 		"alone":         {Options{Name: "failover", Nodes: 1}, "at least two"},
-		"not made so":   {Options{Name: "talk", Nodes: 3}, "one node"},
+		"not made so":   {Options{Name: "api", Nodes: 3}, "one node"},
 		"too many":      {Options{Name: "stampede", Nodes: 33}, "1 to 32"},
 		"negative":      {Options{Name: "lateness", History: -1}, "--history"},
 		"not restarted": {Options{Name: "restart-store"}, "--restart-command"},
 	} {
 		c.options.Progress = t.Output()
-		_, err := Run(t.Context(), cfg, c.options)
+		_, err := Product().Run(t.Context(), cfg, c.options)
 		require.ErrorContains(t, err, c.says, name)
 	}
 }

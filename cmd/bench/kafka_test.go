@@ -22,7 +22,7 @@ func TestASmallBenchWithKafkaLeavesNoTopics(t *testing.T) {
 		"kafka.topicPrefix": brokers.TopicPrefix,
 	}})
 	require.NoError(t, err)
-	r, err := Run(t.Context(), cfg, Options{
+	r, err := Product().Run(t.Context(), cfg, Options{
 		Name: "alerts", Duration: time.Second, Jobs: 30, Rate: 50, Burst: 300, Progress: io.Discard,
 	})
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestASmallBenchWhileTheBrokersAreAway(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	var notes strings.Builder
-	r, err := Run(t.Context(), cfg, Options{Name: "lateness", Duration: time.Second, Rate: 50, Progress: &notes})
+	r, err := Product().Run(t.Context(), cfg, Options{Name: "lateness", Duration: time.Second, Rate: 50, Progress: &notes})
 	require.NoError(t, err)
 	require.Zero(t, r.Lost+r.Doubled)
 	require.Positive(t, r.Planned)

@@ -54,7 +54,7 @@ func (i *Inversions) finish() {
 }
 
 // CountInversions counts those of each node, by its number, and of all; nil
-// where there are none. What a node starts first, one batch, is left out. seen
+// where there are none. The first batch that a node starts is left out. seen
 // are the starts of each node.
 func CountInversions(starts []StartEvent,
 	batch int,

@@ -1,5 +1,5 @@
 // Package node is one node of a bench: the real engine with an executor that observes every start.
-// A node that is a process of its own reports by records.
+// A node that is a process of its own reports by records. So does the target that HTTP jobs call.
 package node
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -30,6 +31,8 @@ type Settings struct {
 	Config config.Config
 	Served bool
 	Eager  bool
+	// Calls: the executors are those of a server, but for commands.
+	Calls bool
 }
 
 // errAbandoned is the end of a node whose bench is gone.
@@ -91,6 +94,15 @@ func (n *process) open(ctx context.Context, settings Settings, log io.Writer) er
 	o := app.Options{
 		Clock: n.clock, Executor: n.observer, Observer: n.observer.Stored,
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+	}
+	if settings.Calls {
+		calls, err := executors.New(settings.Config, executors.Options{
+			Clock: n.clock, Logger: o.Logger, Served: settings.Served,
+		})
+		if err != nil {
+			return err
+		}
+		o.Executor, o.Processes = calls, calls
 	}
 	var err error
 	if !settings.Served {

@@ -23,8 +23,6 @@ const (
 	LongClass = "long"
 	// FailClass marks runs that fail.
 	FailClass = "fail"
-	// LongSpan is how long such a run lasts.
-	LongSpan = 2 * time.Second
 	// JobPrefix stands before a job's number in its name.
 	JobPrefix = "bench "
 )
@@ -72,7 +70,7 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	if run.Job.Class == FailClass {
 		return entity.Failed(entity.ReasonError, "the bench lets it fail")
 	}
-	if long && clock.Sleep(ctx, o.clock, LongSpan) != nil {
+	if long && clock.Sleep(ctx, o.clock, measure.LongSpan) != nil {
 		return entity.Failed(entity.ReasonShutdown, "the node stops")
 	}
 	return entity.Succeeded("")

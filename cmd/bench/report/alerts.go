@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 )
@@ -13,8 +15,8 @@ type Alerts struct {
 	Delays   *measure.Quantiles `json:"delayMs"`
 	Failures int                `json:"failures"`
 	// Messages are those of the steady failures. Untold are steady failures of which none came.
-	Messages int `json:"messages"`
-	Untold   int `json:"untold"`
+	Messages   int `json:"messages"`
+	Unnotified int `json:"untold"`
 	// Burst is the number of its failures, Span the time in which they came, in seconds.
 	Burst     int     `json:"burst"`
 	BurstSpan float64 `json:"burstSeconds"`
@@ -34,6 +36,29 @@ type Alerts struct {
 	Broken []string `json:"broken"`
 }
 
+// AlertGoals are the most that the delays may be.
+type AlertGoals struct{ P50, P99 time.Duration }
+
+// Conclude names the promises that did not hold.
+func (a *Alerts) Conclude(goals AlertGoals) {
+	a.Broken = []string{}
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			a.Broken = append(a.Broken, fmt.Sprintf(format, args...))
+		}
+	}
+	check(a.Unnotified == 0, "%d failures were not told", a.Unnotified)
+	check(a.Repeated == 0, "%d deliveries were repeated", a.Repeated)
+	check(a.Unsigned == 0, "%d deliveries had no valid signature", a.Unsigned)
+	check(a.BurstMessages > 0, "the burst was not told")
+	check(a.BurstMessages <= a.MessageBound, "the burst made %d messages, more than %d", a.BurstMessages, a.MessageBound)
+	if d := a.Delays; d != nil {
+		p50, p99 := float64(goals.P50.Milliseconds()), float64(goals.P99.Milliseconds())
+		check(d.P50 <= p50, "the p50 is over %.0f ms", p50)
+		check(d.P99 <= p99, "the p99 is over %.0f ms", p99)
+	}
+}
+
 // Broken names the promises that did not hold, beside runs that were lost or doubled.
 func (r Result) Broken() []string {
 	if r.Alerts == nil {
@@ -49,7 +74,7 @@ func (r Result) alertRows(row printer) {
 		return
 	}
 	row("end of a run to its message", "%s, of %d failures", a.Delays, a.Failures)
-	row("  messages, untold", "%d, %d", a.Messages, a.Untold)
+	row("  messages, untold", "%d, %d", a.Messages, a.Unnotified)
 	row("burst", "%d failures in %.0f s", a.Burst, a.BurstSpan)
 	row("  messages", "%d, at most %d", a.BurstMessages, a.MessageBound)
 	row("counted in alerts", "%d of %d, in %d alerts, %.0f ms after the last end", a.Counted, a.Failures+a.Burst, a.Alerts,

@@ -32,6 +32,7 @@ type Result struct {
 	Alerts              *Alerts             `json:"alerts,omitempty"`
 	Console             *Console            `json:"console,omitempty"`
 	Storm               *Storm              `json:"storm,omitempty"`
+	HTTP                *HTTP               `json:"http,omitempty"`
 	Planned             int                 `json:"planned"`
 	Lost                int                 `json:"lost"`
 	Doubled             int                 `json:"doubled"`

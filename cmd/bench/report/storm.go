@@ -28,21 +28,21 @@ func CostOf(r Result) (c Cost) {
 type Storm struct {
 	FailuresPerMinute int    `json:"failuresPerMinute"`
 	Calm              []Cost `json:"calm"`
-	Told              []Cost `json:"told"`
+	Notified          []Cost `json:"told"`
 	Unheard           []Cost `json:"receiverDown"`
-	// ToldRatio and UnheardRatio are the medians of the turns' CPU, by that of the calm load.
-	ToldRatio    float64 `json:"toldRatio"`
-	UnheardRatio float64 `json:"receiverDownRatio"`
+	// NotifiedRatio and UnheardRatio are the medians of the turns' CPU, by that of the calm load.
+	NotifiedRatio float64 `json:"toldRatio"`
+	UnheardRatio  float64 `json:"receiverDownRatio"`
 }
 
 // Add adds a turn.
 func (s *Storm) Add(calm, told, unheard Cost) {
-	s.Calm, s.Told, s.Unheard = append(s.Calm, calm), append(s.Told, told), append(s.Unheard, unheard)
+	s.Calm, s.Notified, s.Unheard = append(s.Calm, calm), append(s.Notified, told), append(s.Unheard, unheard)
 }
 
 // Conclude compares the turns.
 func (s *Storm) Conclude() {
-	s.ToldRatio, s.UnheardRatio = medianRatio(s.Told, s.Calm), medianRatio(s.Unheard, s.Calm)
+	s.NotifiedRatio, s.UnheardRatio = medianRatio(s.Notified, s.Calm), medianRatio(s.Unheard, s.Calm)
 }
 
 // medianRatio is the median over turns of the CPU of some by that of others; 0 without turns.
@@ -73,7 +73,7 @@ func (r Result) stormRows(row printer) {
 		ratio float64
 	}{
 		{"calm", s.Calm, 1},
-		{"failures are told", s.Told, s.ToldRatio},
+		{"failures are told", s.Notified, s.NotifiedRatio},
 		{"the receiver is down", s.Unheard, s.UnheardRatio},
 	} {
 		row(load.name, "%.3f of the CPU per execution", load.ratio)

@@ -11,12 +11,12 @@ import (
 func TestAStormIsComparedTurnByTurn(t *testing.T) {
 	s := &Storm{}
 	s.Conclude()
-	require.Zero(t, s.ToldRatio, "nothing was measured")
+	require.Zero(t, s.NotifiedRatio, "nothing was measured")
 	for _, turn := range [][3]float64{{100, 104, 101}, {50, 51, 60}, {100, 103, 102}, {0, 9, 9}} {
 		s.Add(Cost{CPUMicros: turn[0]}, Cost{CPUMicros: turn[1]}, Cost{CPUMicros: turn[2]})
 	}
 	s.Conclude()
-	require.InDelta(t, 1.03, s.ToldRatio, 1e-9)
+	require.InDelta(t, 1.03, s.NotifiedRatio, 1e-9)
 	require.InDelta(t, 1.02, s.UnheardRatio, 1e-9)
 }
 

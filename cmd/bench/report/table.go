@@ -40,12 +40,14 @@ func (r Result) WriteTable(w io.Writer) error {
 	}
 	if r.CeilingPerSecond > 0 {
 		row("bare batched SQL", "%.0f/s; we reach %.0f %%", r.CeilingPerSecond, 100*r.ShareOfCeiling)
-		row("our own table, bare", "%.0f/s; we reach %.0f %%", r.OwnTablePerSecond, 100*r.ShareOfOwnTable)
+	}
+	if r.OwnTablePerSecond > 0 {
+		row("our own tables, bare", "%.0f/s; we reach %.0f %%", r.OwnTablePerSecond, 100*r.ShareOfOwnTable)
 	}
 	if r.CoordinatedPerSec > 0 {
 		row("coordinated jobs", "%.0f/s", r.CoordinatedPerSec)
 	}
-	if l := r.LatenessMs; l != nil {
+	if l := r.LatenessMs; l != nil && r.HTTP == nil {
 		row("start lateness", "%s", l)
 	}
 	if t := r.Talk; t != nil {
@@ -70,6 +72,7 @@ func (r Result) WriteTable(w io.Writer) error {
 	r.alertRows(row)
 	r.stormRows(row)
 	r.consoleRows(row)
+	r.httpRows(row)
 	r.clusterRows(row)
 	if r.LastStartMs > 0 {
 		row("last start", "%.0f ms after the instant", r.LastStartMs)

@@ -72,9 +72,23 @@ func (b *Bench) LoadJobs(ctx context.Context, s Writer, from, to int, shape func
 func (b *Bench) LoadSteady(ctx context.Context, s Writer, l *measure.Ledger, n int, begin time.Time,
 	shape func(i int, j *entity.Job),
 ) error {
+	return b.loadEachSecond(ctx, s, l, n, begin, time.Second, shape)
+}
+
+// LoadTogether is LoadSteady with jobs that are all due at the same moment of each second.
+func (b *Bench) LoadTogether(ctx context.Context, s Writer, l *measure.Ledger, n int, begin time.Time,
+	shape func(i int, j *entity.Job),
+) error {
+	return b.loadEachSecond(ctx, s, l, n, begin, 0, shape)
+}
+
+// loadEachSecond spreads the first fires of jobs over a span.
+func (b *Bench) loadEachSecond(ctx context.Context, s Writer, l *measure.Ledger, n int, begin time.Time,
+	span time.Duration, shape func(i int, j *entity.Job),
+) error {
 	return b.LoadJobs(ctx, s, 0, n, func(i int, j *entity.Job) {
 		j.Schedule.IntervalMs = time.Second.Milliseconds()
-		j.Schedule.StartTime = begin.Add(time.Duration(i) * time.Second / time.Duration(n)).Truncate(time.Millisecond)
+		j.Schedule.StartTime = begin.Add(time.Duration(i) * span / time.Duration(n)).Truncate(time.Millisecond)
 		j.NextFireTime = j.Schedule.StartTime
 		l.Plan(i, j.NextFireTime, time.Second)
 		shape(i, j)

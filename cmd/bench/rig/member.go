@@ -69,7 +69,9 @@ func (m *Member) Start() error {
 	m.mu.Unlock()
 	m.alive, m.gone = in, make(chan struct{})
 	go m.receive(out)
-	return json.NewEncoder(in).Encode(node.Settings{Config: m.cfg, Served: m.shape.Served, Eager: m.shape.Eager})
+	return json.NewEncoder(in).Encode(node.Settings{
+		Config: m.cfg, Served: m.shape.Served, Eager: m.shape.Eager, Calls: m.shape.Calls,
+	})
 }
 
 // receive reads the records of the process until it ends.

@@ -50,7 +50,8 @@ type Process struct {
 type Shape struct {
 	// Served: the nodes have a REST edge. Eager: an entry is reported before its
 	// handler goes on, so that a node that is killed has kept nothing back.
-	Served, Eager bool
+	// Calls: HTTP jobs are run by the product's own executors, and no entry is seen.
+	Served, Eager, Calls bool
 }
 
 // NewSystem makes what the options ask for, and sends what is seen to the ledger.

@@ -72,13 +72,13 @@ func (b Storm) measure(ctx context.Context, w weather) (r report.Result, err err
 		return r, err
 	}
 	defer s.Close(ctx)
-	in, err := newReceiver(ctx, s.Now)
+	in, err := measure.NewReceiver(ctx, s.Now)
 	if err != nil {
 		return r, err
 	}
-	defer in.close()
+	defer in.Close()
 	if w == unheard {
-		in.close() // its port refuses connections
+		in.Close() // its port refuses connections
 	}
 	begin := s.Now().Truncate(time.Second).Add(b.Lead(rig.StartLead) + setupSpan + time.Duration(b.Rate)*rig.LoadTime)
 	step := b.Rate / b.failing()
@@ -133,7 +133,7 @@ func (b Storm) measure(ctx context.Context, w weather) (r report.Result, err err
 	}
 	r.Count(l.Account(measured.Add(b.Duration)))
 	r.LatenessMs = l.Lateness(measured)
-	if w == heard && in.count(burst) == 0 { // the figures would be those of a calm
+	if w == heard && in.Count(burst) == 0 { // the figures would be those of a calm
 		return r, fmt.Errorf("no failure was told within %s", b.Duration+rig.WarmUp)
 	}
 	return r, nil

@@ -70,8 +70,9 @@ func (b Calls) Run(ctx context.Context) (report.Result, error) {
 		return r, err
 	}
 	measured := begin.Add(rig.WarmUp)
-	b.Note("calling %d times a second beside %d fires a second for %s, after %s of warm-up", b.Rate, b.Fires, b.Duration,
-		rig.WarmUp)
+	reads, writes := Mix()
+	b.Note("calling %d times a second, %d %% reads and %d %% writes, beside %d fires a second for %s, after %s of warm-up",
+		b.Rate, reads, writes, b.Fires, b.Duration, rig.WarmUp)
 	if err := b.Sleep(ctx, begin.Sub(s.Clock.Now())); err != nil {
 		return r, err
 	}

@@ -53,6 +53,18 @@ func shares() []*kind {
 	return out
 }
 
+// Mix is how many of a hundred calls read, and how many write.
+func Mix() (reads, writes int) {
+	for _, k := range shares() {
+		if k.write {
+			writes++
+		} else {
+			reads++
+		}
+	}
+	return reads, writes
+}
+
 // target is a job that calls may change, by one of them at a time.
 type target struct {
 	id, name string

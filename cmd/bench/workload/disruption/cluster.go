@@ -79,7 +79,7 @@ func (l *loadedCluster) fill(ctx context.Context) error {
 	b := l.b
 	begin := l.Now().Truncate(time.Second).Add(recoverySpan + time.Duration(l.rate)*rig.LoadTime)
 	l.measured = begin
-	b.Note("loading %d jobs, each once a second; each %dth runs for %s", l.rate, longEvery, node.LongSpan)
+	b.Note("loading %d jobs, each once a second; each %dth runs for %s", l.rate, longEvery, measure.LongSpan)
 	var failed error
 	err := b.LoadSteady(ctx, l, l.ledger, l.rate, begin, func(i int, j *entity.Job) {
 		id, err := idIn(i % entity.Partitions)
@@ -118,7 +118,7 @@ func (l *loadedCluster) conclude(ctx context.Context, r *report.Result) error {
 	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return err
 	}
-	if err := b.Sleep(ctx, node.LongSpan+recoverySpan); err != nil {
+	if err := b.Sleep(ctx, measure.LongSpan+recoverySpan); err != nil {
 		return err
 	}
 	if err := l.Stop(ctx); err != nil {

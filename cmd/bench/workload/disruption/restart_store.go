@@ -39,8 +39,8 @@ func (b RestartStore) Run(ctx context.Context) (report.Result, error) {
 			if err != nil {
 				return err
 			}
-			f, late := o.recovery(l.ledger.Starts())
-			away, first, backlog = append(away, float64(o.back-o.gone)/1000), append(first, f), append(backlog, late)
+			f, late := o.Recovery(l.ledger.Starts())
+			away, first, backlog = append(away, float64(o.Back-o.Gone)/1000), append(first, f), append(backlog, late)
 			b.Note("the store was away for %.0f ms; the first fire came %.0f ms after its return, the last late one after "+
 				"%.0f ms", away[len(away)-1], f, late)
 		}
@@ -50,34 +50,29 @@ func (b RestartStore) Run(ctx context.Context) (report.Result, error) {
 	})
 }
 
-// outage is when the store was away, in µs since the epoch.
-type outage struct{ gone, back int64 }
-
 const (
 	// knockEvery is the time between two looks whether the store is there.
 	knockEvery = 10 * time.Millisecond
 	// restartBound is how long the command and the recovery each may take.
 	restartBound = 3 * time.Minute
-	// late is a start that belongs to the backlog.
-	late = time.Second
 )
 
 // outage runs the command, and waits until what was missed is made up for.
-func (l *loadedCluster) outage(ctx context.Context, restart string) (outage, error) {
+func (l *loadedCluster) outage(ctx context.Context, restart string) (measure.Outage, error) {
 	bounded, cancel := context.WithTimeout(ctx, restartBound)
 	defer cancel()
 	command := exec.CommandContext(bounded, "/bin/sh", "-c", restart)
 	command.Stdout, command.Stderr = l.b.Progress, l.b.Progress
 	done := make(chan error, 1)
 	go func() { done <- command.Run() }()
-	var o outage
-	for running := true; running || o.gone > 0 && o.back == 0; {
+	var o measure.Outage
+	for running := true; running || o.Gone > 0 && o.Back == 0; {
 		if l.answers(bounded) {
-			if o.gone > 0 && o.back == 0 {
-				o.back = l.Now().UnixMicro()
+			if o.Gone > 0 && o.Back == 0 {
+				o.Back = l.Now().UnixMicro()
 			}
-		} else if o.gone == 0 {
-			o.gone = l.Now().UnixMicro()
+		} else if o.Gone == 0 {
+			o.Gone = l.Now().UnixMicro()
 		}
 		select {
 		case err := <-done:
@@ -91,11 +86,11 @@ func (l *loadedCluster) outage(ctx context.Context, restart string) (outage, err
 			return o, fmt.Errorf("wait for the store to come back: %w", err)
 		}
 	}
-	if o.gone == 0 {
+	if o.Gone == 0 {
 		return o, errNotStopped
 	}
 	err := l.Await(ctx, restartBound, "the backlog did not end", func() (bool, error) {
-		return l.ledger.Account(l.Now().Add(-late)).Lost == 0, nil
+		return l.ledger.Account(l.Now().Add(-measure.Late)).Lost == 0, nil
 	})
 	if err != nil && !errors.Is(err, rig.ErrTooLong) { // a late one counts as lost
 		return o, err
@@ -111,22 +106,4 @@ func (l *loadedCluster) answers(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	return l.b.Scratch.Ping(bounded) == nil
-}
-
-// recovery is from the return of the store to the first entry and to the last
-// late one, in ms; 0 if none was late.
-func (o outage) recovery(entries []measure.StartEvent) (firstMs, backlogMs float64) {
-	first, last := int64(0), o.back
-	for _, s := range entries {
-		if s.At <= o.back || s.Attempt > 1 {
-			continue
-		}
-		if first == 0 || s.At < first {
-			first = s.At
-		}
-		if s.At-s.ScheduledTime*1000 > late.Microseconds() {
-			last = max(last, s.At)
-		}
-	}
-	return float64(max(first-o.back, 0)) / 1000, float64(last-o.back) / 1000
 }

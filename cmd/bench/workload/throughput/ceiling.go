@@ -3,6 +3,7 @@ package throughput
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,31 +11,37 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// bare holds what bare programs reach on the same machine, in executions a second. shapeF is the
-// fixed yardstick, ownTable the same life through our own tables.
-type bare struct {
-	shapeF   float64
-	ownTable float64
-}
-
 const (
-	ceilingBatch = 500
-	ceilingJobs  = 20_000
-	ceilingSpan  = 4 * time.Second
+	// BatchSize is the executions of one transaction of a bare program.
+	BatchSize = 500
+	// BareJobs are the jobs of a bare program.
+	BareJobs = 20_000
+
+	bareSpan = 4 * time.Second
 )
 
-func (b FlatOut) measureCeilings(ctx context.Context) (c bare, err error) {
-	if c.shapeF, err = b.shapeF(ctx); err != nil {
-		return c, fmt.Errorf("measure the ceiling: %w", err)
+// Bare lets so many workers of a bare program write batch after batch for a while. It returns the
+// executions a second.
+func Bare(b *rig.Bench, workers int, write func(worker, turn int) error) (float64, error) {
+	var done, turn atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	at := b.Clock.Monotonic()
+	for w := range workers {
+		wg.Go(func() {
+			for b.Clock.Monotonic()-at < bareSpan && errs[w] == nil {
+				if errs[w] = write(w, int(turn.Add(1))); errs[w] == nil {
+					done.Add(BatchSize)
+				}
+			}
+		})
 	}
-	if c.ownTable, err = b.ownTable(ctx); err != nil {
-		return c, fmt.Errorf("measure our own table: %w", err)
-	}
-	b.Note("ceiling: bare batched SQL %.0f/s; our own table %.0f/s", c.shapeF, c.ownTable)
-	return c, nil
+	wg.Wait()
+	return float64(done.Load()) / (b.Clock.Monotonic() - at).Seconds(), errors.Join(errs...)
 }
 
 // shapeF is a fixed program of bare SQL, in the form that is fastest on that store. For batches of
@@ -58,26 +65,9 @@ func (b FlatOut) shapeF(ctx context.Context) (float64, error) {
 	if cfg.Store.Driver == config.DriverMySQL {
 		write = lifeMySQL
 	}
-	var done, turn atomic.Int64
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	at := b.Clock.Monotonic()
-	for w := range workers {
-		wg.Go(func() {
-			for b.Clock.Monotonic()-at < ceilingSpan && errs[w] == nil {
-				if errs[w] = write(ctx, db, bareBatch(int(turn.Add(1)), w, workers)); errs[w] == nil {
-					done.Add(ceilingBatch)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
-	}
-	return float64(done.Load()) / (b.Clock.Monotonic() - at).Seconds(), nil
+	return Bare(b.Bench, workers, func(worker, turn int) error {
+		return write(ctx, db, bareBatch(turn, worker, workers))
+	})
 }
 
 // openBare opens a store as the product does: the same durability, and on
@@ -121,12 +111,12 @@ func prepareShapeF(ctx context.Context, db *sql.DB, driver string) error {
 			return err
 		}
 	}
-	for from := 0; from < ceilingJobs; from += ceilingBatch {
-		args := make([]any, 0, 2*ceilingBatch)
-		for i := from; i < from+ceilingBatch; i++ {
+	for from := 0; from < BareJobs; from += BatchSize {
+		args := make([]any, 0, 2*BatchSize)
+		for i := from; i < from+BatchSize; i++ {
 			args = append(args, bareJobID(i), fmt.Sprintf("bare %d", i))
 		}
-		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", ceilingBatch),
+		if _, err := db.ExecContext(ctx, "INSERT INTO bare_job (id, name) VALUES "+rows("(?,?)", BatchSize),
 			args...); err != nil {
 			return err
 		}
@@ -150,12 +140,12 @@ type bareRow struct {
 }
 
 func bareBatch(turn, worker, workers int) []bareRow {
-	per := ceilingJobs / workers
+	per := BareJobs / workers
 	at := time.Date(2026, 1, 1, 0, 0, turn, 0, time.UTC)
-	batch := make([]bareRow, ceilingBatch)
+	batch := make([]bareRow, BatchSize)
 	for i := range batch {
 		batch[i] = bareRow{
-			id: fmt.Sprintf("%012x-7000-8000-%012x", turn, i), job: bareJobID(worker*per + (turn*ceilingBatch+i)%per),
+			id: fmt.Sprintf("%012x-7000-8000-%012x", turn, i), job: bareJobID(worker*per + (turn*BatchSize+i)%per),
 			fired: at.Format(time.DateTime), next: at.Add(time.Duration(i+60) * time.Second).Format(time.DateTime),
 			end: at.Add(time.Duration(i) * time.Second).Format(time.DateTime), duration: i, result: fmt.Sprintf("result %d", i),
 		}

@@ -1,9 +1,10 @@
-// Package throughput measures executions a second, flat out: beside bare programs,
-// beside coordinated jobs, and beside runs that log.
+// Package throughput measures executions a second, flat out: beside a bare program,
+// and beside coordinated jobs.
 package throughput
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
@@ -22,11 +23,11 @@ const (
 	assumedRate = 30_000
 )
 
-// FlatOut measures executions a second, beside bare programs and coordinated jobs
+// FlatOut measures executions a second, beside a bare program and coordinated jobs
 // where those are asked for.
 type FlatOut struct {
 	*rig.Bench
-	// Ceiling measures the bare programs, Coordinated SERIAL jobs too.
+	// Ceiling measures the bare program, Coordinated SERIAL jobs too.
 	Ceiling, Coordinated bool
 	// History is the number of ended runs that the engine finds.
 	History int
@@ -36,17 +37,13 @@ type FlatOut struct {
 // already. Each passes scan, wheel, batch and executor, and every write of a run's life. Ends that
 // the store has taken are counted.
 func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
-	var ceilings []bare
+	rate, before := assumedRate, 0.0
 	if b.Ceiling {
-		before, err := b.measureCeilings(ctx)
-		if err != nil {
+		var err error
+		if before, err = b.measureCeiling(ctx); err != nil {
 			return report.Result{}, err
 		}
-		ceilings = append(ceilings, before)
-	}
-	rate := assumedRate
-	if len(ceilings) > 0 {
-		rate = int(ceilings[0].shapeF)
+		rate = int(before)
 	}
 	r, err := b.measure(ctx, rate, "plain", func(*entity.Job) {})
 	if err != nil {
@@ -63,19 +60,24 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 		r.Doubled += serial.Doubled
 	}
 	if b.Ceiling {
-		after, err := b.measureCeilings(ctx)
+		after, err := b.measureCeiling(ctx)
 		if err != nil {
 			return r, err
 		}
-		ceilings = append(ceilings, after)
-		for _, c := range ceilings {
-			r.CeilingPerSecond += c.shapeF / float64(len(ceilings))
-			r.OwnTablePerSecond += c.ownTable / float64(len(ceilings))
-		}
+		r.CeilingPerSecond = (before + after) / 2
 		r.ShareOfCeiling = r.ExecutionsPerSecond / r.CeilingPerSecond
-		r.ShareOfOwnTable = r.ExecutionsPerSecond / r.OwnTablePerSecond
 	}
 	return r, nil
+}
+
+// measureCeiling is what a bare program reaches on the same machine, in executions a second.
+func (b FlatOut) measureCeiling(ctx context.Context) (float64, error) {
+	perSecond, err := b.shapeF(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("measure the ceiling: %w", err)
+	}
+	b.Note("ceiling: bare batched SQL %.0f/s", perSecond)
+	return perSecond, nil
 }
 
 // measure measures one kind of job.

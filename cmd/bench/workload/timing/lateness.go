@@ -19,10 +19,12 @@ type Lateness struct {
 	Rate, Jobs int
 	// History is the number of ended runs that the engine finds.
 	History int
+	// Together: all jobs are due on whole seconds, and not spread evenly over them.
+	Together bool
 }
 
 // Run measures handler entry minus due time at a steady rate. Each job fires once a second, spread
-// evenly over the second, beside jobs of which none is due.
+// evenly over the second or all together, beside jobs of which none is due.
 func (b Lateness) Run(ctx context.Context) (report.Result, error) {
 	jobs := b.Rate
 	l := measure.NewLedger(jobs * int((b.Duration + 2*rig.WarmUp).Seconds()))
@@ -80,5 +82,9 @@ func (b Lateness) firing(ctx context.Context, s rig.System, l *measure.Ledger, j
 	}
 	begin = s.Now().Truncate(time.Second).Add(b.Lead(rig.WarmUp) + time.Duration(jobs)*rig.LoadTime)
 	b.Note("loading %d jobs, each once a second", jobs)
-	return begin, b.LoadSteady(ctx, s, l, jobs, begin, func(int, *entity.Job) {})
+	load := b.LoadSteady
+	if b.Together {
+		load, begin = b.LoadTogether, begin.Truncate(time.Second).Add(time.Second)
+	}
+	return begin, load(ctx, s, l, jobs, begin, func(int, *entity.Job) {})
 }

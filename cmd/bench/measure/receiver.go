@@ -1,4 +1,4 @@
-package alerts
+package measure
 
 import (
 	"context"
@@ -29,11 +29,12 @@ const (
 	keyPrefix = "whsec_"
 )
 
-// receiver takes messages as a program would. Safe for concurrent use.
-type receiver struct {
+// Receiver takes messages as a program would. Safe for concurrent use.
+type Receiver struct {
+	// URL is where it listens; each channel adds a name to it.
+	URL    string
 	now    func() time.Time
 	key    []byte
-	url    string
 	server *http.Server
 
 	mu sync.Mutex
@@ -46,9 +47,9 @@ type receiver struct {
 	unsigned int
 }
 
-// newReceiver listens on a free port of this machine.
-func newReceiver(ctx context.Context, now func() time.Time) (*receiver, error) {
-	r := &receiver{
+// NewReceiver listens on a free port of this machine.
+func NewReceiver(ctx context.Context, now func() time.Time) (*Receiver, error) {
+	r := &Receiver{
 		now: now, key: make([]byte, 32), ids: map[string]bool{}, messages: map[string]int{},
 		arrivals: map[string]time.Time{},
 	}
@@ -60,30 +61,30 @@ func newReceiver(ctx context.Context, now func() time.Time) (*receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for messages: %w", err)
 	}
-	r.url = "http://" + l.Addr().String() + "/"
+	r.URL = "http://" + l.Addr().String() + "/"
 	r.server = &http.Server{Handler: r, ReadTimeout: readBound}
 	go func() { _ = r.server.Serve(l) }()
 	return r, nil
 }
 
-// secret is the key as the configuration of a channel has it.
-func (r *receiver) secret() string { return keyPrefix + base64.StdEncoding.EncodeToString(r.key) }
+// Secret is the key as the configuration of a channel has it.
+func (r *Receiver) Secret() string { return keyPrefix + base64.StdEncoding.EncodeToString(r.key) }
 
-// close ends the server.
-func (r *receiver) close() { _ = r.server.Close() }
+// Close ends the server.
+func (r *Receiver) Close() { _ = r.server.Close() }
 
-// told is what is read of a message.
-type told struct {
+// message is what is read of a message.
+type message struct {
 	Alerts []struct {
 		ExecutionID string `json:"executionId"`
 	} `json:"alerts"`
 }
 
 // ServeHTTP takes one message.
-func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	arrival := r.now()
 	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxBody))
-	var m told
+	var m message
 	if err == nil {
 		if err = r.verify(q.Header, body, arrival); err != nil {
 			r.mu.Lock()
@@ -102,7 +103,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *receiver) take(channel, id string, m told, at time.Time) {
+func (r *Receiver) take(channel, id string, m message, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ids[id] {
@@ -120,7 +121,7 @@ func (r *receiver) take(channel, id string, m told, at time.Time) {
 }
 
 // verify checks a signature by the rules of Standard Webhooks, without the product's code.
-func (r *receiver) verify(h http.Header, body []byte, now time.Time) error {
+func (r *Receiver) verify(h http.Header, body []byte, now time.Time) error {
 	id, at := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
 	seconds, err := strconv.ParseInt(at, 10, 64)
 	if id == "" || err != nil {
@@ -142,23 +143,23 @@ func (r *receiver) verify(h http.Header, body []byte, now time.Time) error {
 	return errors.New("no signature of the message fits")
 }
 
-// toldOf is when a run was first told through a channel.
-func (r *receiver) toldOf(channel, execution string) (at time.Time, yes bool) {
+// MessageOf is when a run was first told through a channel.
+func (r *Receiver) MessageOf(channel, execution string) (at time.Time, yes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, yes = r.arrivals[channel+"/"+execution]
 	return at, yes
 }
 
-// count is the number of messages of a channel.
-func (r *receiver) count(channel string) int {
+// Count is the number of messages of a channel.
+func (r *Receiver) Count(channel string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.messages[channel]
 }
 
-// faults are the deliveries that were wrong.
-func (r *receiver) faults() (repeated, unsigned int) {
+// Faults are the deliveries that were wrong.
+func (r *Receiver) Faults() (repeated, unsigned int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.repeated, r.unsigned

@@ -3,19 +3,15 @@ package console
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/cmd/makerbench/internal/users"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -31,8 +27,8 @@ const (
 	quietSpan = 20 * time.Second
 	// comeSpan is the time over which browsers come.
 	comeSpan = 10 * time.Second
-	// settleSpan is the time after which all of them have read everything once.
-	settleSpan = 5 * time.Second
+	// restSpan is the time after which all of them have read everything once.
+	restSpan = 5 * time.Second
 	// comeBound is how long their streams may take to open.
 	comeBound = 2 * time.Minute
 )
@@ -54,7 +50,7 @@ func Configure(cfg config.Config, browsers int) config.Config {
 // Run lets a server fire, alone and then beside browsers.
 func (b Browsers) Run(ctx context.Context) (r report.Result, err error) {
 	quiet := min(quietSpan, b.Duration)
-	whole := rig.WarmUp + quiet + comeSpan + comeBound + settleSpan + b.Duration
+	whole := rig.WarmUp + quiet + comeSpan + comeBound + restSpan + b.Duration
 	l := measure.NewLedger(b.Fires * int(whole.Seconds()))
 	c, err := rig.NewCluster(ctx, b.Bench, l, rig.Shape{Served: true})
 	if err != nil {
@@ -77,14 +73,14 @@ func (b Browsers) Run(ctx context.Context) (r report.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	sessions, users, err := b.addUsers(ctx, c)
+	sessions, many, err := users.Add(ctx, c.Store(), c.Now(), b.Many, perUser)
 	if err != nil {
 		return r, err
 	}
 	if err := c.Start(ctx); err != nil {
 		return r, err
 	}
-	r.Console = &report.Console{Browsers: b.Many, Users: users}
+	r.Console = &report.Console{Browsers: b.Many, Users: many}
 	server := c.URLs()[0]
 	if err := b.Sleep(ctx, begin.Add(rig.WarmUp).Sub(c.Now())); err != nil {
 		return r, err
@@ -132,7 +128,7 @@ func (b Browsers) watch(ctx context.Context, server string, sessions []string, r
 			return err
 		}
 	}
-	if err := b.Sleep(ctx, settleSpan); err != nil {
+	if err := b.Sleep(ctx, restSpan); err != nil {
 		return err
 	}
 	crowd.begin()
@@ -181,34 +177,6 @@ func (b Browsers) cost(ctx context.Context, server string, span func() error) (r
 		cost.QueriesPerSecond += perSecond
 	}
 	return cost, s, nil
-}
-
-// addUsers adds users of two roles with their sessions, as a sign-in of each would take the
-// processor for long. It returns the tokens.
-func (b Browsers) addUsers(ctx context.Context, c *rig.Cluster) (sessions []string, users int, err error) {
-	roles := []entity.Role{entity.RoleOperator, entity.RoleViewer}
-	for ; len(sessions) < b.Many; users++ {
-		now := c.Now()
-		u := entity.User{
-			ID: uuid.NewString(), Name: "bench-" + strconv.Itoa(users), PasswordHash: "none", Role: roles[users%len(roles)],
-			CreateTime: now, UpdateTime: now,
-		}
-		if err := c.Store().AddUser(ctx, u); err != nil {
-			return nil, 0, fmt.Errorf("add a user: %w", err)
-		}
-		for range min(perUser, b.Many-len(sessions)) {
-			token := "pss_" + uuid.NewString()
-			sum := sha256.Sum256([]byte(token))
-			s := entity.Session{
-				TokenHash: hex.EncodeToString(sum[:]), UserID: u.ID, ExpiresAt: now.Add(time.Hour), CreateTime: now,
-			}
-			if err := c.Store().AddSession(ctx, s, perUser); err != nil {
-				return nil, 0, fmt.Errorf("add a session: %w", err)
-			}
-			sessions = append(sessions, token)
-		}
-	}
-	return sessions, users, nil
 }
 
 // newTransport keeps a connection for each browser beside its stream.

@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
-// What web/src/shared/live and web/src/features/overview do.
+// The calls of web/src/shared/live and web/src/features/overview.
 const (
 	spread      = 500 * time.Millisecond
 	least       = time.Second

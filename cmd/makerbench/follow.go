@@ -1,4 +1,4 @@
-package tail
+package main
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,16 +34,18 @@ type runReader interface {
 // startBound is how long the runs and their streams may take to begin.
 const startBound = 30 * time.Second
 
-// follow opens a stream for each of so many runs as soon as it has begun, and
+// follow opens a stream for each run as soon as it has begun, each with a session of its own, and
 // returns when every stream is open.
-func (b Logs) follow(ctx context.Context, c *client.Client, runs runReader, news *logWriters, n int,
+func (b logs) follow(ctx context.Context, server string, sessions []string, runs runReader, news *logWriters,
 	torrent map[string]bool,
 ) (*followers, error) {
 	t := &followers{}
+	n := len(sessions)
+	transport := &http.Client{Transport: &http.Transport{}}
 	open := make(chan error, n)
 	bound, cancel := context.WithTimeout(ctx, startBound)
 	defer cancel()
-	for range n {
+	for _, session := range sessions {
 		select {
 		case <-bound.Done():
 			return nil, fmt.Errorf("only %d of %d runs have begun; raise --slots", len(t.all), n)
@@ -51,6 +54,7 @@ func (b Logs) follow(ctx context.Context, c *client.Client, runs runReader, news
 			if err != nil {
 				return nil, err
 			}
+			c := &client.Client{Server: server, Token: session, HTTP: transport}
 			f := &follower{clock: b.Clock, client: c, execution: id, torrent: torrent[run.JobID]}
 			t.all = append(t.all, f)
 			t.wait.Go(func() { f.follow(ctx, open) })

@@ -1,4 +1,4 @@
-package alerts
+package measure
 
 import (
 	"crypto/hmac"
@@ -15,15 +15,15 @@ import (
 
 func TestAReceiverTakesSignedMessagesOnceEach(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	r, err := newReceiver(t.Context(), func() time.Time { return now })
+	r, err := NewReceiver(t.Context(), func() time.Time { return now })
 	require.NoError(t, err)
-	defer r.close()
+	defer r.Close()
 	send := func(id, body, signed string, at time.Time) int {
 		t.Helper()
 		stamp := strconv.FormatInt(at.Unix(), 10)
 		mac := hmac.New(sha256.New, r.key)
 		_, _ = mac.Write([]byte(id + "." + stamp + "." + signed))
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"each", strings.NewReader(body))
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL+"each", strings.NewReader(body))
 		require.NoError(t, err)
 		q.Header.Set("Webhook-Id", id)
 		q.Header.Set("Webhook-Timestamp", stamp)
@@ -38,12 +38,12 @@ func TestAReceiverTakesSignedMessagesOnceEach(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, send("m1", body, body, now), "a receiver takes a repetition")
 	require.Equal(t, http.StatusBadRequest, send("m2", body, body+" ", now), "of another body")
 	require.Equal(t, http.StatusBadRequest, send("m3", body, body, now.Add(-time.Hour)), "of long ago")
-	require.Equal(t, 1, r.count("each"))
-	at, yes := r.toldOf("each", "e2")
+	require.Equal(t, 1, r.Count("each"))
+	at, yes := r.MessageOf("each", "e2")
 	require.True(t, yes)
 	require.Equal(t, now, at)
-	_, yes = r.toldOf("burst", "e2")
+	_, yes = r.MessageOf("burst", "e2")
 	require.False(t, yes)
-	repeated, unsigned := r.faults()
+	repeated, unsigned := r.Faults()
 	require.Equal(t, []int{1, 2}, []int{repeated, unsigned})
 }

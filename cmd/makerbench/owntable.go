@@ -1,30 +1,52 @@
-package throughput
+package main
 
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/throughput"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
-// ownTable is the life of shape F through our own tables and statements,
-// without the engine: check and advance, insert; finish. The difference to shape F
-// is what our schema costs, the difference to the product what the engine does.
-func (b FlatOut) ownTable(ctx context.Context) (float64, error) {
+// ownTable measures executions a second beside the same life through our own tables and statements,
+// without the engine: check and advance, insert; finish. The difference to the bare SQL of
+// throughput is what our schema costs, the difference to the product what the engine does.
+type ownTable struct{ *rig.Bench }
+
+// Run measures our own tables before and after the engine.
+func (b ownTable) Run(ctx context.Context) (r report.Result, err error) {
+	before, err := b.bare(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r, err = (throughput.FlatOut{Bench: b.Bench}).Run(ctx); err != nil {
+		return r, err
+	}
+	after, err := b.bare(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.OwnTablePerSecond = (before + after) / 2
+	r.ShareOfOwnTable = r.ExecutionsPerSecond / r.OwnTablePerSecond
+	return r, nil
+}
+
+// bare is how many executions a second our own tables take.
+func (b ownTable) bare(ctx context.Context) (float64, error) {
 	e, cfg, err := b.OpenEngine(ctx, b.Observe(nil, nil))
 	if err != nil {
 		return 0, err
 	}
 	var jobs []ownJob
 	far := e.Clock.Now().Truncate(time.Millisecond).Add(time.Hour)
-	err = b.LoadJobs(ctx, e.Store, 0, ceilingJobs, func(_ int, j *entity.Job) {
+	err = b.LoadJobs(ctx, e.Store, 0, throughput.BareJobs, func(_ int, j *entity.Job) {
 		j.NextFireTime = far
 		jobs = append(jobs, ownJob{j.ID, far})
 	})
@@ -35,27 +57,13 @@ func (b FlatOut) ownTable(ctx context.Context) (float64, error) {
 	if cfg.Store.Driver == config.DriverMySQL {
 		workers = 2
 	}
-	var done, turn atomic.Int64
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	at := b.Clock.Monotonic()
-	for w := range workers {
-		wg.Go(func() {
-			share := jobs[w*len(jobs)/workers : (w+1)*len(jobs)/workers]
-			for b.Clock.Monotonic()-at < ceilingSpan && errs[w] == nil {
-				if errs[w] = ownBatch(ctx, e, int(turn.Add(1)), share); errs[w] == nil {
-					done.Add(ceilingBatch)
-				}
-			}
-		})
+	rate, err := throughput.Bare(b.Bench, workers, func(w, turn int) error {
+		return ownBatch(ctx, e, turn, jobs[w*len(jobs)/workers:(w+1)*len(jobs)/workers])
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measure our own tables: %w", err)
 	}
-	wg.Wait()
-	rate := float64(done.Load()) / (b.Clock.Monotonic() - at).Seconds()
-	for _, err := range errs {
-		if err != nil {
-			return 0, err
-		}
-	}
+	b.Note("our own tables: %.0f/s", rate)
 	return rate, e.Close()
 }
 
@@ -68,11 +76,11 @@ type ownJob struct {
 func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error {
 	at := e.Clock.Now().Truncate(time.Millisecond)
 	next := at.Add(2 * time.Hour)
-	runs := make([]*entity.Execution, ceilingBatch)
-	moves := make([]repository.JobMove, ceilingBatch)
-	ends := make([]repository.Finish, ceilingBatch)
-	for i := range ceilingBatch {
-		own := &jobs[(turn*ceilingBatch+i)%len(jobs)]
+	runs := make([]*entity.Execution, throughput.BatchSize)
+	moves := make([]repository.JobMove, throughput.BatchSize)
+	ends := make([]repository.Finish, throughput.BatchSize)
+	for i := range throughput.BatchSize {
+		own := &jobs[(turn*throughput.BatchSize+i)%len(jobs)]
 		job := own.id
 		key := fmt.Sprintf("%s#%d", identity.FireKey(at), turn)
 		runs[i] = &entity.Execution{
@@ -109,7 +117,7 @@ func ownBatch(ctx context.Context, e *app.Engine, turn int, jobs []ownJob) error
 	}
 	return e.Store.Write(ctx, repository.LaneComplete, "bench.complete",
 		func(ctx context.Context, tx repository.Tx) error {
-			_, err := tx.Executions.Finish(ctx, ends)
+			_, err := tx.Executions.Finish(ctx, ends, e.Clock.Now())
 			return err
 		})
 }

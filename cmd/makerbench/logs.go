@@ -1,5 +1,4 @@
-// Package tail measures logs that clients follow while runs write them.
-package tail
+package main
 
 import (
 	"context"
@@ -11,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/rig"
+	"github.com/platform-scheduler/platform-scheduler/cmd/makerbench/internal/users"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -24,6 +24,10 @@ const (
 	torrentSpan = 3 * time.Second
 	// torrentTick is the pause between two gushes of the torrent.
 	torrentTick = 10 * time.Millisecond
+	// perUser is how many logs a user follows, who may follow 20 at once.
+	perUser = 10
+	// maxTails leaves streams to the fast logs: a node serves 1,000.
+	maxTails = 900
 )
 
 // logWriters is what the runs that are followed share. Safe for concurrent use.
@@ -69,8 +73,8 @@ func (n *logWriters) run(ctx context.Context, run entity.Run, rep entity.Reporte
 	return entity.Succeeded("")
 }
 
-// Logs measures logs that are followed while they are written.
-type Logs struct {
+// logs measures logs that are followed while they are written.
+type logs struct {
 	*rig.Bench
 	// Tails are the logs that are followed at once, Rate the lines a second of
 	// each of them.
@@ -78,7 +82,7 @@ type Logs struct {
 }
 
 // Run follows many logs at once while they are written, and one that gushes.
-func (b Logs) Run(ctx context.Context) (report.Result, error) {
+func (b logs) Run(ctx context.Context) (report.Result, error) {
 	torrents := int((b.Duration + torrentSpan - 1) / torrentSpan)
 	runs := b.Tails + torrents
 	news := &logWriters{
@@ -115,12 +119,12 @@ func (b Logs) Run(ctx context.Context) (report.Result, error) {
 	if err := s.Start(); err != nil {
 		return r, err
 	}
-	c, err := rig.SignIn(ctx, s.URL(), 0)
+	sessions, _, err := users.Add(ctx, s.Store, now, runs, perUser)
 	if err != nil {
 		return r, err
 	}
 	b.Note("starting %d runs and following them", runs)
-	followers, err := b.follow(ctx, c, s.Executions, news, runs, torrent)
+	followers, err := b.follow(ctx, s.URL(), sessions, s.Executions, news, torrent)
 	if err != nil {
 		return r, err
 	}

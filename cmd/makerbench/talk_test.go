@@ -1,4 +1,4 @@
-package throughput
+package main
 
 import (
 	"sync/atomic"
@@ -10,8 +10,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
-
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // counter is a Reporter that counts lines.
 type counter struct{ lines atomic.Int64 }

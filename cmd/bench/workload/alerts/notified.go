@@ -41,15 +41,12 @@ const (
 	kinds = 2
 )
 
-// Goals are the most that the delays may be.
-type Goals struct{ P50, P99 time.Duration }
-
 // GoalsOf are those of a configuration: the copies for Kafka may cost some time.
-func GoalsOf(cfg config.Config) Goals {
+func GoalsOf(cfg config.Config) report.AlertGoals {
 	if len(cfg.Kafka.Brokers) > 0 {
-		return Goals{2 * time.Second, 2 * time.Second}
+		return report.AlertGoals{P50: 2 * time.Second, P99: 2 * time.Second}
 	}
-	return Goals{300 * time.Millisecond, time.Second}
+	return report.AlertGoals{P50: 300 * time.Millisecond, P99: time.Second}
 }
 
 // Configure lets nodes call this machine, and gives them a key to seal channels by.
@@ -63,13 +60,13 @@ func Configure(cfg config.Config) (config.Config, error) {
 	return cfg, nil
 }
 
-// Told measures failures until they are told.
-type Told struct {
+// Notified measures failures until they are told.
+type Notified struct {
 	*rig.Bench
 	// Rate is the failures a second of the steady part. Burst is the failures of the other one, and
 	// Jobs how many jobs share them; 0 is a tenth.
 	Rate, Burst, Jobs int
-	Goals             Goals
+	Goals             report.AlertGoals
 }
 
 // plan is when what fails.
@@ -79,7 +76,7 @@ type plan struct {
 	step                time.Duration
 }
 
-func (b Told) plan(now time.Time) plan {
+func (b Notified) plan(now time.Time) plan {
 	p := plan{steady: max(int(b.Duration.Seconds()*float64(b.Rate)), 1), jobs: b.Jobs}
 	if p.jobs == 0 {
 		p.jobs = max(b.Burst/failsPerJob, 1)
@@ -95,8 +92,8 @@ func (b Told) plan(now time.Time) plan {
 	return p
 }
 
-// load makes the jobs. Those of the steady part fail once, the others at each step.
-func (b Told) load(ctx context.Context, s rig.Writer, p plan) error {
+// load makes the jobs. Jobs of the steady part fail once, the others at each step.
+func (b Notified) load(ctx context.Context, s rig.Writer, p plan) error {
 	err := b.LoadJobs(ctx, s, 0, p.steady, func(i int, j *entity.Job) {
 		j.Class, j.Group = node.FailClass, each
 		j.Schedule.StartTime = p.begin.Add(b.Duration * time.Duration(i) / time.Duration(p.steady)).Truncate(time.Millisecond)
@@ -116,17 +113,17 @@ func (b Told) load(ctx context.Context, s rig.Writer, p plan) error {
 }
 
 // Run lets jobs fail, and counts what is told.
-func (b Told) Run(ctx context.Context) (report.Result, error) {
+func (b Notified) Run(ctx context.Context) (report.Result, error) {
 	s, err := b.NewSystem(ctx, measure.NewLedger(0), rig.Shape{Served: true})
 	if err != nil {
 		return report.Result{}, err
 	}
 	defer s.Close(ctx)
-	in, err := newReceiver(ctx, s.Now)
+	in, err := measure.NewReceiver(ctx, s.Now)
 	if err != nil {
 		return report.Result{}, err
 	}
-	defer in.close()
+	defer in.Close()
 	p := b.plan(s.Now())
 	b.Note("loading %d jobs that fail", p.steady+p.jobs)
 	if err := b.load(ctx, s, p); err != nil {
@@ -166,13 +163,13 @@ func (b Told) Run(ctx context.Context) (report.Result, error) {
 }
 
 // define makes the channels and the routes.
-func define(ctx context.Context, c *client.Client, in *receiver) error {
+func define(ctx context.Context, c *client.Client, in *measure.Receiver) error {
 	for i, name := range []string{each, burst} {
 		var channel struct {
 			ID string `json:"id"`
 		}
 		err := c.Call(ctx, http.MethodPost, "/alert-channels", nil, map[string]any{
-			"name": name, "type": "WEBHOOK", "config": map[string]string{"url": in.url + name, "secret": in.secret()},
+			"name": name, "type": "WEBHOOK", "config": map[string]string{"url": in.URL + name, "secret": in.Secret()},
 		}, &channel)
 		if err != nil {
 			return fmt.Errorf("make a channel: %w", err)

@@ -1,4 +1,4 @@
-package throughput
+package main
 
 import (
 	"context"
@@ -24,6 +24,8 @@ const (
 	talkSpan = 4 * time.Second
 	// talkClass is the handler of the runs that log.
 	talkClass = "talk"
+	// talkLoad is the executions a second by which the jobs are counted.
+	talkLoad = 30_000
 )
 
 // talkGroup is what the talkers share. Safe for concurrent use.
@@ -60,13 +62,13 @@ func (g *talkGroup) run(ctx context.Context, _ entity.Run, rep entity.Reporter) 
 	}
 }
 
-// Talk measures what the logs of other runs cost.
-type Talk struct{ *rig.Bench }
+// talk measures what the logs of other runs cost.
+type talk struct{ *rig.Bench }
 
 // Run runs flat out beside talkers that talk and keep silent in turns.
-func (b Talk) Run(ctx context.Context) (report.Result, error) {
+func (b talk) Run(ctx context.Context) (report.Result, error) {
 	pairs := max(3, int(b.Duration/(2*talkSpan)))
-	jobs := assumedRate * int((rig.WarmUp+time.Duration(2*pairs)*talkSpan)/time.Second)
+	jobs := talkLoad * int((rig.WarmUp+time.Duration(2*pairs)*talkSpan)/time.Second)
 	g := newTalkGroup(b.Clock)
 	observer := b.Observe(func(...measure.StartEvent) {}, map[string]node.Handler{talkClass: g.run})
 	e, cfg, err := b.OpenEngine(ctx, observer)
@@ -111,7 +113,7 @@ func (b Talk) Run(ctx context.Context) (report.Result, error) {
 }
 
 // pairs measures silence and talk in turns.
-func (b Talk) pairs(ctx context.Context, observer *node.Observer, g *talkGroup, n int) (*report.Talk, error) {
+func (b talk) pairs(ctx context.Context, observer *node.Observer, g *talkGroup, n int) (*report.Talk, error) {
 	t := &report.Talk{Pairs: n}
 	var kept []float64
 	for i := range n {
