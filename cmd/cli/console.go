@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func (c *console) Observe(job *entity.Job, row *entity.Execution) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost > 0 && c.json {
-		line = said("lines left out", "count", c.lost) + "\n" + line
+		line = said("lines left out", map[string]any{"count": c.lost}) + "\n" + line
 	} else if c.lost > 0 {
 		line = fmt.Sprintf("(%d lines left out)\n%s", c.lost, line)
 	}
@@ -68,10 +69,7 @@ func (c *console) Observe(job *entity.Job, row *entity.Execution) {
 
 // runLine is one run in one line.
 func runLine(job *entity.Job, row *entity.Execution) string {
-	name := job.Name
-	if name == "" {
-		name = row.JobID
-	}
+	name := cmp.Or(job.Name, row.JobID)
 	if row.ShardTotal > 1 {
 		name = fmt.Sprintf("%s [%d/%d]", name, row.ShardIndex+1, row.ShardTotal)
 	}
@@ -116,47 +114,42 @@ func firstLine(s string) string {
 	return s
 }
 
-// said is a line of JSON: a message, and names with their values.
-func said(message string, pairs ...any) string {
-	fields := map[string]any{"level": "INFO", "msg": message}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if name, ok := pairs[i].(string); ok {
-			fields[name] = pairs[i+1]
-		}
-	}
-	line, err := json.Marshal(fields)
-	if err != nil {
-		return fmt.Sprintf("{\"level\":\"INFO\",\"msg\":%q}", message)
-	}
+// said is a line of JSON: a message, and fields.
+func said(message string, fields map[string]any) string {
+	fields["level"], fields["msg"] = "INFO", message
+	line, _ := json.Marshal(fields) // texts and numbers alone
 	return string(line)
 }
 
 // runJSON is one run as a line of JSON.
 func runJSON(job *entity.Job, row *entity.Execution) string {
-	return said("a run has ended", "time", clock.Text(row.UpdateTime), "execution", row.ID, "job", job.Name, "jobId",
-		row.JobID, "status", string(row.Status),
-		"reason", string(row.Reason), "attempt", row.Attempt, "shardIndex", row.ShardIndex, "durationMs",
-		row.Duration.Milliseconds(), "latenessMs", row.Lateness().Milliseconds(), "message", row.ErrorMessage)
+	return said("a run has ended", map[string]any{
+		"time": clock.Text(row.UpdateTime), "execution": row.ID, "job": job.Name, "jobId": row.JobID,
+		"status": row.Status, "reason": row.Reason, "message": row.ErrorMessage,
+		"attempt": row.Attempt, "shardIndex": row.ShardIndex,
+		"durationMs": row.Duration.Milliseconds(), "latenessMs": row.Lateness().Milliseconds(),
+	})
 }
 
 // Welcome prints where to go from here.
 func (c *console) Welcome(s *server.Server, applied int) {
 	url, passwordFile := s.URL(), s.PasswordFile()
 	if c.json {
-		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", "address", url, "console", s.ServesConsole(), "user",
-			"admin", "passwordFile", passwordFile, "jobsCreated", applied))
+		_, _ = fmt.Fprintln(c.out, said("platform-scheduler is ready", map[string]any{
+			"address": url, "console": s.ServesConsole(), "user": "admin", "passwordFile": passwordFile,
+			"jobsCreated": applied,
+		}))
 		return
 	}
 	_, _ = fmt.Fprintf(c.out, "\n  platform-scheduler is ready at %s\n", url)
 	if s.ServesConsole() {
 		_, _ = fmt.Fprintf(c.out, "  console   %s/\n", strings.TrimSuffix(url, "/"))
 	}
-	_, _ = fmt.Fprintln(c.out, "  user      admin")
+	password := "as it was set before"
 	if passwordFile != "" {
-		_, _ = fmt.Fprintf(c.out, "  password  in %s\n", passwordFile)
-	} else {
-		_, _ = fmt.Fprintln(c.out, "  password  as it was set before")
+		password = "in " + passwordFile
 	}
+	_, _ = fmt.Fprintf(c.out, "  user      admin\n  password  %s\n", password)
 	if applied > 0 {
 		_, _ = fmt.Fprintf(c.out, "  jobs      %d examples were created\n", applied)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,7 +23,7 @@ func TestThePagesShowCommandsThatThereAre(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	pages = append(pages, "../../README.md")
-	root := (&session{flags: map[string]string{}}).rootCommand()
+	root := newSession(io.Discard, io.Discard, nil).rootCommand()
 	root.InitDefaultCompletionCmd()
 	shown := map[*cobra.Command]bool{}
 	for _, page := range pages {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -22,31 +21,25 @@ import (
 const healthWithin = 5 * time.Second
 
 func (s *session) healthCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "health",
-		Short: "Ask the server of this machine whether it is ready",
+	return s.Command(remote.Verb{
+		Use: "health", Short: "Ask the server of this machine whether it is ready", Example: "health", Local: true,
 		Long: `Ask the server of this machine, at the address of its configuration, whether it
 is ready. Exit code 0: it is; 1: it is not. Made for health checks of containers.`,
-		Example: "  platform-scheduler health",
-		Args:    usage.Args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := s.Check(); err != nil {
-				return err
-			}
+		Run: func(k *remote.Call) error {
 			cfg, err := s.load()
 			if err != nil {
 				return err
 			}
-			answer, err := askReady(c.Context(), cfg)
+			answer, err := askReady(k.Cmd.Context(), cfg)
 			if !s.ForPeople() {
-				return errors.Join(s.Raw(answer), err)
+				s.Raw(answer)
 			}
-			if err != nil {
-				return err
+			if err == nil {
+				s.Line("ready")
 			}
-			return s.Line("ready")
+			return err
 		},
-	}
+	})
 }
 
 // maxHealth bounds what is read of the answer, in bytes.
@@ -61,8 +54,7 @@ func askReady(ctx context.Context, cfg config.Config) (answer json.RawMessage, e
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", address, err)
 	}
-	// The certificate is made for another name than that of this machine; what is
-	// asked here is no secret.
+	// The certificate is made for another name than that of this machine; what is asked here is no secret.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true,
 		MinVersion:         tls.VersionTLS12,

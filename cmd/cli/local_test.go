@@ -91,7 +91,7 @@ func TestTheStartTellsOfPasswordsInClear(t *testing.T) {
 	}
 }
 
-// What is shown is what a start here would use.
+// The shown values are those that a start here would use.
 func TestConfigShowKnowsWhetherCommandsRun(t *testing.T) {
 	code, out, errOut := run(t, nil, "config", "show")
 	require.Zero(t, code, errOut)

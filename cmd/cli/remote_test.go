@@ -99,7 +99,7 @@ func TestAPasswordGoesToItsContextAlone(t *testing.T) {
 		require.Empty(t, other.seen(), name)
 	}
 
-	// Who signs in anew goes to the context's server, too, unless another is named.
+	// A new sign-in goes to the context's server, too, unless another is named.
 	code, out, errOut := run(t, environ, "login", "--context", "dev", "--password-file", password)
 	require.Zero(t, code, errOut)
 	require.Equal(t, "signed in to "+dev.URL+" as ann\n", out)
@@ -146,7 +146,7 @@ func TestAddressesAreCompletedAndChecked(t *testing.T) {
 	require.Contains(t, errOut, "holds no certificate in PEM")
 }
 
-// What --ca-file names is trusted, and kept in the context.
+// The certificates of --ca-file are trusted, and kept in the context.
 func TestACertificateOfOnesOwnIsTrusted(t *testing.T) {
 	var names []string
 	s := httptest.NewTLSServer(signIns(&names))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -9,7 +10,7 @@ import (
 
 // everyCommand calls fn with each command but those that cobra adds.
 func everyCommand(fn func(c *cobra.Command)) {
-	s := &session{flags: map[string]string{}}
+	s := newSession(io.Discard, io.Discard, nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
@@ -42,7 +43,7 @@ func TestForcingASecretTakesItFromGroupsAndDeletesNothing(t *testing.T) {
 	require.True(t, found)
 }
 
-// What prints anything does so in every form. The server prints what happens.
+// A command that prints anything does so in every form. The server prints what happens.
 func TestEveryCommandPrintsInEveryForm(t *testing.T) {
 	everyCommand(func(c *cobra.Command) {
 		if top := c; !c.HasSubCommands() && !c.Hidden {

@@ -24,7 +24,6 @@ import (
 
 func (s *session) serverCommand() *cobra.Command {
 	var examples string
-	var addr, dataDir string
 	c := &cobra.Command{
 		Use:   "server",
 		Short: "Run a node: API, scheduler and executor",
@@ -35,11 +34,11 @@ it gracefully, the second one at once.`,
 			"scheduler.yaml",
 		Args: usage.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if addr != "" {
-				s.flags["server.addr"] = addr
-			}
-			if dataDir != "" {
-				s.flags["dataDir"] = dataDir
+			keys := map[string]string{"addr": "server.addr", "data-dir": "dataDir", "standby": "server.standby"}
+			for flag, key := range keys {
+				if f := c.Flags().Lookup(flag); f.Value.String() != f.DefValue {
+					s.flags[key] = f.Value.String()
+				}
 			}
 			cfg, warnings, err := config.Load(s.sources())
 			if err != nil {
@@ -51,8 +50,10 @@ it gracefully, the second one at once.`,
 	}
 	c.Flags().StringVar(&examples, "apply", "",
 		"create the jobs of the YAML files in `DIR` at the first start, and show every run that ends")
-	c.Flags().StringVar(&addr, "addr", "", "listen on `HOST:PORT` (server.addr)")
-	c.Flags().StringVar(&dataDir, "data-dir", "", "keep data in `DIR` (dataDir)")
+	c.Flags().String("addr", "", "listen on `HOST:PORT` (server.addr)")
+	c.Flags().String("data-dir", "", "keep data in `DIR` (dataDir)")
+	c.Flags().Bool("standby", false,
+		"serve API and console, and do nothing else: for a copy of a store (server.standby)")
 	return c
 }
 
@@ -60,7 +61,7 @@ it gracefully, the second one at once.`,
 const giveUp = 20 * time.Second
 
 func (s *session) serve(ctx context.Context, cfg config.Config, warnings []string, examples string) error {
-	logger, _, err := logging.New(s.err, cfg.Log.Format, cfg.Log.Level)
+	logger, _, err := logging.New(s.Err, cfg.Log.Format, cfg.Log.Level)
 	if err != nil {
 		return err
 	}
@@ -88,8 +89,8 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 		return err
 	}
 	options := app.Options{Clock: machine, Executor: executor, Processes: executor, Logger: logger}
-	// Who is shown examples is a person, unless JSON was asked for.
-	show := newConsole(s.Out, logging.IsJSON(s.err, cfg.Log.Format) &&
+	// A reader of examples is a person, unless JSON was asked for.
+	show := newConsole(s.Out, logging.IsJSON(s.Err, cfg.Log.Format) &&
 		(examples == "" || cfg.Log.Format == logging.FormatJSON))
 	if examples != "" {
 		options.Observer = show.Observe
@@ -168,7 +169,7 @@ func startable(ctx context.Context, signals chan os.Signal,
 
 // notifyManager notifies the service manager that started this process, if one did.
 func (s *session) notifyManager(ctx context.Context, state string, logger *slog.Logger) {
-	if err := initproc.Notify(context.WithoutCancel(ctx), s.environment("NOTIFY_SOCKET"), state); err != nil {
+	if err := initproc.Notify(context.WithoutCancel(ctx), s.Environment("NOTIFY_SOCKET"), state); err != nil {
 		logger.Warn("the service manager was not notified", "state", state, "error", err)
 	}
 }

@@ -3,8 +3,10 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +14,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/api/problem"
 )
 
 // callTimeout bounds a call that is no stream.
@@ -27,35 +33,20 @@ type Client struct {
 	// Server is the address without /api/v1.
 	Server string
 	Token  string
-	// HTTP makes the calls; nil is the standard library's way. Its redirects are
-	// not followed.
+	// HTTP makes the calls; nil is the standard library's way. Its redirects are not followed.
 	HTTP *http.Client
 }
 
 // Problem is an answer that is no success.
-type Problem struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Code   string `json:"code"`
-	Errors []struct {
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors"`
-}
+type Problem problem.Problem
 
 // Error implements error: the detail, and a line for each wrong field.
 func (p *Problem) Error() string {
-	text := p.Detail
-	if text == "" {
-		text = fmt.Sprintf("the server answers %d %s", p.Status, p.Title)
-	}
-	var b strings.Builder
-	b.WriteString(text)
+	text := cmp.Or(p.Detail, fmt.Sprintf("the server answers %d %s", p.Status, p.Title))
 	for _, e := range p.Errors {
-		b.WriteString("\n  " + e.Field + ": " + e.Message)
+		text += "\n  " + e.Field + ": " + e.Message
 	}
-	return b.String()
+	return text
 }
 
 // Transient reports whether a failed call may succeed a moment later. The server is starting,
@@ -63,11 +54,10 @@ func (p *Problem) Error() string {
 func Transient(err error) bool {
 	var p *Problem
 	if errors.As(err, &p) {
-		switch p.Status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-		return false
+		return slices.Contains([]int{
+			http.StatusTooManyRequests, http.StatusBadGateway,
+			http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+		}, p.Status)
 	}
 	var untrusted *tls.CertificateVerificationError
 	var cut net.Error
@@ -86,7 +76,7 @@ func IsStatus(err error, status int) bool {
 func (c *Client) Call(ctx context.Context, method, path string, query url.Values, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	response, err := c.send(ctx, method, path, query, body)
+	response, err := c.send(ctx, method, path, query, body, "")
 	if err != nil {
 		return err
 	}
@@ -110,63 +100,43 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 
 // Stream opens a stream of events; the caller closes it.
 func (c *Client) Stream(ctx context.Context, path, lastEventID string) (io.ReadCloser, error) {
-	request, err := c.request(ctx, http.MethodGet, path, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	if lastEventID != "" {
-		request.Header.Set("Last-Event-ID", lastEventID)
-	}
-	response, err := c.do(request)
+	response, err := c.send(ctx, http.MethodGet, path, nil, nil, lastEventID)
 	if err != nil {
 		return nil, err
 	}
 	return response.Body, nil
 }
 
-func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any) (*http.Response, error) {
+// send sends a request; an answer that is no success becomes a *Problem. It
+// follows no redirect: a password or a token is for the server that was named.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, body any, lastEventID string,
+) (*http.Response, error) {
+	address := strings.TrimRight(c.Server, "/") + "/api/v1" + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
 	var content io.Reader
+	header := http.Header{}
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
 		}
 		content = bytes.NewReader(data)
+		header.Set("Content-Type", "application/json")
 	}
-	request, err := c.request(ctx, method, path, query, content)
-	if err != nil {
-		return nil, err
+	if c.Token != "" {
+		header.Set("Authorization", "Bearer "+c.Token)
 	}
-	return c.do(request)
-}
-
-func (c *Client) request(ctx context.Context, method, path string, query url.Values,
-	body io.Reader,
-) (*http.Request, error) {
-	address := strings.TrimRight(c.Server, "/") + "/api/v1" + path
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+	if lastEventID != "" {
+		header.Set("Last-Event-ID", lastEventID)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, address, body)
+	request, err := http.NewRequestWithContext(ctx, method, address, content)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not the address of a server: %w", c.Server, err)
 	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if c.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.Token)
-	}
-	return request, nil
-}
-
-// do sends a request; an answer that is no success becomes a *Problem. It
-// follows no redirect: a password or a token is for the server that was named.
-func (c *Client) do(request *http.Request) (*http.Response, error) {
-	client := http.Client{}
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
+	request.Header = header
+	client := *cmp.Or(c.HTTP, &http.Client{})
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
@@ -191,4 +161,26 @@ func (c *Client) do(request *http.Request) (*http.Response, error) {
 	}
 	p.Status = response.StatusCode
 	return nil, p
+}
+
+// Trusting makes an HTTP client that trusts the certificates of a file in PEM besides those of the machine.
+func Trusting(file string) (*http.Client, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates to trust (--ca-file): %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool() // a machine without any
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM (--ca-file)", file)
+	}
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		transport = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return &http.Client{Transport: transport}, nil
 }

@@ -61,14 +61,14 @@ func (c *Contexts) Save() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
-		return fmt.Errorf("keep the contexts: %w", err)
-	}
 	half := c.file + ".new"
-	if err := os.WriteFile(half, data, 0o600); err != nil {
-		return fmt.Errorf("keep the contexts: %w", err)
+	if err = os.MkdirAll(filepath.Dir(c.file), 0o700); err == nil {
+		err = os.WriteFile(half, data, 0o600)
 	}
-	if err := os.Rename(half, c.file); err != nil {
+	if err == nil {
+		err = os.Rename(half, c.file)
+	}
+	if err != nil {
 		return fmt.Errorf("keep the contexts: %w", err)
 	}
 	return nil

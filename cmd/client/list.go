@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,9 +19,8 @@ type page struct {
 	NextCursor *string           `json:"nextCursor"`
 }
 
-// Pages reads a list from where query's cursor stands, page by page, at most
-// limit items; 0 is all. answer is what one call with that limit would answer:
-// the very bytes where one call sufficed.
+// Pages reads a list from where query's cursor stands, page by page, at most limit items; 0 is all. answer
+// is what one call with that limit would answer: the very bytes where one call sufficed.
 func (c *Client) Pages(ctx context.Context, path string, query url.Values,
 	limit int,
 ) (answer json.RawMessage, items []json.RawMessage, err error) {
@@ -63,28 +61,23 @@ func joined(items []json.RawMessage, last json.RawMessage) (json.RawMessage, err
 	if err := json.Unmarshal(last, &rest); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	b.WriteString(`{"items":[`)
+	delete(rest, "items")
+	all := []byte(`{"items":[`)
 	for i, item := range items {
 		if i > 0 {
-			b.WriteByte(',')
+			all = append(all, ',')
 		}
-		b.Write(item)
+		all = append(all, item...)
 	}
-	b.WriteByte(']')
-	delete(rest, "items")
+	all = append(all, ']')
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
-		key, err := json.Marshal(name)
+		key, err := json.Marshal(name) // %q escapes as Go does
 		if err != nil {
 			return nil, err
 		}
-		b.WriteByte(',')
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(rest[name])
+		all = fmt.Appendf(all, ",%s:%s", key, rest[name])
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(all, '}'), nil
 }
 
 // List reads a list to its end, at most limit items; 0 is all.

@@ -36,8 +36,7 @@ func (p Printer) Paint(colour, text string) string {
 	return colour + text + plain
 }
 
-// Changes shows [before, after] by field, indented, in the order of the fields'
-// names.
+// Changes shows [before, after] by field, indented, in the order of the fields' names.
 func (p Printer) Changes(changes map[string][2]any) {
 	for _, field := range slices.Sorted(maps.Keys(changes)) {
 		p.change(field, changes[field][0], changes[field][1])
@@ -83,16 +82,13 @@ func insides(field string, before, after any) (old, now map[string]any, ok bool)
 }
 
 func union(a, b map[string]any) []string {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]any{}
-	}
+	all := map[string]any{}
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))
 }
 
-// texts are two strings, one of which has several lines; one that is not there is
-// empty.
+// texts are two strings, one of which has several lines; one that is not there is empty.
 func texts(before, after any) (old, now string, ok bool) {
 	old, wasText := before.(string)
 	now, isText := after.(string)

@@ -28,8 +28,7 @@ type line struct {
 	text string
 }
 
-// lines compares two strings line by line, and leaves out what is equal but for
-// the lines around a change.
+// lines compares two strings line by line, and leaves out what is equal but for the lines around a change.
 func lines(before, after string) []line {
 	all := compare(split(before), split(after))
 	shown := make([]bool, len(all))
@@ -53,8 +52,7 @@ func lines(before, after string) []line {
 	return out
 }
 
-// split cuts a string into lines; the end of the last one is shown where only one
-// of two strings has it.
+// split cuts a string into lines; the end of the last one is shown where only one of two strings has it.
 func split(text string) []string {
 	if text == "" {
 		return nil

@@ -3,6 +3,7 @@
 package output
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
@@ -30,7 +32,21 @@ const None = "–"
 type Printer struct {
 	Out    io.Writer
 	Format string
+	failed error
 }
+
+// Failed is why something was not printed; nothing was after it.
+func (p *Printer) Failed() error { return p.failed }
+
+// Write implements io.Writer.
+func (p *Printer) Write(text []byte) (n int, err error) {
+	if p.failed == nil {
+		n, p.failed = p.Out.Write(text)
+	}
+	return n, p.failed
+}
+
+func (p *Printer) printf(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
 
 // Flag adds --output to a command and those below it.
 func (p *Printer) Flag(c *cobra.Command) {
@@ -52,77 +68,69 @@ func (p *Printer) Check() error {
 // ForPeople reports whether a table, or words, are wanted.
 func (p *Printer) ForPeople() bool { return p.Format != JSON && p.Format != YAML }
 
-// Raw prints an answer of the API: as JSON the very bytes, as YAML the same
-// values in the same order. For people it is JSON with indents. An empty answer
-// prints nothing.
-func (p *Printer) Raw(answer json.RawMessage) error {
-	if len(answer) == 0 {
-		return nil
+// Raw prints an answer of the API: as JSON the very bytes, as YAML the same values in the same order. An
+// empty answer prints nothing.
+func (p *Printer) Raw(answer json.RawMessage) {
+	switch {
+	case len(answer) == 0:
+	case p.Format == YAML:
+		p.YAML(answer)
+	default:
+		p.printf("%s\n", strings.TrimRight(string(answer), "\n"))
 	}
-	switch p.Format {
-	case YAML:
-		text, err := yamljson.ToYAML(answer)
-		if err == nil {
-			_, err = p.Out.Write(text)
-		}
-		return err
-	case JSON:
-		_, err := fmt.Fprintln(p.Out, strings.TrimRight(string(answer), "\n"))
-		return err
-	}
-	var indented strings.Builder
-	e := json.NewEncoder(&indented)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(answer); err != nil {
-		return err
-	}
-	_, err := io.WriteString(p.Out, indented.String())
-	return err
+}
+
+// YAML prints an answer of the API as YAML in each form.
+func (p *Printer) YAML(answer json.RawMessage) {
+	text, err := yamljson.ToYAML(answer)
+	p.failed = cmp.Or(p.failed, err)
+	_, _ = p.Write(text)
 }
 
 // Event prints one answer of several: JSON on a line, YAML as a document.
-func (p *Printer) Event(answer json.RawMessage) error {
+func (p *Printer) Event(answer json.RawMessage) {
 	if p.Format == YAML {
-		if _, err := io.WriteString(p.Out, "---\n"); err != nil {
-			return err
-		}
+		p.printf("---\n")
 	}
-	return p.Raw(answer)
+	p.Raw(answer)
 }
 
 // Value prints what a command itself knows, in the form of the API's answers.
-func (p *Printer) Value(v any) error {
+func (p *Printer) Value(v any) {
 	text, err := json.Marshal(v)
-	if err != nil {
-		return err
+	p.failed = cmp.Or(p.failed, err)
+	p.Raw(text)
+}
+
+// Either prints what a command itself knows for programs, and a line for people.
+func (p *Printer) Either(v any, format string, args ...any) {
+	if !p.ForPeople() {
+		p.Value(v)
 	}
-	return p.Raw(text)
+	p.Line(format, args...)
 }
 
 // Items prints a list of what a command itself knows, as the API answers lists.
-func Items[T any](p *Printer, items []T) error {
-	if items == nil {
-		items = []T{}
-	}
-	return p.Value(map[string]any{"items": items, "nextCursor": nil})
-}
+func Items[T any](p *Printer, items []T) { p.Value(vo.NewPage(items, "")) }
 
 // Line prints a line for people, and nothing in the other forms.
-func (p *Printer) Line(format string, args ...any) error {
-	if !p.ForPeople() {
-		return nil
+func (p *Printer) Line(format string, args ...any) {
+	if p.ForPeople() {
+		p.printf(format+"\n", args...)
 	}
-	_, err := fmt.Fprintf(p.Out, format+"\n", args...)
-	return err
+}
+
+// Lines prints each of the lines, as Line does.
+func (p *Printer) Lines(lines []string) {
+	for _, line := range lines {
+		p.Line("%s", line)
+	}
 }
 
 // Rows prints a table.
-func (p *Printer) Rows(header []string, rows [][]string) error {
-	w := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
-	if len(header) > 0 {
-		_, _ = fmt.Fprintln(w, strings.Join(header, "\t"))
-	}
+func (p *Printer) Rows(header []string, rows [][]string) {
+	w := tabwriter.NewWriter(p, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, strings.Join(header, "\t"))
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
@@ -133,7 +141,7 @@ func (p *Printer) Rows(header []string, rows [][]string) error {
 		}
 		_, _ = fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	return w.Flush()
+	_ = w.Flush()
 }
 
 // Field is a line of a description.
@@ -141,7 +149,7 @@ type Field struct{ Name, Value string }
 
 // Fields prints a description: a line for each field that has a value. Further
 // lines of a value are indented below its first.
-func (p *Printer) Fields(fields []Field) error {
+func (p *Printer) Fields(fields []Field) {
 	width := 0
 	for _, f := range fields {
 		width = max(width, len(f.Name))
@@ -150,22 +158,15 @@ func (p *Printer) Fields(fields []Field) error {
 		if f.Value == "" {
 			continue
 		}
-		lines := strings.Split(strings.TrimRight(f.Value, "\n"), "\n")
-		for i, line := range lines {
-			name := ""
-			if i == 0 {
-				name = f.Name + ":"
-			}
-			if _, err := fmt.Fprintf(p.Out, "%-*s  %s\n", width+1, name, Printable(line)); err != nil {
-				return err
-			}
+		name := f.Name + ":"
+		for line := range strings.SplitSeq(strings.TrimRight(f.Value, "\n"), "\n") {
+			p.printf("%-*s  %s\n", width+1, name, Printable(line))
+			name = ""
 		}
 	}
-	return nil
 }
 
-// The bounds of the cells of a table, in runes; the last one of a row has more
-// room.
+// The bounds of the cells of a table, in runes; the last one of a row has more room.
 const (
 	maxCell = 100
 	maxLast = 300

@@ -1,14 +1,12 @@
 package remote
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 
-	"github.com/spf13/cobra"
-
-	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 )
 
 // maxBulk is the most objects of one call of the API.
@@ -27,60 +25,52 @@ type Bulk struct {
 	Titles map[string]string
 }
 
-// bulkAnswer is what the API answers.
-type bulkAnswer struct {
-	Items     []json.RawMessage `json:"items"`
-	Succeeded int               `json:"succeeded"`
-	Failed    int               `json:"failed"`
-	More      bool              `json:"more"`
-}
-
 // Do makes the calls and prints the outcome for each object. Programs get the answer; people get
 // the runs that were made, the failures and the totals. It fails where one of the calls did.
-func (b Bulk) Do(s *Session, c *cobra.Command, api *client.Client) error {
-	raw, total, err := b.call(c, api)
-	if err != nil {
-		return err
-	}
+func (b Bulk) Do(k *Call) error {
+	raw, total, err := b.call(k)
 	switch {
-	case s.ForPeople():
-		err = b.show(s, total)
+	case err != nil:
+		return err
+	case k.ForPeople():
+		b.show(k, total)
 	case raw != nil:
-		err = s.Raw(raw)
+		k.Raw(raw)
 	default:
-		err = s.Value(total)
+		k.Value(total)
 	}
-	if err == nil && total.Failed > 0 {
-		err = fmt.Errorf("%d of %d failed", total.Failed, len(total.Items))
+	if total.Failed > 0 {
+		return fmt.Errorf("%d of %d failed", total.Failed, len(total.Items))
 	}
-	return err
+	return nil
 }
 
 // call treats all objects. raw is the answer where one call sufficed.
-func (b Bulk) call(c *cobra.Command, api *client.Client) (raw json.RawMessage, total bulkAnswer, err error) {
-	total.Items = []json.RawMessage{}
+func (b Bulk) call(k *Call) (raw json.RawMessage, total vo.Bulk, err error) {
+	total.Items = []vo.BulkItem{}
 	rest := b.IDs
 	for calls := 1; ; calls++ {
-		body := maps.Clone(b.Body)
+		body := map[string]any{}
+		maps.Copy(body, b.Body)
 		if len(b.IDs) > 0 {
-			if body == nil {
-				body = map[string]any{}
-			}
 			now := rest[:min(maxBulk, len(rest))]
 			body["ids"], rest = now, rest[len(now):]
 		}
-		if err := api.Call(c.Context(), "POST", b.Path, nil, body, &raw); err != nil {
+		if err := k.API.Call(k.Cmd.Context(), "POST", b.Path, nil, body, &raw); err != nil {
 			return nil, total, err
 		}
-		var part bulkAnswer
+		var part vo.BulkRetry
 		if err := json.Unmarshal(raw, &part); err != nil {
 			return nil, total, err
 		}
 		total.Items = append(total.Items, part.Items...)
 		total.Succeeded += part.Succeeded
 		total.Failed += part.Failed
-		// A round in which nothing succeeded would go on for ever.
-		total.More = part.More && part.Succeeded > 0
+		// A round in which nothing succeeded would go on for ever. The rest of a plan is another one.
+		total.More = part.More && (part.Succeeded > 0 || part.PlanID != "")
+		if part.PlanID != "" {
+			b.Body = map[string]any{"planId": part.PlanID}
+		}
 		if total.More || len(rest) > 0 {
 			continue
 		}
@@ -91,36 +81,16 @@ func (b Bulk) call(c *cobra.Command, api *client.Client) (raw json.RawMessage, t
 	}
 }
 
-func (b Bulk) show(s *Session, total bulkAnswer) error {
-	type item struct {
-		ID           string   `json:"id"`
-		OK           bool     `json:"ok"`
-		Message      string   `json:"message"`
-		ExecutionIDs []string `json:"executionIds"`
-	}
-	items, err := client.Decode[item](total.Items)
-	if err != nil {
-		return err
-	}
-	made := slices.ContainsFunc(items, func(i item) bool { return len(i.ExecutionIDs) > 0 })
-	for _, i := range items {
+func (b Bulk) show(k *Call, total vo.Bulk) {
+	say := k.Line
+	for _, i := range total.Items {
 		if !i.OK {
-			title := b.Titles[i.ID]
-			if title == "" {
-				title = i.ID
-			}
-			s.Notef("%s: %s", title, i.Message)
+			k.Notef("%s: %s", cmp.Or(b.Titles[i.ID], i.ID), i.Message)
 		}
-		for _, id := range i.ExecutionIDs {
-			if err := s.Line("%s", id); err != nil {
-				return err
-			}
+		if len(i.ExecutionIDs) > 0 {
+			k.Lines(i.ExecutionIDs)
+			say = k.Notef // the ids are the output, as they are for one object
 		}
 	}
-	const count = "%d done, %d failed"
-	if made { // the ids are the output, as they are for one object
-		s.Notef(count, total.Succeeded, total.Failed)
-		return nil
-	}
-	return s.Line(count, total.Succeeded, total.Failed)
+	say("%d done, %d failed", total.Succeeded, total.Failed)
 }

@@ -1,9 +1,11 @@
 package remote
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 )
 
-// Job is what commands need of a job; Raw is all of it, as it was answered.
+// Job is what commands need of a job.
 type Job struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -20,7 +22,6 @@ type Job struct {
 	Schedule struct {
 		TimeZone string `json:"timeZone"`
 	} `json:"schedule"`
-	Raw json.RawMessage `json:"-"`
 }
 
 // Title names a job for people.
@@ -31,19 +32,15 @@ var looksLikeID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 // IsID reports whether a string is an id, and no name.
 func IsID(text string) bool { return looksLikeID.MatchString(text) }
 
-// FindJob finds a job by its id, its name, or group/name; group is that of
-// --group, or empty.
-func (s *Session) FindJob(c *cobra.Command, api *client.Client, name, group string) (Job, error) {
+// FindJob finds a job by its id, its name, or group/name; group is that of --group, or empty.
+func (k *Call) FindJob(name, group string) (j Job, err error) {
 	if IsID(name) {
-		var raw json.RawMessage
-		if err := api.Call(c.Context(), "GET", "/jobs/"+name, nil, nil, &raw); err != nil {
-			return Job{}, err
-		}
-		return read(raw)
+		err = k.API.Call(k.Cmd.Context(), "GET", "/jobs/"+name, nil, nil, &j)
+		return j, err
 	}
-	found, err := s.jobsNamed(c, api, name, group)
+	found, err := k.jobsNamed(name, group)
 	if before, after, ok := strings.Cut(name, "/"); err == nil && len(found) == 0 && ok && group == "" {
-		found, err = s.jobsNamed(c, api, after, before)
+		found, err = k.jobsNamed(after, before)
 	}
 	switch {
 	case err != nil:
@@ -56,58 +53,41 @@ func (s *Session) FindJob(c *cobra.Command, api *client.Client, name, group stri
 	return found[0], nil
 }
 
-func (s *Session) jobsNamed(c *cobra.Command, api *client.Client, name, group string) (found []Job, err error) {
-	_, items, err := api.Pages(c.Context(), "/jobs", Query("name", name, "group", group), 0)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range items {
-		j, err := read(item)
-		if err != nil {
-			return nil, err
+// jobsNamed are the jobs of that name; the server looks for parts of names.
+func (k *Call) jobsNamed(name, group string) ([]Job, error) {
+	query := Query(map[string]any{"name": name, "group": group})
+	found, err := client.List[Job](k.Cmd.Context(), k.API, "/jobs", query, 0)
+	return slices.DeleteFunc(found, func(j Job) bool { return j.Name != name }), err
+}
+
+// ChooseJob finds the job that a call is about.
+func (k *Call) ChooseJob(name, group string) (err error) {
+	k.Job, err = k.FindJob(name, group)
+	k.ID, k.Title, k.ZoneName = k.Job.ID, k.Job.Title(), k.Job.Schedule.TimeZone
+	return err
+}
+
+// The lists that complete arguments, as much of them as a page holds. The typed text is in the place of
+// {typed}.
+const (
+	Groups  = "/groups?limit=200"
+	Jobs    = "/jobs?limit=200&name={typed}"
+	Secrets = "/secrets?limit=200"
+	Nodes   = "/nodes"
+)
+
+// Names offers the names in a list to a shell, or the ids of what has no name, for the first argument or
+// for each. A server that cannot be asked has none to offer.
+func (s *Session) Names(list string, each bool) Completion {
+	return func(c *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
+		if api, err := s.Client(); err == nil && (each || len(args) == 0) {
+			var page struct{ Items []struct{ Name, ID string } }
+			path := strings.TrimSuffix(strings.ReplaceAll(list, "{typed}", url.QueryEscape(typed)), "&name=")
+			_ = api.Call(c.Context(), "GET", path, nil, nil, &page)
+			for _, one := range page.Items {
+				names = append(names, cmp.Or(one.Name, one.ID))
+			}
 		}
-		if j.Name == name { // the server looks for parts of names
-			found = append(found, j)
-		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	return found, nil
-}
-
-func read(raw json.RawMessage) (Job, error) {
-	j := Job{Raw: raw}
-	if err := json.Unmarshal(raw, &j); err != nil {
-		return Job{}, fmt.Errorf("a job is not understood: %w", err)
-	}
-	return j, nil
-}
-
-// completeMost is how many names are offered to a shell.
-const completeMost = 200
-
-// CompleteGroups offers the names of groups to the shell.
-func (s *Session) CompleteGroups(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return s.complete(c, args, "/groups", "")
-}
-
-// CompleteJobs offers the names of jobs that hold what was typed.
-func (s *Session) CompleteJobs(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return s.complete(c, args, "/jobs", typed)
-}
-
-// CompleteSecrets offers the names of secrets to the shell.
-func (s *Session) CompleteSecrets(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return s.complete(c, args, "/secrets", "")
-}
-
-// complete offers the names of a list as the only argument of a command. A
-// server that cannot be asked has none to offer.
-func (s *Session) complete(c *cobra.Command, args []string, path, typed string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if api, err := s.Client(); err == nil && len(args) == 0 {
-		found, _ := client.List[struct{ Name string }](c.Context(), api, path, Query("name", typed), completeMost)
-		for _, one := range found {
-			names = append(names, one.Name)
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,22 +1,12 @@
 package remote
 
 import (
+	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
-
-// Here is the zone in which times are shown: that of this machine, or UTC with
-// --utc.
-func (s *Session) Here() *time.Location {
-	if s.utc {
-		return time.UTC
-	}
-	return s.machineZone()
-}
 
 // machineZone is the zone of this machine, by TZ where that is set.
 func (s *Session) machineZone() *time.Location {
@@ -29,31 +19,26 @@ func (s *Session) machineZone() *time.Location {
 }
 
 // Zone is the zone in which the planned times of a job are shown: its own, by its IANA name. With
-// --utc it is UTC. It is that of this machine where the name is not known here.
+// --utc it is UTC. It is that of this machine where there is no name, or one that is not known here.
 func (s *Session) Zone(name string) *time.Location {
-	if s.utc || name == "" {
-		return s.Here()
+	if s.utc {
+		return time.UTC
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return s.Here()
+	if zone, err := time.LoadLocation(name); err == nil && name != "" {
+		return zone
 	}
-	return zone
+	return s.machineZone()
 }
 
-// Moment is a time of the API as people read it, in the zone of this machine;
-// "" for none.
-func (s *Session) Moment(t *string) string { return In(s.Here(), t) }
+// Moment is a time of the API as people read it, in the zone of this machine; "" for none.
+func (s *Session) Moment(text string) string { return In(s.Zone(""), text) }
 
 // In is a time of the API in a zone, with the zone's offset: 2026-11-22
 // 03:00:00+08:00. Milliseconds are shown where there are any.
-func In(zone *time.Location, t *string) string {
-	if t == nil || *t == "" {
-		return ""
-	}
-	at, err := time.Parse(time.RFC3339Nano, *t)
+func In(zone *time.Location, text string) string {
+	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return *t // as it is: better than nothing
+		return text // as it is: better than nothing
 	}
 	layout := "2006-01-02 15:04:05Z07:00"
 	if at.Nanosecond() != 0 {
@@ -62,33 +47,16 @@ func In(zone *time.Location, t *string) string {
 	return at.In(zone).Format(layout)
 }
 
-// Took is a number of milliseconds as people read it; "" for none.
-func Took(ms *int64) string {
-	if ms == nil {
-		return ""
-	}
-	return (time.Duration(*ms) * time.Millisecond).String()
-}
-
 // Input is a time that somebody typed.
 type Input struct {
 	// Flag is the flag's name, for messages.
 	Flag, Text string
 }
 
-// layouts are how a time without a zone may be written; those without a date
-// are of today.
-var layouts = []struct {
-	layout string
-	today  bool
-}{
-	{"2006-01-02", false},
-	{"2006-01-02T15:04", false},
-	{"2006-01-02T15:04:05", false},
-	{"2006-01-02 15:04", false},
-	{"2006-01-02 15:04:05", false},
-	{"15:04", true},
-	{"15:04:05", true},
+// layouts are how a time without a zone may be written; those without a date are of today.
+var layouts = [...]string{
+	"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05",
+	"15:04", "15:04:05",
 }
 
 // Time reads a time: RFC 3339 with a zone, a date, a date and a time, or a time of today. Without
@@ -109,12 +77,12 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 				"such as 2026-11-14T00:00:00Z", in.Flag, zoneName)
 		}
 	}
-	for _, l := range layouts {
-		t, err := time.ParseInLocation(l.layout, in.Text, zone)
+	for _, layout := range layouts {
+		t, err := time.ParseInLocation(layout, in.Text, zone)
 		if err != nil {
 			continue
 		}
-		if l.today {
+		if strings.HasPrefix(layout, "15") {
 			now := s.Clock.Now().In(zone)
 			t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
 		}
@@ -123,28 +91,6 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 	}
 	return time.Time{}, usage.Errorf("%s must be a time such as 2026-11-14T00:00:00Z, 2026-11-14, \"2026-11-14 09:30\" "+
 		"or 09:30, not %q", in.Flag, in.Text)
-}
-
-// Span is a range of time that somebody typed.
-type Span struct{ from, to string }
-
-// Flags adds --from and --to to a command; whose tells in which zone times
-// without one are taken.
-func (p *Span) Flags(c *cobra.Command, whose string) {
-	c.Flags().StringVar(&p.from, "from", "",
-		"first time, as `TIME` such as 2026-11-14T00:00:00Z, 2026-11-14 or 09:30; without a zone it is taken in that of "+
-			whose)
-	c.Flags().StringVar(&p.to, "to", "", "end, exclusive, as `TIME`")
-}
-
-// Sent reads both as the API takes them, as Time does; "" for what was not given.
-func (p *Span) Sent(s *Session, zoneName string) (from, to string, err error) {
-	first, err := s.Time(Input{"--from", p.from}, zoneName)
-	if err != nil {
-		return "", "", err
-	}
-	end, err := s.Time(Input{"--to", p.to}, zoneName)
-	return Sent(first), Sent(end), err
 }
 
 // Sent is a time as the API takes it; "" for the zero time.

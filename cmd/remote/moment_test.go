@@ -62,12 +62,12 @@ func TestTimesWithoutAZoneAreTakenInThatOfTheJob(t *testing.T) {
 func TestTimesAreShownWithTheirZone(t *testing.T) {
 	moment, exact := "2026-07-14T20:00:00.000Z", "2026-11-14T20:00:00.125Z"
 	s, _ := session(t)
-	require.Equal(t, "2026-07-14 16:00:00-04:00", s.Moment(&moment))
-	require.Equal(t, "2026-11-14 15:00:00.125-05:00", s.Moment(&exact))
-	require.Equal(t, "2026-07-15 04:00:00+08:00", remote.In(s.Zone("Asia/Shanghai"), &moment))
-	require.Equal(t, "2026-07-14 16:00:00-04:00", remote.In(s.Zone("Mars/Phobos"), &moment), "the next best")
-	require.Empty(t, s.Moment(nil))
+	require.Equal(t, "2026-07-14 16:00:00-04:00", s.Moment(moment))
+	require.Equal(t, "2026-11-14 15:00:00.125-05:00", s.Moment(exact))
+	require.Equal(t, "2026-07-15 04:00:00+08:00", remote.In(s.Zone("Asia/Shanghai"), moment))
+	require.Equal(t, "2026-07-14 16:00:00-04:00", remote.In(s.Zone("Mars/Phobos"), moment), "the next best")
+	require.Empty(t, s.Moment(""))
 	s, _ = session(t, "--utc")
-	require.Equal(t, "2026-07-14 20:00:00Z", s.Moment(&moment))
-	require.Equal(t, "2026-07-14 20:00:00Z", remote.In(s.Zone("Asia/Shanghai"), &moment))
+	require.Equal(t, "2026-07-14 20:00:00Z", s.Moment(moment))
+	require.Equal(t, "2026-07-14 20:00:00Z", remote.In(s.Zone("Asia/Shanghai"), moment))
 }

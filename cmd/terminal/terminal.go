@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
@@ -38,15 +38,14 @@ var errLeft = errors.New("nothing was changed")
 type Question struct{ yes bool }
 
 // Flag adds --yes to a command.
-func (q *Question) Flag(c *cobra.Command) {
-	c.Flags().BoolVarP(&q.yes, "yes", "y", false, "do not ask")
+func (q *Question) Flag(f *pflag.FlagSet) {
+	f.BoolVarP(&q.yes, "yes", "y", false, "do not ask")
 }
 
 // Answered reports whether --yes was given.
 func (q Question) Answered() bool { return q.yes }
 
-// Ask asks on a terminal whether to go on. Where standard input is none, as in
-// a script, it does not ask.
+// Ask asks on a terminal whether to go on. Where standard input is none, as in a script, it does not ask.
 func (q Question) Ask(to io.Writer, format string, args ...any) error {
 	if _, ok := Of(os.Stdin); !ok {
 		return nil
@@ -74,8 +73,7 @@ func (q Question) Insist(to io.Writer, format string, args ...any) error {
 	return errLeft
 }
 
-// Unseen asks for a string without showing it; without is the flag that helps
-// where there is no terminal.
+// Unseen asks for a string without showing it; without is the flag that helps where there is no terminal.
 func Unseen(to io.Writer, what, without string) (string, error) {
 	in, ok := Of(os.Stdin)
 	if !ok {

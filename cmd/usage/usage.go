@@ -1,5 +1,4 @@
-// Package usage judges how the program is called, and says what was probably
-// meant.
+// Package usage judges how the program is called, and says what was probably meant.
 package usage
 
 import (
@@ -60,9 +59,8 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return Errorf("unknown command %q for %q%s", name, c.CommandPath(), meant(spelling.Nearest(name, names)))
 }
 
-// FlagErrors makes what says what is wrong with a flag of a command line, and
-// which one was probably meant. A flag of a command that does not exist is
-// answered with the command that was meant.
+// FlagErrors makes what says what is wrong with a flag of a command line, and which one was probably meant.
+// A flag of a command that does not exist is answered with the command that was meant.
 func FlagErrors(args []string) func(c *cobra.Command, err error) error {
 	return func(c *cobra.Command, err error) error {
 		_, rest, _ := c.Root().Find(args) // what follows the command

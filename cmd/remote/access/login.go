@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
-	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/target"
 )
 
 // loginLife is how long the token of a context is good for.
@@ -23,32 +24,27 @@ const loginLife = 90 * 24 * time.Hour
 
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
-	return []*cobra.Command{
-		loginCommand(s), logoutCommand(s), contextCommand(s), whoamiCommand(s), passwordCommand(s),
-		userCommand(s), sessionCommand(s), tokenCommand(s), secretCommand(s), auditCommand(s),
-	}
+	return append(s.Commands(loginVerb, logoutVerb, remote.Verb{
+		Use: "whoami", Short: "Show which user is signed in, and with which rights", Example: "whoami",
+		Path: "/auth/me", Fields: described, Words: words,
+	}, password), contextCommand(s), s.Parent(users, userVerbs...), asOneself(s, sessions, sessionVerbs...),
+		asOneself(s, tokens, tokenVerbs...), secretCommand(s), auditCommand(s))
 }
 
-func loginCommand(s *remote.Session) *cobra.Command {
-	var username, passwordFile string
-	c := &cobra.Command{
-		Use:   "login",
-		Short: "Sign in to a server, and keep an API token for it",
-		Long: `Sign in with name and password, make an API token for 90 days and keep it as a
+var loginVerb = remote.Verb{
+	Use: "login", Short: "Sign in to a server, and keep an API token for it", Local: true, Run: login,
+	Long: `Sign in with name and password, make an API token for 90 days and keep it as a
 context in the user's configuration folder. The password is not kept.
 
 The server is the one that --server names, such as scheduler.example.com, or
 that of the context. Without a scheme it is http on this machine and https
 elsewhere. What --ca-file names is kept in the context.`,
-		Example: "  platform-scheduler login --server 127.0.0.1:8080 --username admin\n  platform-scheduler login " +
-			"--password-file data/initial-admin-password\n  platform-scheduler login --server scheduler.example.com --ca-file " +
-			"ca.pem --context production",
-		Args: usage.Args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return login(s, c, username, passwordFile) },
-	}
-	c.Flags().StringVar(&username, "username", "", "who signs in; by default the user of the context, or admin")
-	c.Flags().StringVar(&passwordFile, "password-file", "", "read the password from `FILE` instead of asking")
-	return c
+	Example: "login --server 127.0.0.1:8080 --username admin\nlogin --password-file data/initial-admin-password\n" +
+		"login --server scheduler.example.com --ca-file ca.pem --context production",
+	Own: []remote.Flag{
+		{Name: "username", Help: "who signs in; by default the user of the context, or admin"},
+		{Name: "password-file", Help: "read the password from `FILE` instead of asking"},
+	},
 }
 
 // contextView is a context without its token, in the form of the API's answers.
@@ -59,113 +55,92 @@ type contextView struct {
 	Current bool   `json:"current"`
 }
 
-func login(s *remote.Session, c *cobra.Command, username, passwordFile string) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	contexts, err := s.Contexts()
+func login(k *remote.Call) error {
+	contexts, err := k.Contexts()
 	if err != nil {
 		return err
 	}
-	t, err := s.NewTarget(username)
+	t, err := k.NewTarget(k.Given("username"))
 	if err != nil {
 		return err
 	}
-	api, end, err := signIn(s, c, t, passwordFile)
+	end, err := signIn(k, t, "password-file")
 	if err != nil {
 		return err
 	}
 	defer end()
-	made, err := contextToken(s, c, api)
-	if err != nil {
+	name := cmp.Or(k.Context(), t.Server)
+	made := client.Context{Server: t.Server, User: t.Username, CAFile: t.CAFile}
+	if err := giveToken(k, contexts, name, made, name); err != nil {
 		return err
 	}
-	name := s.Context()
-	if name == "" {
-		name = t.Server
-	}
-	contexts.Contexts[name] = client.Context{
-		Server: t.Server, Token: made.Token, TokenID: made.ID, User: t.Username,
-		CAFile: t.CAFile,
-	}
-	contexts.Current = name
-	if err := contexts.Save(); err != nil {
-		return err
-	}
-	if !s.ForPeople() {
-		return s.Value(contextView{name, t.Server, t.Username, true})
-	}
-	return s.Line("signed in to %s as %s", t.Server, t.Username)
+	k.Either(contextView{name, t.Server, t.Username, true}, "signed in to %s as %s", t.Server, t.Username)
+	return nil
 }
 
-// contextToken makes the API token of a context.
-func contextToken(s *remote.Session, c *cobra.Command, api *client.Client) (token, error) {
+// giveToken makes the API token of a context, and keeps it.
+func giveToken(k *remote.Call, contexts *client.Contexts, name string, of client.Context, current string) error {
 	host, _ := os.Hostname()
-	return makeToken(s, c, api, cutText("command line on "+host, 100), nil, loginLife)
-}
-
-// signIn opens a session with a password, which a token cannot replace where
-// tokens are made. end closes it.
-func signIn(s *remote.Session, c *cobra.Command, t remote.Target,
-	passwordFile string,
-) (api *client.Client, end func(), err error) {
-	password, err := s.Password(passwordFile, t.Username+" at "+t.Server)
+	label := []rune("command line on " + host)
+	made, err := k.Do("POST", "/tokens", map[string]any{
+		"name": string(label[:min(len(label), maxLabel)]), "expiresAt": expiry(k, loginLife),
+	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	return signInWith(s, c, t, password)
+	of.Token, of.TokenID = made.Text("token"), made.Text("id")
+	contexts.Contexts[name], contexts.Current = of, current
+	return contexts.Save()
 }
 
-func signInWith(s *remote.Session, c *cobra.Command, t remote.Target,
-	password string,
-) (api *client.Client, end func(), err error) {
-	if api, err = s.Connect(t, ""); err != nil {
-		return nil, nil, err
+// maxLabel is the length of the name of a token.
+const maxLabel = 100
+
+// signIn opens a session with the password of the file that a flag names. A token cannot replace it where
+// tokens are made. end closes it.
+func signIn(k *remote.Call, t target.Target, flag string) (end func(), err error) {
+	password, err := k.Password(flag, "password of "+t.Username+" at "+t.Server)
+	if err != nil {
+		return nil, err
+	}
+	return signInWith(k, t, password)
+}
+
+func signInWith(k *remote.Call, t target.Target, password string) (end func(), err error) {
+	api, err := k.Connect(t, "")
+	if err != nil {
+		return nil, err
 	}
 	var session struct{ Token string }
-	if err := api.Call(c.Context(), "POST", "/auth/login", nil,
+	if err := api.Call(k.Cmd.Context(), "POST", "/auth/login", nil,
 		map[string]string{"username": t.Username, "password": password}, &session); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	api.Token = session.Token
-	return api, func() { _ = api.Call(c.Context(), "POST", "/auth/logout", nil, nil, nil) }, nil
+	k.API = api
+	return func() { _ = api.Call(k.Cmd.Context(), "POST", "/auth/logout", nil, nil, nil) }, nil
 }
 
-func cutText(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most])
-	}
-	return text
+var logoutVerb = remote.Verb{
+	Use: "logout", Short: "Revoke the token of the current context and forget it", Example: "logout",
+	Local: true, Run: logout,
 }
 
-func logoutCommand(s *remote.Session) *cobra.Command {
-	return &cobra.Command{
-		Use: "logout", Short: "Revoke the token of the current context and forget it", Example: "  platform-scheduler logout",
-		Args: usage.Args(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error { return logout(s, c) },
-	}
-}
-
-func logout(s *remote.Session, c *cobra.Command) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	contexts, err := s.Contexts()
+func logout(k *remote.Call) error {
+	contexts, err := k.Contexts()
 	if err != nil {
 		return err
 	}
-	name := contexts.Current
-	if s.Context() != "" {
-		name = s.Context()
-	}
+	name := cmp.Or(k.Context(), contexts.Current)
 	known, ok := contexts.Contexts[name]
 	if !ok {
 		return errors.New("not signed in")
 	}
-	api, err := s.Connect(remote.Target{Server: known.Server, CAFile: known.CAFile}, known.Token)
+	api, err := k.Connect(target.Target{Server: known.Server, CAFile: known.CAFile}, known.Token)
 	if err != nil {
 		return err
 	}
-	if err := api.Call(c.Context(), "POST", "/auth/logout", nil, nil, nil); err != nil && !client.IsStatus(err, 401) {
+	if err := api.Call(k.Cmd.Context(), "POST", "/auth/logout", nil, nil, nil); err != nil && !client.IsStatus(err, 401) {
 		return fmt.Errorf("the token was not revoked: %w", err)
 	}
 	delete(contexts.Contexts, name)
@@ -178,54 +153,31 @@ func logout(s *remote.Session, c *cobra.Command) error {
 	if err := contexts.Save(); err != nil {
 		return err
 	}
-	if !s.ForPeople() {
-		return s.Value(contextView{Name: name, Server: known.Server, User: known.User})
-	}
-	return s.Line("signed out of %s", known.Server)
-}
-
-func whoamiCommand(s *remote.Session) *cobra.Command {
-	return &cobra.Command{
-		Use: "whoami", Short: "Show which user is signed in, and with which rights", Example: "  platform-scheduler whoami",
-		Args: usage.Args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			return remote.Get(s, c, "/auth/me", nil, func(u user) error { return u.show(s) })
-		},
-	}
+	k.Either(contextView{Name: name, Server: known.Server, User: known.User}, "signed out of %s", known.Server)
+	return nil
 }
 
 func contextCommand(s *remote.Session) *cobra.Command {
-	c := usage.Parent(&cobra.Command{
+	return s.Parent(remote.Verb{
 		Use: "context", Short: "List the servers that you are signed in to, or choose one",
-		Example: "  platform-scheduler context list\n  platform-scheduler context use production",
+		Example: "context list\ncontext use production", Local: true,
+	}, remote.Verb{
+		Use: "list", Short: "List the contexts", Example: "context list", Run: listContexts,
+	}, remote.Verb{
+		Use: "use NAME", Short: "Make a context the current one", Example: "context use production",
+		Run: useContext,
+		Complete: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			contexts, err := s.Contexts()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return slices.Sorted(maps.Keys(contexts.Contexts)), cobra.ShellCompDirectiveNoFileComp
+		},
 	})
-	c.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "List the contexts", Example: "  platform-scheduler context list",
-			Args: usage.Args(cobra.NoArgs),
-			RunE: func(*cobra.Command, []string) error { return listContexts(s) },
-		},
-		&cobra.Command{
-			Use: "use NAME", Short: "Make a context the current one", Example: "  platform-scheduler context use production",
-			Args: usage.Args(cobra.ExactArgs(1)),
-			ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-				contexts, err := s.Contexts()
-				if err != nil {
-					return nil, cobra.ShellCompDirectiveNoFileComp
-				}
-				return slices.Sorted(maps.Keys(contexts.Contexts)), cobra.ShellCompDirectiveNoFileComp
-			},
-			RunE: func(_ *cobra.Command, args []string) error { return useContext(s, args[0]) },
-		},
-	)
-	return c
 }
 
-func listContexts(s *remote.Session) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	contexts, err := s.Contexts()
+func listContexts(k *remote.Call) error {
+	contexts, err := k.Contexts()
 	if err != nil {
 		return err
 	}
@@ -239,20 +191,20 @@ func listContexts(s *remote.Session) error {
 		views = append(views, contextView{name, known.Server, known.User, name == contexts.Current})
 		rows = append(rows, []string{mark + " " + name, known.Server, known.User})
 	}
-	if !s.ForPeople() {
-		return output.Items(&s.Printer, views)
+	if k.ForPeople() {
+		k.Rows([]string{"  NAME", "SERVER", "USER"}, rows)
+	} else {
+		output.Items(&k.Printer, views)
 	}
-	return s.Rows([]string{"  NAME", "SERVER", "USER"}, rows)
+	return nil
 }
 
-func useContext(s *remote.Session, name string) error {
-	if err := s.Check(); err != nil {
-		return err
-	}
-	contexts, err := s.Contexts()
+func useContext(k *remote.Call) error {
+	contexts, err := k.Contexts()
 	if err != nil {
 		return err
 	}
+	name := k.Args[0]
 	known, ok := contexts.Contexts[name]
 	if !ok {
 		return fmt.Errorf("there is no context %q; see platform-scheduler context list", name)
@@ -261,8 +213,86 @@ func useContext(s *remote.Session, name string) error {
 	if err := contexts.Save(); err != nil {
 		return err
 	}
-	if !s.ForPeople() {
-		return s.Value(contextView{name, known.Server, known.User, true})
+	k.Either(contextView{name, known.Server, known.User, true},
+		"the current context is %s (%s)", name, known.Server)
+	return nil
+}
+
+var password = remote.Verb{
+	Use: "password", Short: "Change your password", Local: true, Run: changePassword,
+	Long: `Change your password at the server of the context. It ends every session.
+The token of the context is replaced where the change has revoked it.`,
+	Example: "password\npassword --password-file old --new-password-file new",
+	Own: append(slices.Clone(signsIn),
+		remote.Flag{Name: "new-password-file", Help: "read the new password from `FILE` instead of asking"}),
+}
+
+func changePassword(k *remote.Call) error {
+	t, err := k.Target(k.Given("username"))
+	if err != nil {
+		return err
 	}
-	return s.Line("the current context is %s (%s)", name, known.Server)
+	before, err := k.Password("password-file", "password of "+t.Username+" at "+t.Server)
+	if err != nil {
+		return err
+	}
+	end, err := signInWith(k, t, before)
+	if err != nil {
+		return err
+	}
+	defer end()
+	after, err := ownPassword(k)
+	if err != nil {
+		return err
+	}
+	if err := k.API.Call(k.Cmd.Context(), "POST", "/auth/password", nil,
+		map[string]string{"oldPassword": before, "newPassword": after}, nil); err != nil {
+		return err
+	}
+	k.Line("the password of %s at %s is changed", t.Username, t.Server)
+	if err := renew(k, t, after); err != nil {
+		return fmt.Errorf("the context could not be signed in again; run platform-scheduler login: %w", err)
+	}
+	return nil
+}
+
+// ownPassword asks twice, so that a slip of the hand locks nobody out.
+func ownPassword(k *remote.Call) (string, error) {
+	const flag = "new-password-file"
+	first, err := k.Password(flag, "new password")
+	if err != nil || k.Given(flag) != "" {
+		return first, err
+	}
+	second, err := k.Password(flag, "new password, again")
+	if err == nil && first != second {
+		err = errors.New("the two are not the same; nothing was changed")
+	}
+	return first, err
+}
+
+// renew gives the context of a user another token where the old one is not good any more.
+func renew(k *remote.Call, t target.Target, password string) error {
+	contexts, err := k.Contexts()
+	if err != nil {
+		return err
+	}
+	name := cmp.Or(k.Context(), contexts.Current)
+	known, ok := contexts.Contexts[name]
+	server, err := client.Address(known.Server)
+	if !ok || err != nil || server != t.Server || known.User != t.Username {
+		return nil // it is somebody else's
+	}
+	old, err := k.Connect(t, known.Token)
+	if err != nil {
+		return err
+	}
+	if err := old.Call(k.Cmd.Context(), "GET", "/auth/me", nil, nil, nil); !client.IsStatus(err, 401) {
+		return err
+	}
+	end, err := signInWith(k, t, password)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return giveToken(k, contexts, name, known, contexts.Current)
 }

@@ -1,333 +1,166 @@
 package alerts
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
-	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
-	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/answer"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
-// kind is one kind of what people define for alerting.
-type kind struct {
-	// word is that of the commands; path is that of the API.
-	word, path, noun string
-	columns          []remote.Column[setting]
-	// sealed: it has secrets, which files hold.
-	sealed bool
-}
+// file is the flag that names the file of a definition.
+var file = remote.Flag{Name: "file", Short: "f", Help: "read it from `FILE`; - is standard input"}
 
-// setting is what the commands show of a definition of any kind.
-type setting struct {
-	ID      string  `json:"id"`
-	Name    string  `json:"name"`
-	Group   *string `json:"group"`
-	Enabled bool    `json:"enabled"`
-	Version int     `json:"version"`
-
-	Type       string            `json:"type"`
-	Level      string            `json:"level"`
-	Position   int               `json:"position"`
-	Match      map[string]string `json:"match"`
-	ChannelIDs []string          `json:"channelIds"`
-	Members    []string          `json:"members"`
-	UserID     string            `json:"userId"`
-	Email      string            `json:"email"`
-	Phone      string            `json:"phone"`
-	ChatID     string            `json:"chatId"`
-	TimeZone   string            `json:"timeZone"`
-	Shifts     []json.RawMessage `json:"shifts"`
-	From       *string           `json:"from"`
-	To         *string           `json:"to"`
-	By         string            `json:"by"`
-	Active     bool              `json:"active"`
-	Comment    string            `json:"comment"`
-
-	Language string            `json:"language"`
-	Secrets  []string          `json:"secrets"`
-	Title    map[string]string `json:"title"`
-	Text     map[string]string `json:"text"`
-	HTML     map[string]string `json:"html"`
-	Markdown map[string]string `json:"markdown"`
-}
-
-// languages are those in which a template says something.
-func (v setting) languages() string {
-	all := map[string]bool{}
-	for _, texts := range []map[string]string{v.Title, v.Text, v.HTML, v.Markdown} {
-		for language := range texts {
-			all[language] = true
-		}
+// verbs are the commands that all kinds have.
+func (k kind) verbs() []remote.Verb {
+	one, from := k.path+"/{id}", []remote.Flag{file}
+	if k.sealed {
+		from = []remote.Flag{secretFile, file}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(all)), ",")
-}
-
-func (v setting) group() string {
-	if v.Group == nil {
-		return "all groups"
-	}
-	return *v.Group
-}
-
-func (v setting) state() string {
-	if v.Enabled {
-		return "on"
-	}
-	return "off"
-}
-
-// labelText are labels as people write them.
-func labelText(labels map[string]string) string {
-	parts := make([]string, 0, len(labels))
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		parts = append(parts, name+"="+labels[name])
-	}
-	return strings.Join(parts, ",")
-}
-
-func column(name string, of func(v setting) string) remote.Column[setting] {
-	return remote.Column[setting]{Name: name, Of: of}
-}
-
-// command makes the commands of a kind.
-func (k kind) command(s *remote.Session, short, example string) *cobra.Command {
-	c := usage.Parent(&cobra.Command{Use: k.word, Short: short, Example: example})
-	c.AddCommand(k.list(s), k.show(s), k.create(s), k.edit(s), k.remove(s))
-	return c
-}
-
-func (k kind) list(s *remote.Session) *cobra.Command {
-	var pages remote.Pages
-	c := &cobra.Command{
-		Use: "list", Short: "List the " + k.noun + "s", Example: "  platform-scheduler " + k.word + " list -o json",
-		Args: usage.Args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			columns := append([]remote.Column[setting]{
-				column("name", func(v setting) string { return v.Name }), column("group", setting.group),
-				column("state", setting.state),
-			}, k.columns...)
-			return remote.List(s, c, k.path, nil, pages, append(columns, column("id", func(v setting) string {
-				return v.ID
-			}))...)
+	return []remote.Verb{
+		{
+			Use: "list", Short: "List the " + k.noun + "s", Example: k.word + " list -o json",
+			Path: k.path, Paged: true, Columns: "name, group, state, " + k.columns + ", id",
 		},
-	}
-	pages.Flags(c, 0)
-	return c
-}
-
-// onOne is a command for one definition, by its name or its id.
-func (k kind) onOne(s *remote.Session, verb, short string,
-	do func(c *cobra.Command, api *client.Client, found object) error,
-) *cobra.Command {
-	return &cobra.Command{
-		Use: verb + " " + strings.ToUpper(k.word), Short: short, Args: usage.Args(cobra.ExactArgs(1)),
-		Example: "  platform-scheduler " + k.word + " " + verb + " billing",
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := s.Client()
-			if err != nil {
-				return err
-			}
-			found, err := find(c, api, k, args[0])
-			if err != nil {
-				return err
-			}
-			return do(c, api, found)
-		},
+		k.onOne("get", remote.Verb{
+			Short: "Show a " + k.noun, Aliases: []string{"show"}, Path: one, Show: asYAML,
+		}),
+		k.create(from),
+		k.onOne("edit", remote.Verb{
+			Short:   "Replace a " + k.noun + ", or switch it on or off",
+			Example: k.word + " edit billing -f " + k.word + ".yaml\n" + k.word + " edit billing --disable",
+			Own: append([]remote.Flag{
+				{Name: "enable", Default: false, Help: "switch it on"},
+				{Name: "disable", Default: false, Help: "switch it off"},
+			}, from...),
+			Method: "PUT", Path: one, Body: edited, Done: k.stored("changed"),
+		}),
+		k.onOne("delete", remote.Verb{
+			Short: "Delete a " + k.noun, Ask: "Delete the " + k.noun + " {found}?",
+			Method: "DELETE", Path: one, Done: "deleted the " + k.noun + " {found}",
+		}),
 	}
 }
 
-func (k kind) show(s *remote.Session) *cobra.Command {
-	c := k.onOne(s, "get", "Show a "+k.noun, func(c *cobra.Command, api *client.Client, found object) error {
-		return remote.SendBy(s, c, api, "GET", k.path+"/"+remote.Segment(found.ID), nil, nil,
-			func(raw json.RawMessage) error { return asYAML(s, raw) })
-	})
-	c.Aliases = []string{"show"}
-	return c
-}
-
-// asYAML prints an answer as YAML.
-func asYAML(s *remote.Session, raw json.RawMessage) error {
-	text, err := yamljson.ToYAML(raw)
-	if err == nil {
-		_, err = s.Out.Write(text)
+// words are what a definition of the kind is in words.
+func (k kind) words() remote.Words {
+	words := maps.Clone(settingWords)
+	words["called"] = func(_ *remote.Call, o remote.Object) string {
+		return strings.TrimPrefix(o.Text("name"), k.noun+" ") // a silence that nobody named is called so
 	}
-	return err
+	return words
 }
 
-func (k kind) create(s *remote.Session) *cobra.Command {
-	var file string
-	var secrets secretFiles
-	c := &cobra.Command{
-		Use: "create", Short: "Make a " + k.noun + " from a file", Args: usage.Args(cobra.NoArgs),
+// onOne completes a command for one definition, by its name or its id.
+func (k kind) onOne(verb string, v remote.Verb) remote.Verb {
+	v.Use, v.Example = verb+" "+strings.ToUpper(k.word), cmp.Or(v.Example, k.word+" "+verb+" billing")
+	v.Find = func(c *remote.Call) (err error) {
+		c.Found, err = find(c, k, c.Args[0])
+		c.ID, c.Title = c.Found.Text("id"), c.Found.Text("name")
+		return err
+	}
+	return v
+}
+
+// asYAML shows people an answer as YAML.
+func asYAML(c *remote.Call, _ remote.Object) { c.YAML(c.Answer) }
+
+// stored says that a definition was created or changed.
+func (k kind) stored(how string) string {
+	return how + " the " + k.noun + " {called} ({id}), version {version}"
+}
+
+func (k kind) create(from []remote.Flag) remote.Verb {
+	if k.word == silenceKind.word {
+		return silenceCreate
+	}
+	v := remote.Verb{
+		Use: "create", Short: "Make a " + k.noun + " from a file",
 		Long: "Make a " + k.noun + " from a YAML or JSON file, with the fields of the API. Channels,\nteams and jobs " +
 			"may be named by their names.",
-		Example: "  platform-scheduler " + k.word + " create -f " + k.word + ".yaml",
-		RunE: func(c *cobra.Command, _ []string) error {
-			api, err := s.Client()
-			if err != nil {
-				return err
-			}
-			body, err := readFile(s, c, api, file)
+		Example: k.word + " create -f " + k.word + ".yaml", Own: from,
+		Method: "POST", Path: k.path, Done: k.stored("created"),
+		Body: func(c *remote.Call, _ map[string]any) (any, error) {
+			body, err := readFile(c)
 			if err == nil {
-				err = secrets.into(body, file)
+				err = addSecrets(c, body)
 			}
-			if err != nil {
-				return err
-			}
-			return k.send(s, c, api, "POST", k.path, body, "created")
+			return body, err
 		},
 	}
-	fileFlag(c, &file)
 	if k.sealed {
-		secrets.flag(c)
-		c.Example += " --secret-file password=password.txt"
+		v.Example += " --secret-file password=password.txt"
 	}
-	return c
+	return v
 }
 
-// send stores a definition.
-func (k kind) send(s *remote.Session, c *cobra.Command, api *client.Client, method, path string, body any,
-	done string,
-) error {
-	return remote.SendBy(s, c, api, method, path, nil, body, func(v setting) error {
-		return s.Line("%s the %s %s (%s), version %d", done, k.noun, v.Name, v.ID, v.Version)
-	})
-}
-
-func fileFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVarP(file, "file", "f", "", "read it from `FILE`; - is standard input")
-}
-
-func (k kind) edit(s *remote.Session) *cobra.Command {
-	var file string
-	var on, off bool
-	var secrets secretFiles
-	c := k.onOne(s, "edit", "Replace a "+k.noun+", or switch it on or off",
-		func(c *cobra.Command, api *client.Client, found object) error {
-			if on == off && file == "" && len(secrets) == 0 || on && off {
-				return usage.Errorf("say what to change: -f FILE, --enable or --disable")
-			}
-			body := found.fields
-			if file != "" {
-				var err error
-				if body, err = readFile(s, c, api, file); err != nil {
-					return err
-				}
-			}
-			if err := secrets.into(body, file); err != nil {
-				return err
-			}
-			if on || off {
-				body["enabled"] = on
-			}
-			if _, named := body["version"]; !named {
-				body["version"] = found.Version
-			}
-			return k.send(s, c, api, "PUT", k.path+"/"+remote.Segment(found.ID), body, "changed")
-		})
-	c.Example = "  platform-scheduler " + k.word + " edit billing -f " + k.word + ".yaml\n  platform-scheduler " + k.word +
-		" edit billing --disable"
-	fileFlag(c, &file)
-	if k.sealed {
-		secrets.flag(c)
+// edited is what a definition becomes.
+func edited(c *remote.Call, _ map[string]any) (_ any, err error) {
+	body, on, off := c.Found, c.On("enable"), c.On("disable")
+	if on && off || !on && !off && c.Given(file.Name) == "" && len(c.Listed(secretFile.Name)) == 0 {
+		return nil, usage.Errorf("say what to change: -f FILE, --enable or --disable")
 	}
-	c.Flags().BoolVar(&on, "enable", false, "switch it on")
-	c.Flags().BoolVar(&off, "disable", false, "switch it off")
-	return c
-}
-
-func (k kind) remove(s *remote.Session) *cobra.Command {
-	var q terminal.Question
-	c := k.onOne(s, "delete", "Delete a "+k.noun, func(c *cobra.Command, api *client.Client, found object) error {
-		if err := q.Ask(s.Err, "Delete the %s %s?", k.noun, found.Name); err != nil {
-			return err
+	version := body["version"]
+	if c.Given(file.Name) != "" {
+		if body, err = readFile(c); err != nil {
+			return nil, err
 		}
-		return remote.SendBy(s, c, api, "DELETE", k.path+"/"+remote.Segment(found.ID), nil, nil,
-			func(json.RawMessage) error { return s.Line("deleted the %s %s", k.noun, found.Name) })
-	})
-	q.Flag(c)
-	return c
+	}
+	if err := addSecrets(c, body); err != nil {
+		return nil, err
+	}
+	if on || off {
+		body["enabled"] = on
+	}
+	if _, named := body["version"]; !named {
+		body["version"] = version
+	}
+	return body, nil
 }
 
-// object is a definition as it was answered.
-type object struct {
-	setting
-	fields map[string]any
+// idOf makes the id of a definition of its name.
+func idOf(k kind) func(c *remote.Call, in remote.Input) (any, error) {
+	return func(c *remote.Call, in remote.Input) (any, error) {
+		found, err := find(c, k, in.Text)
+		return found.Text("id"), err
+	}
 }
 
 // find finds a definition by its name or its id.
-func find(c *cobra.Command, api *client.Client, k kind, name string) (found object, err error) {
-	_, items, err := api.Pages(c.Context(), k.path, nil, 0)
-	if err != nil {
-		return found, err
+func find(c *remote.Call, k kind, name string) (remote.Object, error) {
+	o, err := c.Named(k.path, "name", name)
+	if err == nil && o == nil {
+		err = fmt.Errorf("there is no %s named %q; platform-scheduler %s list shows those that you may see", k.noun,
+			name, k.word)
 	}
-	for _, item := range items {
-		var v setting
-		if err := json.Unmarshal(item, &v); err != nil {
-			return found, fmt.Errorf("a %s is not understood: %w", k.noun, err)
-		}
-		if v.Name == name || v.ID == name {
-			found = object{setting: v}
-			found.fields, err = fieldsOf(item)
-			return found, err
-		}
-	}
-	return found, fmt.Errorf("there is no %s named %q; platform-scheduler %s list shows those that you may see", k.noun,
-		name, k.word)
-}
-
-// fieldsOf are the fields of an object, with numbers as they stand there.
-func fieldsOf(raw json.RawMessage) (fields map[string]any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil || fields == nil {
-		return nil, fmt.Errorf("it must be an object with fields: %w", err)
-	}
-	return fields, nil
+	return o, err
 }
 
 // readFile reads a definition from a file, and puts ids in the place of names.
-func readFile(s *remote.Session, c *cobra.Command, api *client.Client, file string) (map[string]any, error) {
-	var text []byte
-	var err error
-	switch file {
-	case "":
+func readFile(c *remote.Call) (remote.Object, error) {
+	name := c.Given(file.Name)
+	if name == "" {
 		return nil, usage.Errorf("name the file with -f FILE; - is standard input")
-	case "-":
-		text, err = io.ReadAll(os.Stdin)
-	default:
-		text, err = os.ReadFile(file)
 	}
+	text, err := remote.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := yamljson.FromYAML(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	fields, err := fieldsOf(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	fields, err := answer.Decode(raw)
+	if err != nil || fields == nil {
+		return nil, fmt.Errorf("%s: it must be an object with fields: %w", name, err)
 	}
-	return fields, resolver{s, c, api}.all(fields)
-}
-
-// resolver puts ids in the place of names.
-type resolver struct {
-	s   *remote.Session
-	c   *cobra.Command
-	api *client.Client
+	_, err = ids(c, "", map[string]any(fields))
+	return fields, err
 }
 
 // named are the kinds that definitions name, by the field.
@@ -336,50 +169,41 @@ var named = map[string]kind{
 	"templateId": templateKind,
 }
 
-// all goes through the fields of an object, and of those inside of it.
-func (r resolver) all(fields map[string]any) (err error) {
-	for name, v := range fields {
-		one := func(text string) (string, error) { return r.id(name, text) }
-		switch v := v.(type) {
-		case string:
-			if fields[name], err = one(v); err != nil {
-				return err
-			}
-		case map[string]any:
-			if name != "params" && name != "config" && name != "labels" && name != "match" {
-				err = r.all(v)
-			}
-		case []any:
-			for i, item := range v {
-				switch item := item.(type) {
-				case string:
-					v[i], err = one(item)
-				case map[string]any:
-					err = r.all(item)
-				}
-				if err != nil {
-					return err
-				}
+// ids puts ids in the place of names, in what a field holds and inside of it.
+func ids(c *remote.Call, field string, held any) (_ any, err error) {
+	switch held := held.(type) {
+	case string:
+		return id(c, field, held)
+	case []any:
+		for i, item := range held {
+			if held[i], err = ids(c, field, item); err != nil {
+				return nil, err
 			}
 		}
-		if err != nil {
-			return err
+	case map[string]any:
+		if slices.Contains([]string{"params", "config", "labels", "match"}, field) {
+			break // its names are the user's
+		}
+		for name, inner := range held {
+			if held[name], err = ids(c, name, inner); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return nil
+	return held, nil
 }
 
 // id is the id of what a field names; what is an id, or no name, stays as it is.
-func (r resolver) id(field, text string) (string, error) {
+func id(c *remote.Call, field, text string) (string, error) {
 	if text == "" || remote.IsID(text) {
 		return text, nil
 	}
 	if k, is := named[field]; is {
-		found, err := find(r.c, r.api, k, text)
-		return found.ID, err
+		found, err := find(c, k, text)
+		return found.Text("id"), err
 	}
 	if field == "jobId" || field == "jobIds" {
-		job, err := r.s.FindJob(r.c, r.api, text, "")
+		job, err := c.FindJob(text, "")
 		return job.ID, err
 	}
 	return text, nil

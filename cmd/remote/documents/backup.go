@@ -13,41 +13,36 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
-	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
-const notInBackup = `Not in it are: the values of secrets, of which it names those that the jobs use;
-users and tokens; whether groups are paused; runs, logs, former versions and the
-audit log. For those, back the store up.`
+const notInBackup = `Not in it are: the values of secrets, of which it names those that the jobs use,
+and the secrets of channels; users and tokens, whom settings of alerting name by
+their names; whether groups are paused; runs, logs, former versions and the audit
+log. For those, back the store up. A channel that restore has to make without its
+secret is disabled, and a warning names what it lacks.`
 
 // Commands are those of this package that stand by themselves.
 func Commands(s *remote.Session) []*cobra.Command {
-	backup := &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Save all groups and jobs to a file",
-		Long: "Keep the definitions of all groups and jobs in a YAML file, which restore and job\napply take.\n\n" +
-			notInBackup,
-		Example: "  platform-scheduler backup scheduler.yaml",
-		Args:    usage.Args(cobra.ExactArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return backup(c.Context(), s, args[0]) },
-	}
-	a := &applying{Session: s}
-	restore := &cobra.Command{
-		Use:   "restore FILE",
-		Short: "Restore groups and jobs from a backup",
-		Long: `Show what differs from a backup and which secrets are missing, ask, and then
-create the jobs that are missing and edit those that differ. With --prune, other
-jobs of the groups in the file are deleted.
+	return s.Commands(remote.Verb{
+		Use: "backup FILE", Short: "Save all groups, jobs and alert settings to a file", Example: "backup scheduler.yaml",
+		Run: backup,
+		Long: `Keep the definitions of all groups, jobs and settings of alerting in a YAML file,
+which restore and apply take.
 
 ` + notInBackup,
-		Example: "  platform-scheduler restore scheduler.yaml\n  platform-scheduler restore scheduler.yaml --yes",
-		Args:    usage.Args(cobra.ExactArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return a.restore(c.Context(), args[0]) },
-	}
-	a.question.Flag(restore)
-	restore.Flags().BoolVar(&a.prune, "prune", false, "delete the other jobs of the groups in the file")
-	return []*cobra.Command{backup, restore}
+	}, remote.Verb{
+		Use: "restore FILE", Short: "Restore groups, jobs and alert settings from a backup",
+		Long: `Show what differs from a backup and which secrets are missing, ask, and then
+create the jobs and settings that are missing and edit those that differ. With
+--prune, other jobs of the groups in the file are deleted, and there other
+settings of the kinds in the file.
+
+` + notInBackup,
+		Example: "restore scheduler.yaml\nrestore scheduler.yaml --yes", Asks: true, Run: restore,
+		Own: []remote.Flag{{Name: "prune", Default: false, Help: Apply.Own[3].Help}},
+	}, applyAll(), diff, exportAll)
 }
 
 // secretName is how definitions name a secret.
@@ -62,24 +57,14 @@ func secretsIn(text []byte) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// kept is what backup says for programs.
-type kept struct {
-	File string `json:"file"`
-	// Secrets are the names of those that the jobs use; their values are not kept.
-	Secrets []string `json:"secrets"`
-}
-
-func backup(ctx context.Context, s *remote.Session, file string) error {
-	api, err := s.Client()
-	if err != nil {
-		return err
-	}
+func backup(k *remote.Call) error {
+	file := k.Args[0]
 	var text bytes.Buffer
-	if err := export(ctx, api, "", formatYAML, &text); err != nil {
+	if err := export(k, "", output.YAML, "all", &text); err != nil {
 		return err
 	}
 	secrets := secretsIn(text.Bytes())
-	err = wholeFile(file, 0o600, func(w io.Writer) error {
+	err := wholeFile(file, 0o600, func(w io.Writer) error {
 		if len(secrets) > 0 {
 			if _, err := fmt.Fprintf(w, "# These secrets are used, and not in this file: %s\n",
 				strings.Join(secrets, ", ")); err != nil {
@@ -92,27 +77,23 @@ func backup(ctx context.Context, s *remote.Session, file string) error {
 	if err != nil {
 		return err
 	}
-	if !s.ForPeople() {
-		return s.Value(kept{file, secrets})
-	}
-	return s.Line("kept in %s; the values of %d secrets are not in it", file, len(secrets))
+	k.Either(map[string]any{"file": file, "secrets": secrets},
+		"kept in %s; the values of %d secrets are not in it", file, len(secrets))
+	return nil
 }
 
-func (a *applying) restore(ctx context.Context, file string) error {
-	var err error
-	if a.api, err = a.Client(); err != nil {
-		return err
-	}
-	d, err := readDefinitions(file, strings.NewReader(""))
+func restore(k *remote.Call) error {
+	a := &applying{k, true, k.On("prune")}
+	ctx := k.Cmd.Context()
+	d, err := readDefinitions(k.Args[0], strings.NewReader(""))
 	if err != nil {
 		return err
 	}
-	a.dryRun = true
 	planned, err := a.run(ctx, d)
 	if err != nil {
 		return err
 	}
-	asks := !a.question.Answered()
+	asks := !a.Question.Answered()
 	if asks && a.ForPeople() {
 		if err := a.report(planned); err != nil {
 			return err
@@ -122,7 +103,7 @@ func (a *applying) restore(ctx context.Context, file string) error {
 		return err
 	}
 	if asks {
-		if err := a.question.Insist(a.Err, "Go on?"); err != nil {
+		if err := a.Insist("Go on?"); err != nil {
 			return err
 		}
 	}
@@ -144,7 +125,7 @@ func (a *applying) missingSecrets(ctx context.Context, d *definitions) error {
 	if len(needed) == 0 {
 		return nil
 	}
-	present, err := client.List[struct{ Name string }](ctx, a.api, "/secrets", nil, 0)
+	present, err := client.List[struct{ Name string }](ctx, a.API, "/secrets", nil, 0)
 	if client.IsStatus(err, 403) {
 		_, _ = fmt.Fprintf(a.Err, "you may not see which secrets there are; the jobs use %s\n", strings.Join(needed, ", "))
 		return nil

@@ -20,28 +20,24 @@ import (
 // defaultGroup is the group of jobs that name none.
 const defaultGroup = "default"
 
-// source is where in the files an entry stands.
-type source struct {
-	file string
-	// index counts the jobs, or the groups, of the file.
-	index int
-}
-
-// entry is one job, or one group, of the files, as it was written.
+// entry is one job, group or setting of the files, as it was written.
 type entry struct {
 	raw         json.RawMessage
 	group, name string
-	at          source
+	file        string
+	// index counts the entries of its list in the file.
+	index int
 }
 
 // definitions is what the files hold together.
-type definitions struct{ groups, jobs []entry }
+type definitions struct {
+	groups, jobs []entry
+	settings     settings
+}
 
-// readDefinitions reads a file, a folder with all below it, or standard input,
-// which is named "-". What a job says is left to the server to judge; but each
-// job and each group must stand in the files once.
+// readDefinitions reads a file, a folder with all below it, or standard input, which is named "-". The
+// server judges the content of a job; but each job and each group must stand in the files once.
 func readDefinitions(path string, stdin io.Reader) (*definitions, error) {
-	d := &definitions{}
 	files, err := []string{"standard input"}, error(nil)
 	read := func(string) ([]byte, error) { return io.ReadAll(stdin) }
 	if path != "-" {
@@ -51,16 +47,38 @@ func readDefinitions(path string, stdin io.Reader) (*definitions, error) {
 	if err != nil {
 		return nil, err
 	}
+	all := &definitions{settings: settings{}}
 	for _, file := range files {
 		data, err := read(file)
 		if err != nil {
 			return nil, err
 		}
-		if err := d.add(file, data); err != nil {
+		d, err := definitionsIn(data)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
+		all.groups = append(all.groups, of(file, d.groups)...)
+		all.jobs = append(all.jobs, of(file, d.jobs)...)
+		for list, found := range d.settings {
+			all.settings.add(list, of(file, found))
+		}
 	}
-	return d, errors.Join(once("job", d.jobs), once("group", d.groups))
+	twice := []error{once("job", all.jobs), once("group", all.groups)}
+	for _, list := range settingLists() {
+		twice = append(twice, once("entry of alerting."+list, all.settings[list]))
+	}
+	if err := errors.Join(twice...); err != nil {
+		return nil, err
+	}
+	return all, all.readSecrets()
+}
+
+// of notes where entries stand.
+func of(file string, entries []entry) []entry {
+	for i := range entries {
+		entries[i].file, entries[i].index = file, i
+	}
+	return entries
 }
 
 // filesBelow lists the files of definitions, in the order of their names.
@@ -90,134 +108,105 @@ func filesBelow(path string) ([]string, error) {
 
 // once refuses what the files define twice.
 func once(what string, entries []entry) error {
-	seen := map[[2]string]source{}
+	first := map[[2]string]entry{}
 	for _, e := range entries {
 		key := [2]string{e.group, e.name}
-		if first, twice := seen[key]; twice && e.name != "" {
-			return fmt.Errorf("%s: defines the %s %s twice; it is in %s too", e.at.file, what,
-				strings.TrimPrefix(e.group+"/"+e.name, "/"), first.file)
+		if before, twice := first[key]; twice && e.name != "" {
+			return fmt.Errorf("%s: defines the %s %s twice; it is in %s too", e.file, what,
+				strings.TrimPrefix(e.group+"/"+e.name, "/"), before.file)
 		}
-		seen[key] = e.at
+		first[key] = e
 	}
 	return nil
-}
-
-// add takes the documents of a file: documents of the server, jobs, and lists
-// of jobs. JSON is YAML too.
-func (d *definitions) add(file string, data []byte) error {
-	documents, err := yamljson.AllFromYAML(data)
-	if err != nil {
-		return err
-	}
-	in := reading{definitions: d, file: file}
-	for _, text := range documents {
-		switch {
-		case text[0] == '[':
-			err = in.list(text)
-		case bytes.Equal(text, []byte("null")):
-			continue // an empty document, such as after a last ---
-		default:
-			err = in.document(text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reading counts the entries of one file.
-type reading struct {
-	*definitions
-	file         string
-	groups, jobs int
 }
 
 var errShape = errors.New("must hold a job (an object with a name), an array of jobs, or a document {version, " +
-	"groups, jobs}")
+	"groups, jobs, alerting}")
 
-func (in *reading) list(text json.RawMessage) error {
-	var items []json.RawMessage
-	if err := json.Unmarshal(text, &items); err != nil {
-		return errShape
-	}
-	for _, item := range items {
-		if err := in.job(item); err != nil {
-			return err
+// definitionsIn reads the documents of a file: those of the server, jobs, and lists of jobs. JSON is YAML too.
+func definitionsIn(data []byte) (d definitions, err error) {
+	d.settings = settings{}
+	documents, err := yamljson.AllFromYAML(data)
+	for _, text := range documents {
+		if err == nil && string(text) != "null" { // an empty document, such as after a last ---
+			err = d.add(text)
 		}
 	}
-	return nil
+	return d, err
 }
 
-func (in *reading) document(text json.RawMessage) error {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil {
-		return errShape
-	}
-	if _, isJob := fields["name"]; isJob {
-		return in.job(text)
-	}
-	var d struct {
+func (d *definitions) add(text json.RawMessage) error {
+	var one struct {
 		Version int               `json:"version"`
 		Groups  []json.RawMessage `json:"groups"`
 		Jobs    []json.RawMessage `json:"jobs"`
+		// Alerting holds lists by the names of kinds.
+		Alerting json.RawMessage `json:"alerting"`
 	}
-	strict := json.NewDecoder(bytes.NewReader(text))
-	strict.DisallowUnknownFields()
-	if err := strict.Decode(&d); err != nil {
-		return fmt.Errorf("%w: %s", errShape, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if d.Version != vo.DocumentVersion {
-		return fmt.Errorf("version must be %d", vo.DocumentVersion)
-	}
-	for _, g := range d.Groups {
-		if err := in.group(g); err != nil {
-			return err
+	var fields map[string]json.RawMessage
+	switch {
+	case text[0] == '[':
+		if json.Unmarshal(text, &one.Jobs) != nil {
+			return errShape
+		}
+	case json.Unmarshal(text, &fields) != nil:
+		return errShape
+	case fields["name"] != nil:
+		one.Jobs = []json.RawMessage{text}
+	default:
+		strict := json.NewDecoder(bytes.NewReader(text))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(&one); err != nil {
+			return fmt.Errorf("%w: %s", errShape, strings.TrimPrefix(err.Error(), "json: "))
+		}
+		if one.Version != vo.DocumentVersion {
+			return fmt.Errorf("version must be %d", vo.DocumentVersion)
 		}
 	}
-	for _, j := range d.Jobs {
-		if err := in.job(j); err != nil {
-			return err
-		}
+	if err := d.addSettings(one.Alerting); err != nil {
+		return err
 	}
-	return nil
-}
-
-// named is what must be known of an entry here.
-func named(text json.RawMessage) (group, name string, err error) {
-	var fields map[string]any
-	if json.Unmarshal(text, &fields) != nil || fields == nil {
-		return "", "", errShape
+	groups, err := entries(one.Groups)
+	for _, g := range groups {
+		d.groups = append(d.groups, entry{raw: g.raw, name: g.name})
 	}
-	group, _ = fields["group"].(string)
-	name, _ = fields["name"].(string)
-	return cmp.Or(group, defaultGroup), name, nil
-}
-
-func (in *reading) job(text json.RawMessage) error {
-	group, name, err := named(text)
-	in.definitions.jobs = append(in.definitions.jobs, entry{text, group, name, source{in.file, in.jobs}})
-	in.jobs++
+	if err != nil {
+		return err
+	}
+	jobs, err := entries(one.Jobs)
+	d.jobs = append(d.jobs, jobs...)
 	return err
 }
 
-func (in *reading) group(text json.RawMessage) error {
-	_, name, err := named(text)
-	in.definitions.groups = append(in.definitions.groups, entry{text, "", name, source{in.file, in.groups}})
-	in.groups++
-	return err
+// entries reads what must be known here of groups, or of jobs.
+func entries(texts []json.RawMessage) (all []entry, err error) {
+	for _, text := range texts {
+		var fields map[string]any
+		if json.Unmarshal(text, &fields) != nil || fields == nil {
+			return nil, errShape
+		}
+		group, _ := fields["group"].(string)
+		name, _ := fields["name"].(string)
+		all = append(all, entry{raw: text, group: cmp.Or(group, defaultGroup), name: name})
+	}
+	return all, nil
 }
 
 // chunk is as much of the files as goes into one call.
-type chunk struct{ groups, jobs []entry }
+type chunk struct {
+	groups, jobs []entry
+	settings     settings
+}
 
-// maxChunk is how many jobs go into one call, unless a group is larger and must
-// stay whole.
+// maxChunk is how many jobs go into one call, unless a group is larger and must stay whole.
 const maxChunk = 200
 
 // chunks cuts what the files hold. Where other jobs of a group are deleted, a
 // call must hold all of those that stay: groups stay whole.
 func (d *definitions) chunks(wholeGroups bool) []chunk {
+	if len(d.settings) > 0 {
+		return d.withSettings(wholeGroups)
+	}
 	jobs := slices.Clone(d.jobs)
 	if wholeGroups {
 		slices.SortStableFunc(jobs, func(a, b entry) int { return cmp.Compare(a.group, b.group) })
@@ -259,5 +248,13 @@ func (c chunk) body() any {
 		}
 		return out
 	}
-	return map[string]any{"version": vo.DocumentVersion, "groups": raw(c.groups), "jobs": raw(c.jobs)}
+	body := map[string]any{"version": vo.DocumentVersion, "groups": raw(c.groups), "jobs": raw(c.jobs)}
+	if len(c.settings) > 0 {
+		alerting := map[string]any{}
+		for list, found := range c.settings {
+			alerting[list] = raw(found)
+		}
+		body["alerting"] = alerting
+	}
+	return body
 }

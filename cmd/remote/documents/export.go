@@ -1,119 +1,95 @@
 package documents
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
-	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
-// The formats of an export, which are also the extensions of its files.
-const (
-	formatYAML = "yaml"
-	formatJSON = "json"
-)
-
-// exporting is one run of job export.
-type exporting struct {
-	*remote.Session
-	group, folder string
-}
-
-// ExportCommand is job export; group is what its flag --group names.
-func ExportCommand(s *remote.Session, group *string) *cobra.Command {
-	var folder string
-	c := &cobra.Command{
-		Use:   "export",
-		Short: "Print definitions in the form that job apply reads",
-		Long: `Print definitions as YAML, or with --output json as JSON, ordered by group and
+// Export is job export.
+var Export = remote.Verb{
+	Use:   "export",
+	Short: "Print definitions in the form that job apply reads",
+	Long: `Print definitions as YAML, or with --output json as JSON, ordered by group and
 name. With --output-dir each group becomes a file of its own. Applying what was
 exported changes nothing.`,
-		Example: "  platform-scheduler job export --group default > jobs.yaml\n  platform-scheduler job export " +
-			"--output-dir jobs/",
-		Args: usage.Args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			api, err := s.Client()
-			if err != nil {
-				return err
-			}
-			e := exporting{s, *group, folder}
-			if folder == "" {
-				return export(c.Context(), api, e.group, e.format(), s.Out)
-			}
-			return e.into(c.Context(), api)
-		},
-	}
-	c.Flags().StringVar(&folder, "output-dir", "", "write a file for each group into `DIR`")
-	return c
+	Example: "job export --group default > jobs.yaml\njob export --output-dir jobs/",
+	Own:     []remote.Flag{{Name: "output-dir", Help: "write a file for each group into `DIR`"}},
+	Run: func(k *remote.Call) error {
+		format := formatOf(k)
+		if folder := k.Given("output-dir"); folder != "" {
+			return exportInto(k, folder, format)
+		}
+		return export(k, k.Given("group"), format, "jobs", k.Out)
+	},
 }
 
-func (e exporting) format() string {
-	if e.Format == output.JSON {
-		return formatJSON
+// exportAll is export.
+var exportAll = remote.Verb{
+	Use:   "export",
+	Short: "Print jobs and alert settings in the form that apply reads",
+	Long: `Print groups, jobs and settings of alerting as YAML, or with --output json as
+JSON. Settings are those that you may edit, with *** for the secrets of channels:
+apply keeps the stored ones. Applying what was exported changes nothing.`,
+	Example: "export > scheduler.yaml\nexport --parts alerting --group billing",
+	Own: []remote.Flag{
+		{Name: "parts", Default: "all", Help: "jobs, alerting or all"},
+		{Name: "group", Help: "only what belongs to this `GROUP`"},
+	},
+	Run: func(k *remote.Call) error {
+		return export(k, k.Given("group"), formatOf(k), k.Given("parts"), k.Out)
+	},
+}
+
+// formatOf is the form of a document: JSON where that is asked for, else YAML.
+func formatOf(k *remote.Call) string {
+	if k.Format == output.JSON {
+		return output.JSON
 	}
-	return formatYAML
+	return output.YAML
 }
 
 // export copies the definitions of a group, or of all, to a writer.
-func export(ctx context.Context, api *client.Client, group, format string, to io.Writer) error {
-	from, err := api.Stream(ctx, "/export?"+remote.Query("format", format, "group", group).Encode(), "")
+func export(k *remote.Call, group, format, parts string, to io.Writer) error {
+	return k.Export("/export", remote.Query(map[string]any{"format": format, "group": group, "parts": parts}), to)
+}
+
+// exportInto writes a file for each group, whole or not at all; the format is the extension of its name.
+func exportInto(k *remote.Call, folder, format string) error {
+	type named struct{ Name string }
+	groups, err := []named{{k.Given("group")}}, error(nil)
+	if groups[0].Name == "" {
+		groups, err = client.List[named](k.Cmd.Context(), k.API, "/groups", nil, 0)
+	}
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	if _, err := io.Copy(to, from); err != nil {
-		return fmt.Errorf("the export broke off: %w", err)
-	}
-	return nil
-}
-
-// into writes a file for each group, whole or not at all.
-func (e exporting) into(ctx context.Context, api *client.Client) error {
-	groups := []string{e.group}
-	if e.group == "" {
-		all, err := client.List[struct{ Name string }](ctx, api, "/groups", nil, 0)
-		if err != nil {
-			return err
-		}
-		groups = nil
-		for _, g := range all {
-			groups = append(groups, g.Name)
-		}
-	}
-	if err := os.MkdirAll(e.folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	bar := newProgress(e.Err, len(groups))
+	bar := newProgress(k.Err, len(groups))
 	defer bar.clear()
 	files := []string{}
 	for _, group := range groups {
-		file := filepath.Join(e.folder, fileName(group)+"."+e.format())
-		if err := wholeFile(file, 0o644, func(w io.Writer) error {
-			return export(ctx, api, group, e.format(), w)
-		}); err != nil {
+		file := filepath.Join(folder, fileName(group.Name)+"."+format)
+		write := func(w io.Writer) error { return export(k, group.Name, format, "jobs", w) }
+		if err := wholeFile(file, 0o644, write); err != nil {
 			return err
 		}
 		files = append(files, file)
 		bar.step()
 	}
 	bar.clear()
-	if !e.ForPeople() {
-		return e.Value(map[string][]string{"files": files})
-	}
-	return e.Line("%d groups in %s", len(groups), e.folder)
+	k.Either(map[string][]string{"files": files}, "%d groups in %s", len(groups), folder)
+	return nil
 }
 
-// fileName is the name of a group as that of a file, in the folder that was
-// named and nowhere else.
+// fileName is the name of a group as that of a file, in the folder that was named and nowhere else.
 func fileName(group string) string {
 	name := strings.NewReplacer("%", "%25", "/", "%2F", "\x00", "%00").Replace(group)
 	if strings.HasPrefix(name, ".") {

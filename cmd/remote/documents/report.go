@@ -11,8 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/terminal"
 )
 
-// report shows what an answer says: the changes on one writer, what could not
-// be done on the other.
+// report shows what an answer says: the changes on one writer, what could not be done on the other.
 type report struct {
 	difference.Printer
 	err io.Writer
@@ -27,13 +26,9 @@ func (a *applying) report(v answer) error {
 			err:     a.Err,
 		}.show(v.Import)
 	case v.raw != nil:
-		if err := a.Raw(v.raw); err != nil {
-			return err
-		}
+		a.Raw(v.raw)
 	default:
-		if err := a.Value(v.Import); err != nil {
-			return err
-		}
+		a.Value(v.Import)
 	}
 	if v.Failed > 0 {
 		return fmt.Errorf("%d could not be applied", v.Failed)
@@ -45,6 +40,15 @@ func (r report) show(v vo.Import) {
 	for _, g := range v.Groups {
 		if g.Action != definition.ActionUnchanged || g.Error != nil {
 			r.one(g.Action, "group "+g.Name, g.Changes, g.Error)
+		}
+	}
+	for _, s := range v.Alerting {
+		name := s.Kind.Noun() + " " + s.Name
+		if s.Action != definition.ActionUnchanged || s.Error != nil {
+			r.one(s.Action, name, s.Changes, s.Error)
+		}
+		for _, w := range s.Warnings {
+			_, _ = fmt.Fprintf(r.err, "warning: %s: %s %s\n", name, w.Field, w.Message)
 		}
 	}
 	for _, item := range v.Items {
@@ -71,13 +75,49 @@ func (r report) one(action definition.ChangeAction, name string, changes map[str
 
 // summary counts in one line.
 func summary(v vo.Import) string {
-	counts := []string{
-		fmt.Sprint(v.Created, " created"), fmt.Sprint(v.Updated, " updated"), fmt.Sprint(v.Unchanged, " unchanged"),
-		fmt.Sprint(v.Deleted, " deleted"), fmt.Sprint(v.Failed, " failed"),
-	}
-	would := ""
+	text := fmt.Sprintf("%d created, %d updated, %d unchanged, %d deleted, %d failed",
+		v.Created, v.Updated, v.Unchanged, v.Deleted, v.Failed)
 	if v.DryRun {
-		would = " (dry run: nothing was changed)"
+		text += " (dry run: nothing was changed)"
 	}
-	return strings.Join(counts, ", ") + would
+	return text
+}
+
+// progressWidth is that of the bar, in characters.
+const progressWidth = 30
+
+// progress is a bar on a terminal, and nothing elsewhere.
+type progress struct {
+	out         io.Writer
+	done, total int
+}
+
+// newProgress shows how far many steps are; a single one is not worth a bar.
+func newProgress(out io.Writer, total int) *progress {
+	p := &progress{total: total}
+	if _, ok := terminal.Of(out); ok && total > 1 {
+		p.out = out
+	}
+	return p
+}
+
+// step is called after each step.
+func (p *progress) step() {
+	p.done++
+	if p.out != nil {
+		_, _ = fmt.Fprint(p.out, "\r"+p.line())
+	}
+}
+
+func (p *progress) line() string {
+	full := progressWidth * p.done / p.total
+	return fmt.Sprintf("[%s%s] %3d %%", strings.Repeat("#", full), strings.Repeat(".", progressWidth-full),
+		100*p.done/p.total)
+}
+
+// clear takes the bar away.
+func (p *progress) clear() {
+	if p.out != nil && p.done > 0 {
+		_, _ = fmt.Fprint(p.out, "\r"+strings.Repeat(" ", len(p.line()))+"\r")
+	}
 }

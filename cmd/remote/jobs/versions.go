@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,8 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
 	"github.com/platform-scheduler/platform-scheduler/cmd/difference"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
@@ -18,75 +18,43 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 )
 
-// version is a definition of a job under one of its versions.
-type version struct {
-	Version    int                    `json:"version"`
-	CreateTime *string                `json:"createTime"`
-	CreatedBy  string                 `json:"createdBy"`
-	Definition map[string]any         `json:"definition"`
-	Changes    map[string]changedPair `json:"changes"`
-}
-
-// changedPair is [before, after].
-type changedPair [2]any
-
-// fields are the names of what a version changed; "" where that is not known.
-func (v version) fields() string {
-	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(v.Changes)), notDefined), ", ")
-}
-
 // notDefined are fields of a job that no definition sets.
 func notDefined(name string) bool {
 	return slices.Contains([]string{"id", "status", "version", "nextFireTime", "lastFireTime", "createTime", "updateTime"},
 		name)
 }
 
-func (n *naming) versions() *cobra.Command {
-	var pages remote.Pages
-	c := n.one("versions", "List the versions of a job, newest first",
-		func(c *cobra.Command, api *client.Client, j remote.Job) error {
-			return remote.ListOf(n.Session, c, api, "/jobs/"+j.ID+"/versions", nil, pages,
-				remote.Column[version]{Name: "version", Of: func(v version) string { return fmt.Sprint(v.Version) }},
-				remote.Column[version]{Name: "made", Of: func(v version) string { return n.Moment(v.CreateTime) }},
-				remote.Column[version]{Name: "by", Of: func(v version) string { return v.CreatedBy }},
-				remote.Column[version]{Name: "changed", Of: version.fields},
-			)
-		})
-	pages.Flags(c, 50)
-	return c
+var versions = remote.Verb{
+	Use: "versions", Short: "List the versions of a job, newest first",
+	Path: "/jobs/{id}/versions", Paged: true, Limit: 50,
+	Columns: "version, made=createTime|moment, by=createdBy, changed",
+	// The names of what a version changed; nothing where that is not known.
+	Words: remote.Words{"changed": func(_ *remote.Call, o remote.Object) string {
+		return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(o.Inner("changes"))), notDefined), ", ")
+	}},
 }
 
-func (n *naming) diff() *cobra.Command {
-	var exitCode bool
-	c := n.one("diff", "Show what differs between two versions of a job", nil)
-	c.Use = "diff JOB [OLD [NEW]]"
-	c.Long = `Show what differs between two versions of a job: by default between the present
+var diff = remote.Verb{
+	Use: "diff JOB [OLD [NEW]]", Short: "Show what differs between two versions of a job",
+	Long: `Show what differs between two versions of a job: by default between the present
 one and the one before it, or between OLD and the present one. What files would
-change is shown by job apply --dry-run.`
-	c.Example = "  platform-scheduler job diff \"settle orders\"\n  platform-scheduler job diff \"settle orders\" 3 7 " +
-		"--exit-code"
-	c.Args = usage.Args(cobra.RangeArgs(1, 3))
-	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with code 1 if they differ")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return n.named(c, args[0], func(c *cobra.Command, api *client.Client, j remote.Job) error {
-			numbers, err := versionNumbers(args[1:], j)
-			if err != nil {
-				return err
-			}
-			d, err := compare(c, api, j, numbers[0], numbers[1])
-			if err != nil {
-				return err
-			}
-			if err := n.showComparison(d); err != nil {
-				return err
-			}
-			if exitCode && len(d.Changes) > 0 {
-				return usage.ErrDifferent
-			}
-			return nil
-		})
-	}
-	return c
+change is shown by job apply --dry-run.`,
+	Example: "job diff \"settle orders\"\njob diff \"settle orders\" 3 7 --exit-code",
+	Own:     []remote.Flag{{Name: "exit-code", Default: false, Help: "exit with code 1 if they differ"}},
+	Run: func(k *remote.Call) error {
+		numbers, err := versionNumbers(k.Args[1:], k.Job)
+		if err != nil {
+			return err
+		}
+		d, err := compare(k, numbers[0], numbers[1])
+		if err == nil {
+			d.show(k)
+		}
+		if err == nil && k.On("exit-code") && len(d.Changes) > 0 {
+			err = usage.ErrDifferent
+		}
+		return err
+	},
 }
 
 // versionNumbers are the two versions that arguments name.
@@ -112,24 +80,27 @@ type comparison struct {
 	Changes map[string][2]any `json:"changes"`
 }
 
-func (n *naming) showComparison(d comparison) error {
-	if !n.ForPeople() {
-		return n.Value(d)
+func (d comparison) show(k *remote.Call) {
+	switch {
+	case !k.ForPeople():
+		k.Value(d)
+	case len(d.Changes) == 0:
+		k.Line("versions %d and %d are the same", d.From, d.To)
+	default:
+		k.Line("version %d → %d", d.From, d.To)
+		colour := terminal.Colourful(k.Out, k.Environment("NO_COLOR"))
+		difference.Printer{Out: k.Out, Colour: colour}.Changes(d.Changes)
 	}
-	if len(d.Changes) == 0 {
-		return n.Line("versions %d and %d are the same", d.From, d.To)
-	}
-	if err := n.Line("version %d → %d", d.From, d.To); err != nil {
-		return err
-	}
-	difference.Printer{Out: n.Out, Colour: terminal.Colourful(n.Out, n.Environment("NO_COLOR"))}.Changes(d.Changes)
-	return nil
 }
 
 // compare reads two versions of a job, and what differs between them.
-func compare(c *cobra.Command, api *client.Client, j remote.Job, from, to int) (comparison, error) {
+func compare(k *remote.Call, from, to int) (comparison, error) {
 	d := comparison{From: from, To: to, Changes: map[string][2]any{}}
-	all, err := client.List[version](c.Context(), api, "/jobs/"+j.ID+"/versions", nil, 0)
+	type version struct {
+		Version    int
+		Definition map[string]any
+	}
+	all, err := client.List[version](k.Cmd.Context(), k.API, k.Path("/jobs/{id}/versions"), nil, 0)
 	if err != nil {
 		return d, err
 	}
@@ -137,7 +108,8 @@ func compare(c *cobra.Command, api *client.Client, j remote.Job, from, to int) (
 	for _, v := range all {
 		if v.Version == from || v.Version == to {
 			fields[v.Version] = map[string]any{}
-			flatten("", v.Definition, fields[v.Version])
+			maps.DeleteFunc(v.Definition, func(name string, _ any) bool { return notDefined(name) })
+			vo.Flatten("", v.Definition, fields[v.Version])
 		}
 	}
 	for _, number := range []int{from, to} {
@@ -156,68 +128,30 @@ func compare(c *cobra.Command, api *client.Client, j remote.Job, from, to int) (
 	return d, nil
 }
 
-// flatten names the fields inside of objects by their path. Labels and data are
-// values: their names are the user's.
-func flatten(path string, from, into map[string]any) {
-	for name, value := range from {
-		inner, nested := value.(map[string]any)
-		switch {
-		case path == "" && notDefined(name):
-		case nested && name != "labels" && name != "jobData":
-			flatten(path+name+".", inner, into)
-		default:
-			into[path+name] = value
+var rollback = remote.Verb{
+	Use: "rollback", Short: "Restore a former definition as a new version",
+	Example: "job rollback \"settle orders\"\njob rollback \"settle orders\" --to 3 --yes", Asks: true,
+	Own: []remote.Flag{{Name: "to", Default: 0, Help: "the version; by default the one before the current one"}},
+	Run: func(k *remote.Call) error {
+		to := cmp.Or(k.Number("to"), k.Job.Version-1)
+		if to < 1 {
+			return errors.New("the job has but one version")
 		}
-	}
-}
-
-// saved is a job in the answer to who has saved it.
-type saved struct {
-	remote.Job
-	Warnings []struct{ Field, Message string } `json:"warnings"`
-}
-
-// warn prints the warnings of the server about a job that it accepted.
-func (n *naming) warn(made saved) {
-	for _, w := range made.Warnings {
-		n.Notef("warning: %s: %s", w.Field, w.Message)
-	}
-}
-
-func (n *naming) rollback() *cobra.Command {
-	var to int
-	var q terminal.Question
-	c := n.one("rollback", "Restore a former definition as a new version",
-		func(c *cobra.Command, api *client.Client, j remote.Job) error {
-			numbers := [2]int{j.Version, to}
-			if to == 0 {
-				numbers[1] = j.Version - 1
-			}
-			if numbers[1] < 1 {
-				return errors.New("the job has but one version")
-			}
-			d, err := compare(c, api, j, numbers[0], numbers[1])
-			if err != nil {
-				return err
-			}
-			if n.ForPeople() {
-				if err := n.showComparison(d); err != nil {
-					return err
-				}
-			}
-			if err := q.Ask(n.Err, "Make version %d of %s the present one?", d.To, j.Title()); err != nil {
-				return err
-			}
-			path := fmt.Sprintf("/jobs/%s/versions/%d/restore", j.ID, d.To)
-			return remote.SendBy(n.Session, c, api, "POST", path, nil, map[string]int{"version": j.Version},
-				func(made saved) error {
-					n.warn(made)
-					return n.Line("%s is at version %d, with the definition of version %d", made.Title(), made.Version, d.To)
-				})
-		})
-	c.Example = "  platform-scheduler job rollback \"settle orders\"\n  platform-scheduler job rollback \"settle " +
-		"orders\" --to 3 --yes"
-	c.Flags().IntVar(&to, "to", 0, "the version; by default the one before the current one")
-	q.Flag(c)
-	return c
+		d, err := compare(k, k.Job.Version, to)
+		if err != nil {
+			return err
+		}
+		if k.ForPeople() {
+			d.show(k)
+		}
+		if err := k.Ask("Make version %d of %s the present one?", to, k.Title); err != nil {
+			return err
+		}
+		o, err := k.Do("POST", fmt.Sprintf("/jobs/{id}/versions/%d/restore", to),
+			map[string]int{"version": k.Job.Version})
+		if err == nil {
+			k.Finish("{group}/{name} is at version {version}, with the definition of version "+fmt.Sprint(to), o)
+		}
+		return err
+	},
 }

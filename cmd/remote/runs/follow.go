@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/answer"
+	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 )
 
 // succeeded is the state of a run that did what it should.
@@ -32,23 +35,34 @@ var errLost = errors.New("the stream was lost")
 
 // follow prints the log of a run until the run has ended; one that did not
 // succeed is an error that says why.
-func follow(s *remote.Session, c *cobra.Command, api *client.Client, id string, timestamps bool) error {
-	f := &follower{
-		lineWriter: lineWriter{Session: s, timestamps: timestamps}, api: api, path: "/executions/" + remote.Segment(id),
-	}
-	if err := f.toTheEnd(c.Context()); err != nil {
-		return err
-	}
-	e, err := f.ended(c.Context())
+func follow(k *remote.Call, id string) error {
+	_, o, err := ended(k, id, false)
 	switch {
 	case err != nil:
 		return err
-	case e.Status != succeeded:
-		return fmt.Errorf("the run ended as %s", e.outcome())
-	case s.ForPeople():
-		s.Notef("the run succeeded in %s, attempt %d on %s", remote.Took(e.DurationMs), e.Attempt, e.NodeID)
+	case o.Text("status") != succeeded:
+		return fmt.Errorf("the run ended as %s", outcome(o))
+	case k.ForPeople():
+		k.Note("the run succeeded in {durationMs|took}, attempt {attempt} on {nodeId}", o)
 	}
 	return nil
+}
+
+// ended is a run when it is over. Until then its log is printed, unless that is to be silent.
+func ended(k *remote.Call, id string, silent bool) (run json.RawMessage, o remote.Object, err error) {
+	f := &follower{
+		lineWriter: lineWriter{Session: k.Session, timestamps: k.On("timestamps")}, api: k.API,
+		path: "/executions/" + remote.Segment(id), silent: silent,
+	}
+	ctx := k.Cmd.Context()
+	if err := f.persist(ctx, func() error { return f.stream(ctx) }); err != nil {
+		return nil, nil, err
+	}
+	err = f.persist(ctx, func() error { return f.api.Call(ctx, "GET", f.path, nil, nil, &run) })
+	if err == nil {
+		o, err = answer.Decode(run)
+	}
+	return run, o, err
 }
 
 // follower reads the log of one run.
@@ -64,23 +78,9 @@ type follower struct {
 	answered bool
 }
 
-// toTheEnd reads streams until one reports the run's end.
-func (f *follower) toTheEnd(ctx context.Context) error {
-	return f.persist(ctx, func() error { return f.stream(ctx) })
-}
-
-// ended reads the run when it is over.
-func (f *follower) ended(ctx context.Context) (e execution, err error) {
-	err = f.persist(ctx, func() error { return f.api.Call(ctx, "GET", f.path, nil, nil, &e) })
-	return e, err
-}
-
 // persist does something again, after growing waits, until it succeeds or fails
 // for a reason that waiting does not cure.
 func (f *follower) persist(ctx context.Context, try func() error) error {
-	wait := f.Clock.NewTimer(0)
-	defer wait.Stop()
-	<-wait.C()
 	begin, pause, told := f.Clock.Now(), firstWait, false
 	for {
 		tried := f.Clock.Now()
@@ -98,11 +98,8 @@ func (f *follower) persist(ctx context.Context, try func() error) error {
 			f.Notef("%v; trying again until the run has ended", err)
 			told = true
 		}
-		wait.Reset(pause)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-wait.C():
+		if err := clock.Sleep(ctx, f.Clock, pause); err != nil {
+			return err
 		}
 		pause = min(2*pause, maxWait)
 	}
@@ -150,7 +147,8 @@ func (f *follower) show(event, data string) error {
 	case f.silent:
 		return nil
 	case !f.ForPeople():
-		return f.Event(json.RawMessage(data))
+		f.Event(json.RawMessage(data))
+		return f.Failed()
 	case event != "line":
 		return nil
 	}
@@ -160,4 +158,79 @@ func (f *follower) show(event, data string) error {
 	}
 	f.print(line)
 	return nil
+}
+
+// waiting are the flags of a command that starts runs.
+var waiting = []remote.Flag{
+	{
+		Name: "wait", Short: "w", Default: false,
+		Help: "follow the run to its end; the exit code is 1 unless it succeeds",
+	},
+	{Name: "timestamps", Short: "t", Default: false, Help: "with --wait, begin each line of the log with its time"},
+}
+
+// Starting completes a command that starts runs: it prints their ids or, with --wait, what becomes of them.
+func Starting(v remote.Verb) remote.Verb {
+	v.Own, v.Method = slices.Concat(v.Own, waiting), "POST"
+	body := v.Body
+	v.Body = func(k *remote.Call, params map[string]any) (any, error) {
+		switch {
+		case k.On("timestamps") && !k.On("wait"):
+			return nil, usage.Errorf("--timestamps goes with --wait")
+		case body == nil:
+			return nil, nil
+		}
+		return body(k, params)
+	}
+	v.Watch = func(k *remote.Call) bool { return k.On("wait") }
+	v.Then = func(k *remote.Call, o remote.Object) error {
+		if k.On("wait") {
+			return followAll(k, o.Texts("executionIds"))
+		}
+		k.Lines(o.Texts("executionIds"))
+		return nil
+	}
+	return v
+}
+
+// followAll prints the log of one run after the other, shards of a fire, until all
+// have ended. For programs it prints the runs as they ended.
+func followAll(k *remote.Call, ids []string) error {
+	if !k.ForPeople() {
+		return awaitAll(k, ids)
+	}
+	if len(ids) == 1 {
+		k.Notef("%s", ids[0])
+		return follow(k, ids[0])
+	}
+	failed := 0
+	for i, id := range ids {
+		k.Notef("--- shard %d/%d: %s ---", i+1, len(ids), id)
+		if err := follow(k, id); err != nil {
+			k.Notef("%v", err)
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d shards did not succeed", failed, len(ids))
+	}
+	return nil
+}
+
+// awaitAll prints runs as the API answers them when the last one has ended.
+func awaitAll(k *remote.Call, ids []string) error {
+	var runs []json.RawMessage
+	var wrong error
+	for _, id := range ids {
+		raw, o, err := ended(k, id, true)
+		if err != nil {
+			return err
+		}
+		if o.Text("status") != succeeded {
+			wrong = errors.Join(wrong, fmt.Errorf("the run %s ended as %s", id, outcome(o)))
+		}
+		runs = append(runs, raw)
+	}
+	output.Items(&k.Printer, runs)
+	return wrong
 }

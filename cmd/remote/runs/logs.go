@@ -16,11 +16,8 @@ import (
 
 // logLine is one line of a run's log.
 type logLine struct {
-	Seq     int64   `json:"seq"`
-	Time    *string `json:"time"`
-	Stream  string  `json:"stream"`
-	Line    string  `json:"line"`
-	Attempt int     `json:"attempt"`
+	Time, Stream, Line string
+	Attempt            int
 }
 
 // lineWriter prints lines of a run for people.
@@ -64,99 +61,85 @@ func coloured(line string, wanted bool) string {
 	}
 }
 
-// reading are the flags of execution logs.
-type reading struct {
-	follow, timestamps bool
-	job, group         string
-	pages              remote.Pages
-}
-
-func logsCommand(s *remote.Session) *cobra.Command {
-	var r reading
-	c := &cobra.Command{
-		Use: "logs ID | --job JOB", Short: "Print the log of a run", Args: usage.Args(cobra.MaximumNArgs(1)),
-		Long: `Print the log of a run: its stdout on stdout, everything else on stderr. --job
+var logs = remote.Verb{
+	Use: "logs ID | --job JOB", Short: "Print the log of a run", Args: cobra.MaximumNArgs(1),
+	Long: `Print the log of a run: its stdout on stdout, everything else on stderr. --job
 names the latest run of a job. Where a further attempt begins, stderr says so.
 
 With -f it goes on until the run has ended, also while the server is restarted
 or another node takes the run over; the last line says what the run ended as,
 and the exit code is 1 unless it succeeded.`,
-		Example: "  platform-scheduler execution logs -f 0193…\n  platform-scheduler execution logs --job \"settle " +
-			"orders\" --timestamps",
-		RunE: func(c *cobra.Command, args []string) error {
-			if (len(args) == 1) == (r.job != "") {
-				return usage.Errorf("name a run by its id, or a job with --job for its latest run")
-			}
-			return r.run(s, c, args)
-		},
-	}
-	f := c.Flags()
-	f.BoolVarP(&r.follow, "follow", "f", false, "follow the log until the run has ended")
-	f.BoolVarP(&r.timestamps, "timestamps", "t", false, "begin each line with its time")
-	f.StringVar(&r.job, "job", "", "the latest run of this `JOB`, by name or id")
-	f.StringVar(&r.group, "group", "", "the group of the job")
-	r.pages.Flags(c, 0)
-	return c
-}
-
-func (r *reading) run(s *remote.Session, c *cobra.Command, args []string) error {
-	api, err := s.Client()
-	if err != nil {
-		return err
-	}
-	id := strings.Join(args, "")
-	if len(args) == 0 {
-		if id, err = r.latest(s, c, api); err != nil {
+	Example: "execution logs -f 0193…\nexecution logs --job \"settle orders\" --timestamps",
+	Own: []remote.Flag{
+		{Name: "follow", Short: "f", Default: false, Help: "follow the log until the run has ended"},
+		{Name: "timestamps", Short: "t", Default: false, Help: "begin each line with its time"},
+		{Name: "job", Help: "the latest run of this `JOB`, by name or id"},
+		{Name: "group", Help: "the group of the job"},
+	},
+	Paged: true,
+	Check: func(k *remote.Call) error {
+		switch job := k.Given("job"); {
+		case (len(k.Args) == 1) == (job != ""):
+			return usage.Errorf("name a run by its id, or a job with --job for its latest run")
+		case job == "" && k.Given("group") != "":
+			return usage.Errorf("--group goes with --job: an id names its run alone")
+		case k.On("follow") && (k.Changed("cursor") || k.Changed("limit")):
+			return usage.Errorf("-f prints the whole log: --cursor and --limit go without it")
+		}
+		return nil
+	},
+	Find: latest,
+	Run: func(k *remote.Call) error {
+		if k.On("follow") {
+			return follow(k, k.ID)
+		}
+		answer, items, err := k.Pages(k.Path("/executions/{id}/logs"), nil)
+		if err != nil {
 			return err
 		}
-	}
-	if r.follow {
-		return follow(s, c, api, id, r.timestamps)
-	}
-	path := "/executions/" + remote.Segment(id)
-	answer, items, err := api.Pages(c.Context(), path+"/logs", r.pages.Query(), r.pages.Limit())
-	if err != nil {
+		if !k.ForPeople() {
+			k.Raw(answer)
+			return nil
+		}
+		lines, err := client.Decode[logLine](items)
+		if err != nil {
+			return err
+		}
+		w := &lineWriter{Session: k.Session, timestamps: k.On("timestamps")}
+		for _, l := range lines {
+			w.print(l)
+		}
+		o, err := k.Get(k.Path("/executions/{id}"), nil)
+		if err == nil && o.Text("status") != succeeded {
+			k.Notef("the run is %s", outcome(o))
+		}
 		return err
-	}
-	if !s.ForPeople() {
-		return s.Raw(answer)
-	}
-	lines, err := client.Decode[logLine](items)
-	if err != nil {
-		return err
-	}
-	w := &lineWriter{Session: s, timestamps: r.timestamps}
-	for _, l := range lines {
-		w.print(l)
-	}
-	var e execution
-	if err := api.Call(c.Context(), "GET", path, nil, nil, &e); err != nil {
-		return err
-	}
-	if e.Status != succeeded {
-		s.Notef("the run is %s", e.outcome())
-	}
-	return nil
+	},
 }
 
-// latest is the newest run of a job that has run or will: records of fires that
+// latest finds the run that is named, or the newest of a job that has run or will: records of fires that
 // were not run have no log.
-func (r *reading) latest(s *remote.Session, c *cobra.Command, api *client.Client) (string, error) {
-	j, err := s.FindJob(c, api, r.job, r.group)
-	if err != nil {
-		return "", err
+func latest(k *remote.Call) error {
+	if len(k.Args) == 1 {
+		k.ID = k.Args[0]
+		return nil
 	}
-	found, err := client.List[execution](c.Context(), api, "/executions", remote.Query("jobId", j.ID), 200)
+	j, err := k.FindJob(k.Given("job"), k.Given("group"))
 	if err != nil {
-		return "", err
+		return err
+	}
+	found, err := client.List[struct{ ID, Status string }](k.Cmd.Context(), k.API, "/executions",
+		remote.Query(map[string]any{"jobId": j.ID}), 200)
+	if err != nil {
+		return err
 	}
 	for _, e := range found {
-		if e.Status != "SKIPPED" {
-			return e.ID, nil
+		if k.ID = e.ID; e.Status != "SKIPPED" {
+			return nil
 		}
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("the job %s has no runs", j.Title())
+		return fmt.Errorf("the job %s has no runs", j.Title())
 	}
-	return "", errors.New("the latest fires of the job were not run; platform-scheduler job fires says why")
+	return errors.New("the latest fires of the job were not run; platform-scheduler job fires says why")
 }
