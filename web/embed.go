@@ -22,6 +22,7 @@ var Placeholder []byte
 // which __CSP_NONCE__ stands for the nonce of an answer, and assets/. Names of files in
 // assets carry a hash of their content. Beside each text of at least 1 KiB lie the same
 // bytes compressed, as NAME.br and NAME.gz, except index.html, which changes with each answer.
+// It is safe for concurrent use.
 func Files() (fs.FS, bool) {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

@@ -41,6 +41,10 @@ export default ts.config(
     rules: { 'no-restricted-imports': ['error', { patterns: onlyQueries }] },
   },
   {
+    files: ['src/shared/**'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ group: ['@/features/**', '**/features/**', '@/app/**'], message: 'A shared part knows no feature.' }] }] },
+  },
+  {
     files: ['scripts/**', 'e2e/**', '*.config.*'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
     rules: { 'no-console': 'off' },

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findings } from './axe'
-import { Console, Server, shot, waitFor, type View } from './harness'
+import { Console, Server, beforeItReads, shot, waitFor, type View } from './harness'
 
 const hostile = '<img src=x onerror=alert(1)> {{7*7}} שלום'
 let server: Server
@@ -74,9 +74,11 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Reset password' }).click()
     const dialog = page.getByRole('dialog', { name: 'Another password for uwe' })
     await dialog.getByLabel('New password').fill('another-Long-4417')
-    await dialog.getByRole('button', { name: 'Reset password' }).click()
-    await dialog.waitFor({ state: 'hidden' })
-    await his.locator('tbody a').click()
+    await beforeItReads(his, async () => {
+      await dialog.getByRole('button', { name: 'Reset password' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+      await his.locator('tbody a').click()
+    })
     await his.getByText('Your session is over').waitFor()
     await his.getByLabel('User name').fill('uwe')
     await his.getByLabel('Password').fill('another-Long-4417')
@@ -91,9 +93,11 @@ describe('users', () => {
     const page = await browser.signedIn('/users')
     await page.getByRole('link', { name: 'sina' }).click()
     await page.getByRole('button', { name: 'End sessions' }).click()
-    await page.getByRole('dialog', { name: 'End the sessions of sina?' }).getByRole('button', { name: 'End sessions' }).click()
-    await page.getByText('The sessions of sina are over').waitFor()
-    await hers.locator('tbody a').click()
+    await beforeItReads(hers, async () => {
+      await page.getByRole('dialog', { name: 'End the sessions of sina?' }).getByRole('button', { name: 'End sessions' }).click()
+      await page.getByText('The sessions of sina are over').waitFor()
+      await hers.locator('tbody a').click()
+    })
     await hers.getByText('Your session is over').waitFor()
     for (const p of [hers, page]) await p.context().close()
   })
@@ -117,9 +121,11 @@ describe('the own account', () => {
     await two.getByText('this one').waitFor()
     expect(await two.locator('section').filter({ hasText: 'My sessions' }).locator('li').count()).toBe(2)
     await two.getByRole('button', { name: 'End the others' }).click()
-    await two.getByRole('dialog', { name: 'End the other session?' }).getByRole('button', { name: 'End the others' }).click()
-    await waitFor(async () => (await two.locator('section').filter({ hasText: 'My sessions' }).locator('li').count()) === 1)
-    await one.locator('tbody a').click()
+    await beforeItReads(one, async () => {
+      await two.getByRole('dialog', { name: 'End the other session?' }).getByRole('button', { name: 'End the others' }).click()
+      await waitFor(async () => (await two.locator('section').filter({ hasText: 'My sessions' }).locator('li').count()) === 1)
+      await one.locator('tbody a').click()
+    })
     await one.getByText('Your session is over').waitFor()
     for (const p of [one, two]) await p.context().close()
   })

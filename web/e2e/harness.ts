@@ -6,7 +6,8 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { afterEach } from 'vitest'
+import { chromium, type Browser, type BrowserContext, type Page, type Route } from 'playwright-core'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const binary = process.env['PS_BINARY'] ?? path.join(root, 'bin/platform-scheduler')
@@ -14,6 +15,23 @@ const browsers = [process.env['PS_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chr
 
 /** Where failures leave pictures, and `shots` its own. */
 export const pictures = process.env['PS_PICTURES'] ?? path.join(root, 'web/e2e/.scratch')
+
+/** How many times slower than it could be the browser is: PS_BROWSER_SLOWER=6 finds tests that hold on a quick machine alone. */
+const slowness = Number(process.env['PS_BROWSER_SLOWER'] ?? '1')
+
+/** The pages of this file that are open: a test that fails says what they showed. */
+const open = new Set<Page>()
+
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return
+  for (const page of open) {
+    const shown = await page.locator('body').innerText({ timeout: 2_000 }).catch(String)
+    console.error(`${page.url()} showed:\n${shown.slice(-SHOWN)}`)
+  }
+})
+
+/** Dialogs come last in a page. */
+const SHOWN = 3_000
 
 const START_MS = 40_000
 
@@ -62,7 +80,7 @@ export class Server {
 
   private chosen: string | undefined
 
-  /** The first password, as the server wrote it. Who signs in with it is asked for another one. */
+  /** The first password, as the server wrote it. A user who signs in with it is asked for another one. */
   async firstPassword(): Promise<string> {
     return (await readFile(path.join(this.folder, 'data/initial-admin-password'), 'utf8')).trim()
   }
@@ -158,8 +176,13 @@ export class Console {
       baseURL: this.server.url, locale: language, colorScheme: theme, viewport: { width, height },
       timezoneId: zone, reducedMotion: 'reduce',
     })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(30_000) // machines differ by a factor of three
     context.on('page', (page) => {
+      open.add(page)
+      page.once('close', () => open.delete(page))
+      if (slowness > 1) {
+        void context.newCDPSession(page).then((session) => session.send('Emulation.setCPUThrottlingRate', { rate: slowness })).catch(() => undefined)
+      }
       page.on('console', (line) => {
         // The browser itself logs each refused call; pages show those.
         if (line.type() === 'error' && !line.text().startsWith('Failed to load resource')) this.complaints.push(line.text())
@@ -195,19 +218,39 @@ export async function waitFor(holds: () => Promise<boolean> | boolean, within = 
   }
 }
 
+/** Does something while the page reads nothing by itself: else it may find out first that its session is over, and its dialog takes the click. */
+export async function beforeItReads(page: Page, act: () => Promise<unknown>): Promise<void> {
+  let over = () => {}
+  const done = new Promise<void>((resolve) => { over = resolve })
+  const hold = async (route: Route) => {
+    if (route.request().method() === 'GET') await done
+    await route.fallback().catch(() => undefined)
+  }
+  await page.route('**/api/v1/**', hold)
+  try {
+    await act()
+  } finally {
+    over()
+    await page.unroute('**/api/v1/**', hold)
+  }
+}
+
 /** Saves a picture of the whole page. */
 export async function shot(page: Page, name: string): Promise<void> {
   await mkdir(pictures, { recursive: true })
   await page.screenshot({ path: path.join(pictures, `${name}.png`), fullPage: true })
 }
 
+/** Below the ports that the system gives to calls. Another file that starts a server at the same time draws another one. */
 async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
+  for (let tries = 0; tries < 100; tries++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
     })
-  })
+    if (free) return port
+  }
+  throw new Error('there is no free port from 20000 to 32000')
 }

@@ -40,7 +40,7 @@ describe('the form of a job', () => {
     await page.getByRole('textbox', { name: w.url }).fill(`${server.url}/healthz?day=\${scheduledTime-1d:yyyy-MM-dd}`)
     await page.getByText(/→ http.*day=\d{4}-\d\d-\d\d$/).waitFor()
     await page.getByRole('button', { name: w.monthly }).click()
-    await page.getByText(language === 'en' ? 'At 09:00, Monday through Friday' : '在09:00, 星期一至星期五').waitFor()
+    await page.getByText(language === 'en' ? 'at 09:00 from Monday to Friday (Europe/Berlin)' : '周一至周五 09:00（Europe/Berlin）').waitFor()
     await page.locator('.preview li').nth(29).waitFor()
     await page.getByRole('button', { name: w.make }).click()
     await atJob(page)

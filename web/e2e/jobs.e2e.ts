@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findings } from './axe'
 import { Console, Server, shot, waitFor, type View } from './harness'
+import { words } from './words'
 
 let server: Server
 let browser: Console
@@ -90,7 +91,7 @@ describe('jobs', () => {
     await result.getByRole('listitem').filter({ hasText: 'ticks' }).getByText('Done').waitFor()
     await result.getByRole('button', { name: 'Close', exact: true }).last().click()
     expect(await server.api('GET', `/api/v1/jobs/${ids['ticks']}`)).toMatchObject({ labels: { tier: 'gold' } })
-    // What was not done stays selected.
+    // Objects without a change stay selected.
     await page.getByText('one selected').waitFor()
     await choose('Priority')
     const priority = page.getByRole('dialog', { name: 'Change the priority of 2 jobs?' })
@@ -163,9 +164,41 @@ describe('a job', () => {
     await dialog.getByRole('alert').first().waitFor()
     await dialog.locator('input[type=date]').fill('2026-11-20')
     await dialog.getByRole('button', { name: 'Trigger' }).click()
-    await dialog.waitFor({ state: 'hidden' })
-    await page.getByRole('link', { name: 'Executions', exact: true }).last().click()
+    // It leads to the run.
+    await page.waitForURL(/\/executions\/./)
+    await page.getByText('Succeeded').first().waitFor()
+    // A job without a schedule opens on its runs, and its head tells of the latest.
+    await page.getByRole('link', { name: 'by hand' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'by hand' }).waitFor()
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).waitFor()
+    await page.getByRole('term').filter({ hasText: 'Last run' }).waitFor()
+    await page.context().close()
+  })
+
+  it.each([['en', 'light'], ['zh-CN', 'dark']] as const)('shows a run by hand beside its schedule: %s, %s', async (language, theme) => {
+    const w = words(language)
+    const name = `nightly ${language}`
+    await make(name, { schedule: { kind: 'CRON', cronExpression: '0 0 3 1 1 ?', timeZone: 'Europe/Berlin' } })
+    const page = await browser.signedIn(`/jobs/${ids[name]}`, { language, theme })
+    await page.getByText(w('jobs.ledger.empty')).waitFor()
+    await page.getByRole('button', { name: w('jobs.trigger'), exact: true }).click()
+    await page.getByRole('dialog', { name: w('jobs.triggerOne', { name }) }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/executions\/./)
+    const run = page.url().split('/').at(-1)
+    await page.goBack()
+    // The strip, the head and the answer tell of it; none of them denies it.
+    await page.locator('.round').waitFor()
+    expect(await page.locator('.round').getAttribute('href')).toBe(`/executions/${run}`)
+    await page.getByText(w('jobs.ledger.byHand'), { exact: true }).waitFor()
+    await page.locator('.facts a', { hasText: w('shared.status.SUCCESS') }).waitFor()
+    const said = page.locator('.answer .sentence')
+    await said.getByText(w('jobs.triggers.MANUAL')).or(said.getByText(w('jobs.triggers.API'))).waitFor()
+    expect(await findings(page)).toEqual([])
+    await shot(page, `jobs-by-hand-${language}-${theme}`)
+    await page.locator('.round').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/executions/${run}`)
     await page.context().close()
   })
 
@@ -179,6 +212,53 @@ describe('a job', () => {
     await dialog.getByRole('textbox').fill('goes')
     await sure.click()
     await page.waitForURL((url) => url.pathname === '/jobs')
+    await page.context().close()
+  })
+})
+
+describe('jobs that are deleted', () => {
+  it.each([['en', 'light'], ['zh-CN', 'dark']] as const)('come back by the message: %s, %s', async (language, theme) => {
+    const w = words(language)
+    const name = `comes back ${language}`
+    await make(name, { schedule: { kind: 'CRON', cronExpression: '0 0 3 1 1 ?' } })
+    const page = await browser.signedIn(`/jobs/${ids[name]}`, { language, theme })
+    await page.getByRole('button', { name: w('shared.action.delete') }).click()
+    const dialog = page.getByRole('dialog', { name: w('jobs.deleteOne', { name }) })
+    await dialog.getByRole('textbox').click()
+    await page.keyboard.type(name)
+    await dialog.getByRole('button', { name: w('shared.action.delete') }).click()
+    await page.waitForURL((url) => url.pathname === '/jobs')
+    const back = page.getByRole('alert').getByRole('button', { name: w('jobs.bringBack') })
+    await back.waitFor()
+    expect(await findings(page)).toEqual([])
+    await shot(page, `jobs-bring-back-${language}-${theme}`)
+    await back.click()
+    await page.waitForURL(`**/jobs/${ids[name]}`)
+    await page.locator('h1').getByText(w('shared.status.PAUSED')).waitFor()
+    await page.context().close()
+  })
+
+  it('come back by the result of many, unless their name is taken', async () => {
+    for (const name of ['many 1', 'many 2']) await make(name, {})
+    const page = await browser.signedIn('/jobs')
+    for (const name of ['many 1', 'many 2']) await page.getByRole('checkbox', { name: `Select ${name}` }).click()
+    const remove = async () => {
+      await page.getByRole('status').getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('dialog', { name: /^Delete/ }).getByRole('button', { name: 'Delete' }).click()
+      return page.getByRole('dialog', { name: 'What was done' }).getByRole('listitem')
+    }
+    const first = (await remove()).filter({ hasText: 'many 1' })
+    await first.getByRole('button', { name: 'Bring it back' }).waitFor()
+    await shot(page, 'jobs-bring-back-many')
+    await first.getByRole('button', { name: 'Bring it back' }).click()
+    await page.getByRole('heading', { level: 1, name: 'many 1' }).waitFor()
+    await page.goto('/jobs')
+    await page.getByRole('checkbox', { name: 'Select many 1' }).click()
+    const again = (await remove()).filter({ hasText: 'many 1' })
+    await make('many 1', {})
+    await again.getByRole('button', { name: 'Bring it back' }).click()
+    await page.getByRole('alert').filter({ hasText: 'a job with this name exists' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/jobs')
     await page.context().close()
   })
 })

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface Request {
+interface Request {
   method: string
   path: string
   headers: IncomingHttpHeaders
@@ -37,7 +37,7 @@ export class Receiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
 
-  /** What a path is answered with from now on. */
+  /** The answer of a path from now on. */
   answer(path: string, status: number, body: string): void {
     this.answers.set(path, { status, body })
   }

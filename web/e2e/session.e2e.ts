@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { findings } from './axe'
-import { Console, Server, shot, waitFor } from './harness'
+import { Console, Server, beforeItReads, shot, waitFor } from './harness'
+import { words } from './words'
 
 let server: Server
 let browser: Console
@@ -47,10 +48,12 @@ describe('the session', () => {
     const { items } = await server.api<{ items: { id: string; username: string }[] }>('GET', '/api/v1/users')
     const id = items.find((u) => u.username === 'otto')?.id ?? ''
     const next = 'another-Long-9462'
-    await server.api('PUT', `/api/v1/users/${id}`, { role: 'operator', password: next, mustChangePassword: false })
-    // Whatever the page does next finds out.
-    await page.locator('tbody a').click()
+    await beforeItReads(page, async () => {
+      await server.api('PUT', `/api/v1/users/${id}`, { role: 'operator', password: next, mustChangePassword: false })
+      await page.locator('tbody a').click()
+    })
     await page.getByText('Your session is over').waitFor()
+    await page.getByRole('dialog').getByText('what you typed').waitFor()
     await signIn(page, 'otto', next)
     await page.getByRole('heading', { name: 'Partitions' }).waitFor()
     expect(address(page)).toMatch(/^\/nodes\/./)
@@ -70,9 +73,53 @@ describe('the session', () => {
     await page.getByLabel('Old password').fill(password)
     await page.getByLabel('New password', { exact: true }).fill(next)
     await page.getByLabel('New password again').fill(next)
+    const other = await browser.signedIn('/nodes', {}, { username: 'zoe', password })
     await page.getByRole('button', { name: 'Change password' }).click()
-    await signIn(page, 'zoe', next)
+    // The first address follows, in a new session; the others ended with the old password.
     await page.getByRole('heading', { name: 'Nodes' }).waitFor()
+    expect(address(page)).toBe('/nodes')
+    expect((await other.request.get('/api/v1/auth/me')).status()).toBe(401)
+    await other.context().close()
+    await page.context().close()
+  })
+
+  it.each([['en', 'light'], ['zh-CN', 'dark']] as const)('goes from the first password to the first page: %s, %s', async (language, theme) => {
+    const w = words(language)
+    const name = `new-${language.toLowerCase()}`
+    const password = await server.user(name, 'operator', { mustChangePassword: true })
+    const page = await (await browser.window({ language, theme })).newPage()
+    await page.goto('/')
+    await page.getByLabel(w('session.username')).click()
+    await page.keyboard.type(name)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(password)
+    await page.keyboard.press('Enter')
+    await page.getByText(w('session.mustChange')).waitFor()
+    expect(address(page)).toBe('/password')
+    expect(await findings(page)).toEqual([])
+    const next = 'own-Words-2291'
+    for (const [field, typed] of [['old', password], ['next', next], ['repeat', next]] as const) {
+      await page.getByLabel(w(`session.${field}`), { exact: true }).click()
+      await page.keyboard.type(typed)
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: w('overview.title') }).waitFor()
+    expect(address(page)).toBe('/overview')
+    // Changed of one's own accord, it ends this session, too, and leads on to the first page, not back here.
+    await page.goto('/password')
+    const last = 'last-Words-7741'
+    for (const [field, typed] of [['old', next], ['next', last], ['repeat', last]] as const) {
+      await page.getByLabel(w(`session.${field}`), { exact: true }).click()
+      await page.keyboard.type(typed)
+    }
+    await page.keyboard.press('Enter')
+    await page.getByLabel(w('session.username')).click()
+    expect(address(page)).toBe('/sign-in')
+    await page.keyboard.type(name)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(last)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: w('overview.title') }).waitFor()
     await page.context().close()
   })
 

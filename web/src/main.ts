@@ -17,6 +17,6 @@ await setLanguage(preferredLanguage())
 const router = newRouter()
 reloadWherePartsAreMissing(router)
 const app = createApp(App).use(i18n).use(router).use(VueQueryPlugin, { queryClient: newQueryClient() })
-// Who is signed in is known then, and which page is asked for.
+// The user and the wanted page are known then.
 await router.isReady()
 app.mount('#app')

@@ -1,7 +1,9 @@
-// The user guide says the same in both languages, and each picture that it shows is there.
+// The user guide says the same in both languages. Each picture is there, is shown, and is one that `make guide` makes.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { pictures } from './pages'
+import { folder, shownPictures } from './shown'
 
 const guide = path.resolve(import.meta.dirname, '../../../docs/guide')
 const languages = ['en', 'zh-CN'] as const
@@ -36,5 +38,15 @@ describe('the user guide', () => {
   it.each(languages)('names every chapter in its contents: %s', (language) => {
     const named = links(read(language, 'README.md')).filter((address) => /^\d/.test(address))
     expect(named).toEqual(chapters(language).filter((file) => file !== 'README.md'))
+  })
+
+  it('has the pictures that the documents show, and no others', () => {
+    const there = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes(path.sep)).sort()
+    expect(there).toEqual(shownPictures())
+  })
+
+  it('makes the pictures that the documents show, and no others', () => {
+    const names = shownPictures().map((file) => path.basename(file).replace(/-(dark|light)\.webp$/, ''))
+    expect(pictures.map(({ name }) => name).sort()).toEqual([...new Set(names)].sort())
   })
 })

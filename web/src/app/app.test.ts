@@ -38,6 +38,9 @@ describe('the router', () => {
     const next = (to: string) => nextOf(router.resolve({ path: '/sign-in', query: { next: to } }))
     expect(next('/nodes?x=1')).toBe('/nodes?x=1')
     for (const evil of ['//evil.example', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)']) expect(next(evil)).toBe('/')
+    // Pages on the way are no place to go to; what they lead to is.
+    for (const way of ['/password', '/password/', '/password?next=/password', '/sign-in?x=1']) expect(next(way)).toBe('/')
+    expect(next('/password?next=%2Fnodes%3Fx%3D1')).toBe('/nodes?x=1')
   })
 })
 

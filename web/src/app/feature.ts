@@ -8,7 +8,7 @@ export interface Feature {
   routes: readonly Route[]
   /** Its place in the rail; a feature may have none. */
   nav?: readonly NavItem[]
-  /** What the palette offers beside pages and jobs. */
+  /** The offers of the palette beside pages and jobs. */
   actions?: readonly Action[]
 }
 
@@ -16,7 +16,7 @@ export interface Feature {
 export type Route = RouteRecordRaw & { name: string; meta: RouteMeta }
 
 interface RouteMeta {
-  /** Who may see the page; `public` is for everybody, `self` for all who are signed in. */
+  /** The permission for the page; `public` is for everybody, `self` for all who are signed in. */
   permission: Permission
   /** The key of the title, which is that of the window, too. */
   title: string
@@ -43,7 +43,7 @@ export interface NavItem {
   order: number
   /** The letter of `g LETTER` that leads there. */
   key?: string
-  /** Who is led there, where that are fewer than may see the page. */
+  /** The permission to be led there, where fewer are led than may see the page. */
   permission?: Permission
 }
 

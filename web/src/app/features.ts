@@ -10,7 +10,7 @@ export const routes: readonly Route[] = features.flatMap((f) => f.routes)
 
 const sections: readonly NavItem['section'][] = ['work', 'observe', 'manage']
 
-export function permissionOf(routeName: string): Permission {
+function permissionOf(routeName: string): Permission {
   return routes.find((r) => r.name === routeName)?.meta.permission ?? 'self'
 }
 
@@ -26,7 +26,7 @@ export function navigation(): { section: NavItem['section']; items: NavItem[] }[
     .filter(({ items }) => items.length > 0)
 }
 
-/** What the user may do by the palette. */
+/** The actions of the user in the palette. */
 export function actions(): Action[] {
   return features.flatMap((f) => f.actions ?? []).filter((a) => can(a.permission))
 }

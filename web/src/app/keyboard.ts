@@ -1,5 +1,6 @@
 import { onScopeDispose, ref } from 'vue'
 import { useRouter } from 'vue-router'
+import { sessionIsOver } from '@/shared/session/session'
 import { navigation } from './features'
 
 /** Whether the palette or the help is open; they are opened by key and by click. */
@@ -18,7 +19,7 @@ export function useKeyboard(): void {
   let wentAt = -Infinity
 
   function pressed(event: KeyboardEvent): void {
-    if (event.defaultPrevented || event.isComposing) return
+    if (event.defaultPrevented || event.isComposing || sessionIsOver.value) return
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault()
       paletteOpen.value = true

@@ -7,7 +7,7 @@ import { resume } from '@/shared/session/session'
 const KEY = 'platform-scheduler.reloaded'
 const LEAST_MS = 30_000
 
-/** What browsers say of a part of the console that could not be loaded. */
+/** The messages of browsers about a part of the console that could not be loaded. */
 const failed = /dynamically imported module|preload CSS|module script failed/i
 
 /**

@@ -10,10 +10,27 @@ function home(): { name: string } {
   return first ? { name: first.route } : { name: 'nothing-to-see' }
 }
 
-/** Where somebody wanted to go; never an address of another host. */
+/**
+ * Where somebody wanted to go; never an address of another host, nor a page that is on the way alone: to sign in, to
+ * change the password.
+ */
 export function nextOf(route: Pick<RouteLocationNormalized, 'query'>): string {
   const next = route.query['next']
-  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : '/'
+  if (typeof next !== 'string' || !/^\/(?![/\\])/.test(next)) return '/'
+  const to = new URL(next, location.origin)
+  if (!/^\/(sign-in|password)\/?$/i.test(to.pathname)) return next
+  return nextOf({ query: { next: to.searchParams.get('next') } })
+}
+
+/** The address to come back to; nothing for the first page. */
+function comeBack(to: RouteLocationNormalized): { next?: string } {
+  const next = nextOf({ query: { next: to.fullPath } })
+  return next === '/' ? {} : { next }
+}
+
+/** The sign-in page, from where one comes back. */
+export function signInPage(to: RouteLocationNormalized): { name: string; query: { next?: string } } {
+  return { name: 'sign-in', query: comeBack(to) }
 }
 
 export function newRouter(): Router {
@@ -41,12 +58,12 @@ export function newRouter(): Router {
     }
     if (to.matched.length === 0) return true
     if (!signedIn.value && to.meta.permission !== 'public') {
-      return { name: 'sign-in', query: to.fullPath === '/' ? {} : { next: to.fullPath } }
+      return signInPage(to)
     }
     if (signedIn.value && to.name === 'sign-in') return nextOf(to)
-    // The server refuses every change until then. Who has changed it goes on to where they wanted to be.
+    // The server refuses every change until then. A user who has changed it goes on to where they wanted to be.
     if (user.value?.mustChangePassword && to.name !== 'password') {
-      return { name: 'password', query: to.fullPath === '/' ? {} : { next: to.fullPath } }
+      return { name: 'password', query: comeBack(to) }
     }
     if (user.value?.mustChangePassword === false && to.name === 'password' && to.query['next']) return nextOf(to)
     return signedIn.value && to.name === 'home' ? { ...home(), replace: true } : true

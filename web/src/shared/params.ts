@@ -3,19 +3,19 @@ import { momentOf, wallOf } from '@/shared/time/wall'
 
 type Declared = Model<'JobParameter'>
 
-/** What a field holds at first: the default of the parameter. Moments are times of the wall in the zone. */
+/** The first value of a field: the default of the parameter. Moments are times of the wall in the zone. */
 function first({ type, default: value }: Declared, zone: string): string {
   if (value === null || value === undefined) return ''
   if (type === 'DATETIME' && !Number.isNaN(Date.parse(String(value)))) return wallOf(String(value), zone)
   return String(value)
 }
 
-/** What fields hold at first: the defaults of what the job declares. */
+/** The first values of fields: the defaults of the parameters that the job declares. */
 export function defaults(declared: readonly Declared[], zone: string): Record<string, string> {
   return Object.fromEntries(declared.map((p) => [p.name, first(p, zone)]))
 }
 
-/** What is sent: values of the declared types. An empty field is left out; the server judges the rest. */
+/** The params that are sent: values of the declared types. An empty field is left out; the server judges the rest. */
 export function typed(declared: readonly Declared[], texts: Record<string, string | null>, zone: string): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const { name, type } of declared) {

@@ -3,7 +3,7 @@ import { stored } from '@/shared/stored'
 
 export type Theme = 'auto' | 'light' | 'dark'
 
-/** What somebody chose; auto follows the system. */
+/** The chosen look; auto follows the system. */
 export const theme = stored<Theme>('theme', 'auto')
 
 const media = window.matchMedia('(prefers-color-scheme: dark)')

@@ -4,7 +4,7 @@ import { i18n, setLanguage } from '@/shared/text'
 
 enableAutoUnmount(afterEach)
 config.global.plugins = [i18n]
-// What moves in and out would stay in the page for a while.
+// Elements that move in and out would stay in the page for a while.
 config.global.stubs = { transition: true, 'transition-group': true, teleport: true }
 
 beforeEach(async () => {

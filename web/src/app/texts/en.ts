@@ -22,6 +22,7 @@ export default {
   changePassword: 'Change password',
   signOut: 'Sign out',
   api: 'API reference',
+  standby: 'This server stands by: it fires and runs nothing.',
   notFound: { title: 'There is no such page', text: 'The address may be old or mistyped.', home: 'Go to the first page' },
   noPermission: {
     title: 'You may not see this page',

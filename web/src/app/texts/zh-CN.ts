@@ -25,6 +25,7 @@ export default {
   changePassword: '修改密码',
   signOut: '退出登录',
   api: 'API 文档',
+  standby: '此服务器处于待命状态：不触发、也不执行任何任务。',
   notFound: { title: '页面不存在', text: '地址可能已失效或输入有误。', home: '返回首页' },
   noPermission: {
     title: '您无权查看此页面',

@@ -1,8 +1,9 @@
+import { namesOf } from '@/shared/api/names'
 import type { Model } from '@/shared/api/types'
 
 type Alert = Model<'Alert'>
 
-/** What a person does with an alert. */
+/** The verbs of a person about an alert. */
 export type Verb = 'ack' | 'resolve'
 
 /** The tabs of the list, with the states that each shows; none are all. */
@@ -13,21 +14,28 @@ export const tabs = {
   pending: 'PENDING',
   resolved: 'RESOLVED',
   all: '',
-} as const
-export type Tab = keyof typeof tabs
+} as const satisfies Record<Lowercase<Model<'alert.Status'>> | 'open' | 'all', string>
+type Tab = keyof typeof tabs
 
-export const levels = ['CRITICAL', 'WARNING', 'INFO'] as const
-export const ruleTypes = [
-  'JOB_FAILED', 'JOB_SUCCEEDED', 'RECOVERED', 'CONSECUTIVE_FAILURES', 'FAILURE_RATE', 'TIMEOUT', 'DEAD_LETTER', 'EXPRESSION',
-  'SLOW_RUN', 'FASTER_THAN_USUAL', 'FAILING_MORE', 'DEADLINE_AT_RISK', 'DEADLINE_MISSED', 'NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH',
-  'NO_NODE', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG', 'DELIVERY_FAILED',
-] as const satisfies readonly Model<'alert.RuleType'>[]
+export const levels = namesOf<Model<'alert.Level'>>({ CRITICAL: true, WARNING: true, INFO: true })
+
+/** The types, each with what a rule of it is about: a level holds or not, the cluster has no jobs, and what has a threshold. */
+export const ruleForms = {
+  JOB_FAILED: [], JOB_SUCCEEDED: [], RECOVERED: [], CONSECUTIVE_FAILURES: ['threshold'], FAILURE_RATE: ['threshold', 'window'],
+  TIMEOUT: [], DEAD_LETTER: [], EXPRESSION: ['expression'], SLOW_RUN: [], FASTER_THAN_USUAL: [], FAILING_MORE: [],
+  DEADLINE_AT_RISK: [], DEADLINE_MISSED: [], NOT_FIRED: ['level', 'threshold'], LATENESS: ['level', 'cluster', 'threshold'],
+  QUEUE_DEPTH: ['level', 'cluster', 'threshold'], NO_NODE: ['level'], NODE_SUSPECT: ['level', 'cluster'],
+  NODE_DOWN: ['level', 'cluster'], CLOCK_SKEW: ['level', 'cluster', 'threshold'], DEGRADED: ['level', 'cluster'],
+  NOTHING_RAN: ['level', 'cluster', 'window'], WATCHDOG: ['level', 'cluster'], DELIVERY_FAILED: [],
+} as const satisfies Record<Model<'alert.RuleType'>, readonly RulePart[]>
+export type RulePart = 'level' | 'cluster' | 'threshold' | 'window' | 'expression'
+export const ruleTypes = namesOf(ruleForms)
 
 /** The filters that stand in the address of the list. */
 export const noFilters = { state: 'open', level: '', type: '', group: '', labels: '', jobId: '', ruleId: '', nodeId: '' }
 export type Filters = typeof noFilters
 
-/** What the server is asked for. */
+/** The question to the server. */
 export interface AlertQuery {
   status?: string
   level?: Model<'alert.Level'>
@@ -43,7 +51,7 @@ export interface AlertQuery {
 
 const PAGE = 50
 
-/** What tells the alerts of the same cause from others. */
+/** The labels that tell the alerts of the same cause from others. */
 const ofCause = ['rule', 'job', 'group', 'node'] as const
 
 /** Where a silence of this alert is made, with the labels that it matches. */
@@ -81,7 +89,7 @@ export function labelFilter(name: string, value: string): string {
   return `${name}=${value.replace(/\\/g, '\\\\').replace(/,/g, '\\,')}`
 }
 
-/** What an alert is about, in a few words: its job, its node, or nothing. */
+/** The subject of an alert, in a few words: its job, its node, or nothing. */
 export function subjectOf(alert: Pick<Alert, 'jobName' | 'jobId' | 'nodeId' | 'labels'>): string {
   return alert.jobName ?? alert.jobId ?? alert.nodeId ?? alert.labels['queue'] ?? ''
 }

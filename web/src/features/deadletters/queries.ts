@@ -4,7 +4,6 @@ import { client, data, onceKey } from '@/shared/api/client'
 import type { Model } from '@/shared/api/types'
 import { useLive } from '@/shared/live'
 
-export type Cause = Model<'DeadLetterCause'>
 export type Bulk = Model<'Bulk'>
 export { onceKey }
 

@@ -10,7 +10,10 @@ export type ExecutionDetail = Model<'ExecutionDetail'>
 export type Attempt = Model<'Attempt'>
 export type Bulk = Model<'Bulk'>
 
-/** What a list of executions is narrowed to; empty is all. */
+/** Which failed runs a plan counts. */
+export type RetryFilter = Model<'RetryFilterBody'>
+
+/** The filters of a list of executions; empty is all. */
 export interface Filters {
   status: Model<'Status'> | ''
   trigger: Model<'Trigger'> | ''
@@ -145,6 +148,39 @@ export function useBulk() {
       ? client.POST('/api/v1/bulk/executions/cancel', { body: { ids } })
       : client.POST('/api/v1/bulk/executions/retry', { body: { ids }, params: { header: { 'Idempotency-Key': once } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: keys.all }),
+  })
+}
+
+/** Counts the failed runs that a filter chooses; nothing runs. */
+export function useRetryPlan(filter: MaybeRefOrGetter<RetryFilter>, asked: MaybeRefOrGetter<boolean>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.all, 'retry-plan', toValue(filter)]),
+    queryFn: ({ signal }) => data(client.POST('/api/v1/bulk/executions/retry', { body: { filter: toValue(filter), dryRun: true }, signal })),
+    enabled: computed(() => toValue(asked)),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    staleTime: 0,
+  })
+}
+
+/** Runs what a plan counted; each call starts a part of it. */
+export function useRetryPlanned() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ planId, once }: { planId: string; once: string }): Promise<Bulk> => {
+      const all: Bulk = { items: [], succeeded: 0, failed: 0, more: false }
+      for (let part = 0, next: string | undefined = planId; next; part++) {
+        const answer: Model<'BulkRetry'> = await data(client.POST('/api/v1/bulk/executions/retry', {
+          body: { planId: next }, params: { header: { 'Idempotency-Key': `${once}-${part}` } },
+        }))
+        all.items.push(...answer.items)
+        all.succeeded += answer.succeeded
+        all.failed += answer.failed
+        next = answer.planId
+      }
+      return all
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.all }),
   })
 }
 

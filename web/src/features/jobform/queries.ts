@@ -23,7 +23,7 @@ export function useJobOnce(id: Ref<string>) {
   })
 }
 
-/** Who made the newest version, for the words about a conflict. */
+/** The newest version with its author, for the words about a conflict. */
 export async function newestVersion(id: string): Promise<Model<'JobVersion'> | undefined> {
   const page = await data(client.GET('/api/v1/jobs/{id}/versions', { params: { path: { id }, query: { limit: 1 } } }))
   return page.items[0]
@@ -72,13 +72,6 @@ export function usePreview(schedule: Ref<Body | undefined>, count = 30) {
     })),
     enabled: computed(() => schedule.value !== undefined),
     placeholderData: keepPreviousData, staleTime: 30_000, gcTime: 60_000,
-  })
-}
-
-export function useGroupNames() {
-  return useQuery({
-    queryKey: ['jobform', 'groups'],
-    queryFn: async ({ signal }) => (await data(client.GET('/api/v1/groups', { params: { query: { limit: 200 } }, signal }))).items.map((g) => g.name),
   })
 }
 

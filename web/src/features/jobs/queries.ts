@@ -5,7 +5,6 @@ import { asProblem } from '@/shared/api/problem'
 import type { Model } from '@/shared/api/types'
 import { useLive } from '@/shared/live'
 import { can } from '@/shared/session/session'
-import { documentOf, type Body } from '@/shared/text/yaml'
 import { changed, each, type Change } from './model/edit'
 
 export { onceKey }
@@ -14,7 +13,6 @@ export type Fire = Model<'Fire'>
 export type Explanation = Model<'Explanation'>
 export type Bulk = Model<'Bulk'>
 type BulkItem = Model<'BulkItem'>
-export type Import = Model<'Import'>
 
 /** The keys of what is cached: everything of the feature begins alike. */
 export const keys = {
@@ -23,11 +21,11 @@ export const keys = {
   latest: () => [...keys.all, 'latest'] as const,
   one: (id: string) => [...keys.all, 'one', id] as const,
   of: (id: string, part: string) => [...keys.all, 'one', id, part] as const,
-  /** What each run of the job does not change: it is not asked for at each. */
+  /** Data that the runs of the job do not change: a run does not ask for it anew. */
   aside: (id: string, part: string) => [...keys.all, 'aside', id, part] as const,
 }
 
-export interface Filters {
+interface Filters {
   name: string
   group: string
   status: string
@@ -70,13 +68,6 @@ export function useLatestOutcomes() {
     },
     enabled: can('execution:read'),
     refetchInterval: 15_000,
-  })
-}
-
-export function useGroupNames() {
-  return useQuery({
-    queryKey: [...keys.all, 'groups'],
-    queryFn: async ({ signal }) => (await data(client.GET('/api/v1/groups', { params: { query: { limit: 200 } }, signal }))).items.map((g) => g.name),
   })
 }
 
@@ -123,22 +114,6 @@ export function useWhy(id: MaybeRefOrGetter<string>, at: MaybeRefOrGetter<string
   })
 }
 
-export function useRuns(id: MaybeRefOrGetter<string>, status: MaybeRefOrGetter<string>, cursor: MaybeRefOrGetter<string>) {
-  return useQuery({
-    queryKey: computed(() => [...keys.of(toValue(id), 'runs'), toValue(status), toValue(cursor)]),
-    queryFn: ({ signal }) => data(client.GET('/api/v1/executions', {
-      params: {
-        query: {
-          jobId: toValue(id), limit: 50, ...(toValue(cursor) && { cursor: toValue(cursor) }),
-          ...(toValue(status) && { status: toValue(status) as Model<'Execution'>['status'] }),
-        },
-      },
-      signal,
-    })),
-    placeholderData: keepPreviousData,
-  })
-}
-
 /** Makes a mutation after which everything of the jobs is asked for again. */
 export function useChange<In, Out>(act: (input: In) => Promise<Out>) {
   const queries = useQueryClient()
@@ -159,7 +134,7 @@ export function useResume() {
   return useChange((id: string) => data(client.POST('/api/v1/jobs/{id}/resume', { params: path(id) })))
 }
 
-/** What a run by hand is given. */
+/** The inputs of a run by hand. */
 export interface Run {
   params: Record<string, unknown>
   scheduledTime?: string
@@ -178,6 +153,11 @@ export function useDelete() {
     const { etag } = await tagged(client.GET('/api/v1/jobs/{id}', { params: path(id) }))
     return data(client.DELETE('/api/v1/jobs/{id}', { params: { ...path(id), header: { 'If-Match': etag } } }))
   })
+}
+
+/** Brings a deleted job back, while the server keeps it. */
+export function useUndelete() {
+  return useChange((id: string) => data(client.POST('/api/v1/jobs/{id}/undelete', { params: path(id) })))
 }
 
 export function useCopy() {
@@ -224,29 +204,4 @@ export function useBulk() {
         return data(client.POST('/api/v1/bulk/jobs/delete', { body: { ids } }))
     }
   })
-}
-
-/** Sends a document of jobs; `dryRun` says what it would do. */
-export function useImport() {
-  return useChange(({ text, dryRun, prune }: { text: string; dryRun: boolean; prune: boolean }) =>
-    data(client.POST('/api/v1/import', {
-      params: { query: { dryRun, prune } }, body: text as unknown as Model<'DocumentBody'>,
-      headers: { 'Content-Type': 'application/yaml' }, bodySerializer: () => text,
-    })))
-}
-
-/** The document of all jobs, or of a group, as a text. */
-export async function exportJobs(group: string): Promise<string> {
-  const answer = client.GET('/api/v1/export', { params: { query: { format: 'yaml', ...(group && { group }) } }, parseAs: 'text' })
-  return (await answer).data as unknown as string
-}
-
-/** The document of these jobs: what the export says of their groups, without the others. */
-export async function exportThese(jobs: readonly Pick<Job, 'name' | 'group'>[]): Promise<string> {
-  const found: Body[] = []
-  for (const group of new Set(jobs.map((job) => job.group))) {
-    const document = (await data(client.GET('/api/v1/export', { params: { query: { format: 'json', group } } }))) as unknown as { jobs: Body[] }
-    found.push(...document.jobs.filter(({ name }) => jobs.some((job) => job.group === group && job.name === name)))
-  }
-  return documentOf(...found)
 }

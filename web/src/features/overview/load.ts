@@ -1,7 +1,7 @@
 import type { LoadMinute } from './queries'
 
 /** An hour of the plan: sixty minutes of the clock, those that are not asked for are null. */
-export interface Hour {
+interface Hour {
   /** The first minute of it that is in the plan. */
   time: string
   minutes: (LoadMinute | null)[]
@@ -35,7 +35,7 @@ const LEAST_SCALE = 20
 /** Minutes that are as busy as the average stay in the middle of the scale. */
 const SCALE_MEANS = 4
 
-/** What an average minute of the plan starts. */
+/** The fires of an average minute of the plan. */
 export function meanOf(items: readonly LoadMinute[]): number {
   return items.length === 0 ? 0 : items.reduce((sum, i) => sum + i.fires, 0) / items.length
 }

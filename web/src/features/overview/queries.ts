@@ -29,7 +29,7 @@ const keys = {
 const SUMS_MS = 60_000
 const CAUSES_MS = 10_000
 
-/** What runs, waits and fails at this moment. */
+/** The numbers of running, waiting and failing executions at this moment. */
 export function useOverview() {
   useLive(['executions', 'nodes', 'jobs'], [keys.now])
   return useQuery({
@@ -61,7 +61,7 @@ export function useToday(timeZone: MaybeRefOrGetter<string>) {
   })
 }
 
-/** What ended, hour by hour, since a moment, once it is known. */
+/** The ends of runs, hour by hour, since a moment, once it is known. */
 export function useHours(from: MaybeRefOrGetter<string | undefined>, timeZone: MaybeRefOrGetter<string>) {
   return useQuery({
     queryKey: computed(() => keys.hours(toValue(from) ?? '', toValue(timeZone))),
@@ -75,7 +75,7 @@ export function useHours(from: MaybeRefOrGetter<string | undefined>, timeZone: M
 }
 
 /**
- * What failed in the last day, by cause, the most frequent first. It reads many rows: it is asked for anew when
+ * The failures of the last day, by cause, the most frequent first. It reads many rows: it is asked for anew when
  * `failures`, a cheap count of them, changes, and not more than once in ten seconds.
  */
 export function useCauses(failures: MaybeRefOrGetter<number | undefined>) {
@@ -108,7 +108,7 @@ export function useFiring() {
   })
 }
 
-/** What a jitter would do to the jobs that start in a minute; nothing is changed. */
+/** The effect of a jitter on the jobs that start in a minute; nothing is changed. */
 export function useSpreadPlan(minute: MaybeRefOrGetter<string>, jitterMs: MaybeRefOrGetter<number>, asked: MaybeRefOrGetter<boolean>) {
   return useQuery({
     queryKey: computed(() => [...keys.spread, toValue(minute), toValue(jitterMs)]),

@@ -7,7 +7,7 @@ export interface HourOfDay {
   yesterday: number
 }
 
-export const HOUR_MS = 3_600_000
+const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
 /** The hours of today, which began at `start`, up to that of `now`. */

@@ -7,9 +7,10 @@ import { useLive } from '@/shared/live'
 export type Setting = Model<'Setting'>
 
 /** A part that does not work as it should. */
-export type Part = Pick<Model<'Degraded'>, 'part'> & Partial<Model<'Degraded'>>
+type Part = Pick<Model<'Degraded'>, 'part'> & Partial<Model<'Degraded'>>
 
 const READY_MS = 15_000
+const STANDBY_MS = 30_000
 const READY_KEY = ['settings', 'ready'] as const
 
 /** The settings of the node that answers. They change by a restart alone. */
@@ -21,8 +22,8 @@ export function useSettings() {
 }
 
 /**
- * What does not work as it should: of this node with its reasons, and the names of parts that the
- * cluster tells beside. A node that is not ready says why.
+ * The parts that do not work as they should: of this node with its reasons, of the
+ * cluster their names. A node that is not ready says why.
  */
 export function useDegraded() {
   useLive(['nodes'], [READY_KEY])
@@ -38,6 +39,16 @@ export function useDegraded() {
     },
     // Parts degrade without an event.
     refetchInterval: READY_MS,
+  })
+}
+
+/** Why the server that answers stands by; undefined while it works. */
+export function useStandby() {
+  return useQuery({
+    queryKey: ['settings', 'standby'],
+    queryFn: ({ signal }) => data(client.GET('/readyz', { signal })).then((health) => health.degraded ?? [], () => []),
+    select: (degraded) => degraded.find((d) => d.part === 'standby')?.reason,
+    refetchInterval: STANDBY_MS,
   })
 }
 

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { json, mountAt, serve, signInAs } from '@/test/mount'
 import SettingsPage from './pages/SettingsPage.vue'
 import type { Setting } from './queries'
 import { plain, sectionsOf, valueOf } from './settings'
+import texts from './texts/en'
 
 const setting = (name: string, more: Partial<Setting> = {}): Setting => ({
   name, variable: `PS_${name.toUpperCase()}`, value: 1, secret: false, source: 'DEFAULT', takes: 'text', meaning: 'What it is.', ...more,
@@ -20,6 +22,14 @@ describe('settings', () => {
   it('have values as people write them', () => {
     expect([null, [], ['a', 'b'], { zone: 'a' }, false, 0].map(valueOf)).toEqual(['', '', 'a, b', 'zone=a', 'false', '0'])
     expect(plain('empty is none ([events](events.md)), see `a.b`')).toBe('empty is none (events), see a.b')
+  })
+
+  it('have a word for each part, and each that says how long things are kept', () => {
+    const names = [...readFileSync('../docs/settings.md', 'utf8').matchAll(/^\| `([\w.]+)`/gm)].map(([, name = '']) => name)
+    const parts = sectionsOf(names.map((name) => setting(name)), '', false).map((s) => s.name)
+    expect(Object.keys(texts.part).sort()).toEqual([...parts].sort())
+    const kept = names.filter((name) => name.startsWith('retention.')).map((name) => name.slice('retention.'.length))
+    expect(Object.keys(texts.keep).sort()).toEqual(kept.sort())
   })
 
   it('show what is degraded with its reason, and no secret', async () => {

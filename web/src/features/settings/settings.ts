@@ -6,9 +6,7 @@ export interface Section {
   items: Setting[]
 }
 
-export const sources = ['DEFAULT', 'FILE', 'ENVIRONMENT', 'FLAG'] as const satisfies readonly Setting['source'][]
-
-export function sectionOf(name: string): string {
+function sectionOf(name: string): string {
   return name.includes('.') ? name.slice(0, name.indexOf('.')) : 'general'
 }
 

@@ -1,18 +1,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/vue-query'
 import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 import { client, data } from '@/shared/api/client'
-import type { Model } from '@/shared/api/types'
+import { namesOf } from '@/shared/api/names'
+import { untilFound } from '@/shared/api/search'
+import type { Model, Query } from '@/shared/api/types'
 import { can, user } from '@/shared/session/session'
 
 export type Statistics = Model<'Statistics'>
 export type Line = Model<'StatisticsLine'>
 export type TopJob = Model<'TopJob'>
 
-/** What jobs are compared by. */
-export const orders = ['failures', 'late', 'duration', 'runs', 'skipped', 'retries'] as const
-export type Order = (typeof orders)[number]
+/** The figures that jobs are compared by. */
+export type Order = NonNullable<Query<'/api/v1/monitor/statistics'>['topBy']>
+export const orders = namesOf<Order>({ failures: true, late: true, duration: true, runs: true, skipped: true, retries: true })
 
-/** Whose figures: of all, or of one job, group or node. */
+/** The subject of the figures: all, or one job, group or node. */
 export const subjects = ['all', 'job', 'group', 'node'] as const
 export type Subject = (typeof subjects)[number]
 
@@ -38,7 +40,7 @@ function queryOf({ subject, id, from, to, timeZone }: Ask) {
   return { from, timeZone, ...(to !== undefined && { to }), ...(subject !== 'all' && { [subject]: id }) }
 }
 
-/** What runs came to, hour by hour or day by day, once it is known what is asked for. */
+/** The outcomes of runs, hour by hour or day by day, once the question is known. */
 export function useStatistics(ask: MaybeRefOrGetter<Ask | undefined>, by: MaybeRefOrGetter<'HOUR' | 'DAY'>) {
   return useQuery({
     queryKey: computed(() => keys.lines(toValue(ask), toValue(by))),
@@ -66,7 +68,7 @@ export function useTop(ask: MaybeRefOrGetter<Ask | undefined>, order: MaybeRefOr
   })
 }
 
-/** What is shown as CSV: the lines, or the jobs. */
+/** The shown figures as CSV: the lines, or the jobs. */
 export function exportCsv(ask: Ask, of: { by: 'HOUR' | 'DAY' } | { topBy: Order }): Promise<string> {
   const more = 'by' in of ? of : { ...of, top: TOP }
   const answer = client.GET('/api/v1/monitor/statistics', {
@@ -75,16 +77,7 @@ export function exportCsv(ask: Ask, of: { by: 'HOUR' | 'DAY' } | { topBy: Order 
   return data(answer)
 }
 
-/** The names of the groups that the user sees. */
-export function useGroupNames() {
-  return useQuery({
-    queryKey: ['statistics', 'groups'],
-    queryFn: async ({ signal }) => (await data(client.GET('/api/v1/groups', { params: { query: { limit: 200 } }, signal }))).items.map((g) => g.name),
-    staleTime: FRESH_MS,
-  })
-}
-
-/** Who sees only some groups gets no figures of a node. */
+/** A user who sees only some groups gets no figures of a node. */
 export const seesNodes = computed(() => can('job:read') && user.value?.groups === null)
 
 /** The ids of the nodes. */
@@ -103,7 +96,8 @@ export function useFoundJobs(name: MaybeRefOrGetter<string>) {
     queryKey: computed(() => ['statistics', 'jobs', toValue(name)]),
     queryFn: async ({ signal }) => {
       const query = { limit: FOUND, ...(toValue(name) && { name: toValue(name) }) }
-      return (await data(client.GET('/api/v1/jobs', { params: { query }, signal }))).items.map((j) => ({ id: j.id, name: j.name, group: j.group }))
+      const found = await untilFound((cursor) => data(client.GET('/api/v1/jobs', { params: { query: { ...query, ...(cursor && { cursor }) } }, signal })))
+      return found.items.map((j) => ({ id: j.id, name: j.name, group: j.group }))
     },
     placeholderData: keepPreviousData,
     staleTime: FRESH_MS,

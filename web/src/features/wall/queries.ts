@@ -8,9 +8,8 @@ import { can, signedIn } from '@/shared/session/session'
 import { hasToken, headersOfWall, tokenTurn } from './token'
 
 export type Overview = Model<'Overview'>
-export type Execution = Model<'Execution'>
+type Execution = Model<'Execution'>
 export type Load = Model<'Load'>
-export type LoadMinute = Model<'LoadMinute'>
 
 /** How often the wall asks, in milliseconds. A stream needs a session; with a token there is none. */
 const NOW_MS = 5_000
@@ -20,8 +19,8 @@ const LOAD_MS = 60_000
 const REFUSED_MS = 60_000
 
 /** How many are read of each kind, and how many minutes of the plan. */
-export const SHOWN = 6
-export const MINUTES = 120
+const SHOWN = 6
+const MINUTES = 120
 
 /** Whether somebody is there to ask for: a token, or else a session. */
 export const mayAsk = computed(() => hasToken.value || signedIn.value)
@@ -38,7 +37,7 @@ function asked(permission: Permission): ComputedRef<boolean> {
 const every = (ms: number) => ({ state: { error } }: { state: { error: unknown } }) =>
   (error instanceof Problem && (error.status === 401 || error.status === 403) ? REFUSED_MS : ms)
 
-/** What runs, waits and fails at this moment. */
+/** The numbers of running, waiting and failing executions at this moment. */
 export function useWallNow() {
   useLive(['executions', 'nodes', 'jobs'], [['wall', 'now']])
   return useQuery({

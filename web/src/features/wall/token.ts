@@ -1,6 +1,6 @@
 import { computed, ref } from 'vue'
 
-// The wall may show what an API token sees: /wall#token=…. What stands behind # never goes to a server. The token
+// The wall may show what an API token sees: /wall#token=…. The part of an address behind # never goes to a server. The token
 // is taken out of the address at once, and stays in this tab alone.
 const KEY = 'platform-scheduler.wall.token'
 const NAME = 'token'

@@ -1,4 +1,4 @@
-// What the server said last, by address, as it said it: asked again, it need not send the
+// The latest answers of the server, by address, as it gave them: asked again, it need not send the
 // same once more. It is kept in memory alone, so that nothing of it outlives the tab.
 
 const MOST = 60

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { json, serve } from '@/test/mount'
-import { client, data, onceKey, onSessionEnd, setCsrfToken, tagged } from './client'
+import { client, data, onceKey, onSession, setCsrfToken, tagged } from './client'
 import { clockOffset, offline } from './connection'
 import { Problem } from './problem'
 
@@ -42,18 +42,49 @@ describe('the client', () => {
     expect(offline.value).toBe(false)
   })
 
-  it('tells of a session that ended, but not of a wrong password, nor of a token of its own', async () => {
-    const ended = vi.fn()
-    onSessionEnd(ended)
+  it('asks about a session that ended, but not for a wrong password, nor a token of its own', async () => {
+    const ended = vi.fn((refused: boolean) => (refused ? Promise.resolve(false) : undefined))
+    onSession(ended)
     const no = () => json({ code: 'unauthenticated', detail: '' }, 401)
     serve({ 'GET /api/v1/nodes': no, 'POST /api/v1/auth/login': no })
     await expect(list()).rejects.toMatchObject({ status: 401 })
-    expect(ended).toHaveBeenCalledOnce()
+    expect(ended.mock.calls).toEqual([[false], [true]])
     await expect(data(client.POST('/api/v1/auth/login', { body: { username: 'a', password: 'b' } }))).rejects.toMatchObject({ status: 401 })
-    expect(ended).toHaveBeenCalledOnce()
     const headers = { Authorization: 'Bearer gone' }
     await expect(data(client.GET('/api/v1/nodes', { headers }))).rejects.toMatchObject({ status: 401 })
-    expect(ended).toHaveBeenCalledOnce()
+    expect(ended).toHaveBeenCalledTimes(2)
+    onSession(() => undefined)
+  })
+
+  it('sends a call again as it was, but for the token of the new session', async () => {
+    setCsrfToken('old')
+    let answers = 0
+    const calls = serve({
+      'POST /api/v1/jobs/7/trigger': () => (answers++ === 0 ? json({ code: 'unauthenticated', detail: '' }, 401) : json({ executionIds: ['e'] })),
+    })
+    let back: (again: boolean) => void = () => undefined
+    onSession((refused) => (refused ? new Promise((go) => (back = go)) : undefined))
+    const header = { 'Idempotency-Key': 'k', 'If-Match': '"3"' }
+    const sent = data(client.POST('/api/v1/jobs/{id}/trigger', { params: { path: { id: '7' }, header }, body: { params: { day: 'x' } } }))
+    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    setCsrfToken('new')
+    back(true)
+    expect(await sent).toEqual({ executionIds: ['e'] })
+    const told = (call: Request | undefined) => ['Idempotency-Key', 'If-Match', 'X-CSRF-Token'].map((name) => call?.headers.get(name))
+    expect(calls.map(told)).toEqual([['k', '"3"', 'old'], ['k', '"3"', 'new']])
+    expect(await calls[1]?.json()).toEqual({ params: { day: 'x' } })
+    onSession(() => undefined)
+    setCsrfToken('')
+  })
+
+  it('lets who waits give up', async () => {
+    serve({ 'GET /api/v1/nodes': () => json({ code: 'unauthenticated', detail: '' }, 401) })
+    onSession((refused) => (refused ? new Promise(() => undefined) : undefined))
+    const gone = new AbortController()
+    const read = data(client.GET('/api/v1/nodes', { signal: gone.signal }))
+    setTimeout(() => gone.abort(), 10)
+    await expect(read).rejects.toMatchObject({ name: 'AbortError' })
+    onSession(() => undefined)
   })
 
   it('sends the token against forgery with changes alone', async () => {

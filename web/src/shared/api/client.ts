@@ -8,10 +8,13 @@ import { Problem, problemOf, problemOfFailure } from './problem'
 
 /** The longest wait for an answer; imports and exports of whole sets say their own signal. */
 const LONGEST_MS = 55_000
+const CSRF = 'X-CSRF-Token'
 
 let csrfToken = ''
 const answers = new Answers()
-let ended: () => void = () => undefined
+/** Holds a call back until somebody signed in again, and says whether to send it then; undefined lets it pass. */
+type Gate = (refused: boolean) => Promise<boolean> | undefined
+let gate: Gate = () => undefined
 
 /** Sets the token that changing calls carry. */
 export function setCsrfToken(token: string): void {
@@ -19,29 +22,27 @@ export function setCsrfToken(token: string): void {
   csrfToken = token
 }
 
-/** Sets who is told that the session is over. */
-export function onSessionEnd(listener: () => void): void {
-  ended = listener
+/** Sets who is asked before a call that counts on the session, and after one that was refused for want of it. */
+export function onSession(ask: Gate): void {
+  gate = ask
 }
 
 const reading = new Set(['GET', 'HEAD'])
 
-/** Whether a call counts on the session: one that signs in, or has a token of its own, says nothing about it. */
+/** Whether a call counts on the session: one that signs in or out, or has a token of its own, does not. */
 function bySession(request: Request): boolean {
-  return !request.headers.has('Authorization') && !new URL(request.url).pathname.endsWith('/auth/login')
+  return !request.headers.has('Authorization') && !/\/auth\/(login|logout|me)$/.test(new URL(request.url).pathname)
 }
 
 const house: Middleware = {
   onRequest({ request }) {
-    if (!reading.has(request.method) && csrfToken !== '') request.headers.set('X-CSRF-Token', csrfToken)
+    if (!reading.has(request.method) && csrfToken !== '') request.headers.set(CSRF, csrfToken)
     return request
   },
-  async onResponse({ request, response }) {
+  async onResponse({ response }) {
     answered(response)
     if (response.ok || response.status === 304) return undefined
-    const problem = await problemOf(response)
-    if (problem.status === 401 && bySession(request)) ended()
-    throw problem
+    throw await problemOf(response)
   },
   onError({ error }) {
     const problem = problemOfFailure(error)
@@ -50,7 +51,35 @@ const house: Middleware = {
   },
 }
 
+/** Sends a call. While the session is over it waits, and it is sent again as it was where the same user is back. */
 async function send(request: Request): Promise<Response> {
+  if (!bySession(request)) return once(request)
+  const before = gate(false)
+  if (before && !(await unlessGivenUp(before, request.signal))) throw new Problem(401, 'session_over', '')
+  let call = request
+  for (;;) {
+    const spare = call.clone()
+    const token = csrfToken
+    if (call.headers.has(CSRF)) call.headers.set(CSRF, token)
+    const response = await once(call)
+    if (response.status !== 401) return response
+    // Another session may be there since the call was sent.
+    const again = token === csrfToken ? gate(true) : Promise.resolve(csrfToken !== '')
+    if (!again || !(await unlessGivenUp(again, request.signal))) return response
+    call = spare
+  }
+}
+
+function unlessGivenUp<T>(wait: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(signal.reason)
+    if (signal.aborted) give()
+    signal.addEventListener('abort', give, { once: true })
+    wait.then(resolve, reject)
+  })
+}
+
+async function once(request: Request): Promise<Response> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(LONGEST_MS)])
   const call = new Request(request, { signal, credentials: 'same-origin' })
   return answers.send(call, (r, cache) => fetch(new Request(r, { cache })))

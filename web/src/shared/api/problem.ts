@@ -4,7 +4,7 @@ import type { components } from './schema'
 export type FieldProblem = components['schemas']['FieldError']
 
 /** Codes that this side makes, where no answer of the server came. */
-export const OFFLINE = 'offline'
+const OFFLINE = 'offline'
 const TOO_SLOW = 'too_slow'
 
 /** Problem is every failure of a call: the server's own words where it answered. */

@@ -281,7 +281,7 @@ export interface paths {
         put?: never;
         /**
          * Show a message of a template
-         * @description Fills the template with a sample alert, in a language, for a type of channel. Nothing is stored or sent.
+         * @description Fills the template with a sample alert, in a language, for a type of channel. Nothing is stored or sent. A form has 100 ms; a loop over a number is refused.
          */
         post: operations["postAlertTemplatesPreview"];
         delete?: never;
@@ -383,7 +383,7 @@ export interface paths {
         put?: never;
         /**
          * End an alert by hand
-         * @description The same evidence never opens another alert. What is a state, such as a node that is down, is quiet until it is well and wrong again. The body may be empty.
+         * @description The same evidence never opens another alert. A state, such as a node that is down, is quiet until it is well and wrong again. The body may be empty.
          */
         post: operations["postAlertsByIdResolve"];
         delete?: never;
@@ -497,7 +497,7 @@ export interface paths {
         put?: never;
         /**
          * Change one's own password
-         * @description Ends every session of the user, this one too, and revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes. They do not repeat a few characters, resemble the user name, or stand among common passwords.
+         * @description Ends every session of the user, this one too. A call by a cookie of a user who had to change the password (mustChangePassword) is answered with the cookie of a new session. The change revokes the user's API tokens, unless keepTokens is true. Not for API tokens. Passwords have at least 10 characters and at most 256 bytes. They do not repeat a few characters, resemble the user name, or stand among common passwords.
          */
         post: operations["postAuthPassword"];
         delete?: never;
@@ -601,7 +601,7 @@ export interface paths {
         put?: never;
         /**
          * Run executions again as new ones
-         * @description One failure does not stop the others.
+         * @description Give ids. Or give a filter with dryRun: nothing runs, and the answer counts by job and cause the failed executions that would, newest first up to limit. Its planId, sent within ten minutes, starts those executions, the oldest first; more says that the planId of the answer starts the rest. A plan leaves out, and counts, executions that were run again before, those of jobs of which a later fire succeeded, and those of deleted jobs. One failure does not stop the others.
          */
         post: operations["postBulkExecutionsRetry"];
         delete?: never;
@@ -952,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Report the progress or the end of an asynchronous call
-         * @description For the targets of asynchronous calls, at any node: the token of the attempt lets them in. status ends the attempt; without it the run goes on. What was answered with 204 is stored.
+         * @description For the targets of asynchronous calls, at any node: the token of the attempt lets them in. status ends the attempt; without it the run goes on. A report answered with 204 is stored.
          *     409 run_over: the attempt is over, which a repeated report of its end meets, too. 409 run_cancelled: the run was cancelled. On both the target stops.
          */
         post: operations["postExecutionsByIdReport"];
@@ -988,7 +988,7 @@ export interface paths {
         };
         /**
          * Export definitions as one document
-         * @description Ordered by group and name; what POST /import takes. Secrets in clear text are *** where the caller may not edit the job.
+         * @description Ordered by group and name; what POST /import takes. Secrets in clear text are *** where the caller may not edit the job. Of the settings of alerting it has those that the caller may edit, with *** for the secrets of channels.
          */
         get: operations["getExport"];
         put?: never;
@@ -1112,8 +1112,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bring jobs in line with a document
-         * @description Jobs are found by group and name. Everything is checked before anything is changed; then job by job.
+         * Bring jobs and settings of alerting in line with a document
+         * @description Jobs are found by group and name, settings of alerting by kind and name. Everything is checked before anything is changed; then one by one: first what jobs may name, then the jobs, then the rules that name jobs. A channel whose secrets are absent or *** keeps those that are stored; a new one is made disabled, with a warning.
          */
         post: operations["postImport"];
         delete?: never;
@@ -1137,7 +1137,7 @@ export interface paths {
         put?: never;
         /**
          * Make a job
-         * @description Only name, jobType and what that type needs are required; the rest is at its default. It fires at once by its schedule, unless enabled is false. What GET shows may be sent: fields that only the server sets are ignored.
+         * @description Only name, jobType and what that type needs are required; the rest is at its default. It fires at once by its schedule, unless enabled is false. The answer of GET may be sent: fields that only the server sets are ignored.
          */
         post: operations["postJobs"];
         delete?: never;
@@ -1397,6 +1397,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{id}/undelete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a deleted job back
+         * @description It comes back with its id, runs and versions, while retention keeps it. A job that was enabled is PAUSED since its deletion.
+         */
+        post: operations["postJobsByIdUndelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}/versions": {
         parameters: {
             query?: never;
@@ -1526,6 +1546,26 @@ export interface paths {
         };
         /** Show the state of everything at a glance */
         get: operations["getMonitorOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitor/set-aside": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the store refuses, newest first
+         * @description Alerts, plans of messages and digests of statistics that the store refuses hold up nothing else. They are kept for a week; counts are all of them.
+         */
+        get: operations["getMonitorSetAside"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1757,7 +1797,7 @@ export interface paths {
         };
         /**
          * List the secrets without their values
-         * @description Those for every group, and those for groups of the caller. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+         * @description Secrets for every group, and secrets for groups of the caller. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
          */
         get: operations["getSecrets"];
         put?: never;
@@ -2071,10 +2111,10 @@ export interface components {
     schemas: {
         ActionBody: {
             /** @description jobId is the job that RUN_JOB runs, and Params are those of its run; the other kinds have none. */
-            jobId?: string;
+            jobId?: string | null;
             /** @enum {string} */
             kind: "PAUSE_JOB" | "RUN_JOB" | "RETRY_EXECUTION" | "DRAIN_NODE";
-            params?: Record<string, never>;
+            params?: Record<string, never> | null;
         };
         Alert: {
             /** Format: date-time */
@@ -2167,6 +2207,11 @@ export interface components {
             /** @description messageId is the same for all attempts to send the message. */
             messageId: string;
             /**
+             * @description naming says of a SENT message whether it named the alert, or had no room for it and told of a number of others. It is null where nobody knows: a former release has sent it.
+             * @enum {string|null}
+             */
+            naming: "NAMED" | "COUNTED" | null;
+            /**
              * Format: date-time
              * @description nextTry is when an open message is tried next.
              */
@@ -2196,6 +2241,16 @@ export interface components {
              */
             searchedUntil?: string;
         };
+        AlertingBody: {
+            channels?: Record<string, never>[] | null;
+            contacts?: Record<string, never>[] | null;
+            onCall?: Record<string, never>[] | null;
+            routes?: Record<string, never>[] | null;
+            rules?: Record<string, never>[] | null;
+            silences?: Record<string, never>[] | null;
+            teams?: Record<string, never>[] | null;
+            templates?: Record<string, never>[] | null;
+        } | null;
         AlertsBody: {
             /**
              * @description lateAfterSec is how late a fire may be until onLate is told, at least 30 s; 0 is the grace of the cluster.
@@ -2219,7 +2274,7 @@ export interface components {
             endTime: string | null;
             errorMessage: string;
             nodeId: string;
-            /** @description output is as that of the run. */
+            /** @description output and usage are as those of the run. */
             output: unknown;
             progress: number;
             reason: components["schemas"]["Reason"];
@@ -2227,6 +2282,7 @@ export interface components {
             /** Format: date-time */
             startTime: string | null;
             status: components["schemas"]["Status"];
+            usage: components["schemas"]["Usage"] | null;
         };
         AttemptPage: {
             items: components["schemas"]["Attempt"][];
@@ -2276,6 +2332,8 @@ export interface components {
             /** Format: date-time */
             from: string;
             id: string;
+            /** @description IncludeFailed: times whose fires failed are run again, too. */
+            includeFailed: boolean;
             jobId: string;
             maxParallel: number;
             /**
@@ -2297,6 +2355,8 @@ export interface components {
             dryRun?: boolean | null;
             /** Format: date-time */
             from: string;
+            /** @description includeFailed also runs the times again whose fires failed, unless a retry has made them good or is live. */
+            includeFailed?: boolean | null;
             /**
              * @description maxParallel is how many of its runs may be live at once.
              * @default 1
@@ -2323,9 +2383,12 @@ export interface components {
             /** @description alreadyRunTimes are the first of those that would be left out. */
             alreadyRunTimes: string[];
             dryRun: boolean;
+            failed: number;
+            /** @description failedTimes are the first of those that would run again because their fires failed. */
+            failedTimes: string[];
             /** @description fireTimes are the first of the times that would run. */
             fireTimes: string[];
-            /** @description total counts the planned times of the range, AlreadyRun those of them that would be left out. */
+            /** @description total counts the planned times of the range, AlreadyRun those of them that would be left out, Failed those of the others whose fires failed. */
             total: number;
         };
         /** @enum {string} */
@@ -2366,6 +2429,31 @@ export interface components {
              */
             until?: string | null;
         };
+        BulkRetry: {
+            failed: number;
+            items: components["schemas"]["BulkItem"][];
+            /** @description More: a filter met more objects than one call treats; call again. */
+            more: boolean;
+            /** @description plan is what a dry run has counted. */
+            plan?: components["schemas"]["RetryPlan"];
+            /** @description planId starts the executions of the plan or, where there are more, the rest of them. It is empty where there are none. */
+            planId?: string;
+            succeeded: number;
+        };
+        BulkRetryBody: {
+            dryRun?: boolean | null;
+            /** @description filter chooses failed executions. It needs dryRun, which answers with a plan. */
+            filter?: components["schemas"]["RetryFilterBody"] | null;
+            /** @description ids may name an execution twice; it is treated once. */
+            ids?: string[] | null;
+            /**
+             * @description limit bounds the executions of a plan; the newest count.
+             * @default 5000
+             */
+            limit?: number | null;
+            /** @description planId carries a plan out, within ten minutes. */
+            planId?: string | null;
+        };
         BulkTriggerBody: {
             /** @description ids may name a job twice; it is treated once. */
             ids: string[];
@@ -2395,7 +2483,7 @@ export interface components {
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
             language: string;
@@ -2404,6 +2492,7 @@ export interface components {
             type: components["schemas"]["alert.ChannelType"];
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         ChannelBody: {
@@ -2415,7 +2504,7 @@ export interface components {
             readonly createTime?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
             /**
@@ -2510,7 +2599,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -2574,7 +2663,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -2612,7 +2701,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -2676,7 +2765,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -2720,7 +2809,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -2788,7 +2877,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -2807,7 +2896,7 @@ export interface components {
             createTime: string;
             email: string;
             enabled: boolean;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
             name: string;
@@ -2815,6 +2904,7 @@ export interface components {
             /** Format: date-time */
             updateTime: string;
             userId: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         ContactBody: {
@@ -2824,7 +2914,7 @@ export interface components {
             email?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
             name: string;
@@ -2885,7 +2975,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "CUSTOM";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -2949,7 +3039,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -2990,7 +3080,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "CUSTOM";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -3054,7 +3144,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -3101,7 +3191,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "CUSTOM";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -3169,7 +3259,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -3263,6 +3353,8 @@ export interface components {
             since: string;
         };
         DocumentBody: {
+            /** @description alerting holds settings of alerting. They name each other, and users, by names; jobs by group/name. */
+            alerting?: components["schemas"]["AlertingBody"] | null;
             groups?: components["schemas"]["DocumentGroupBody"][] | null;
             jobs?: components["schemas"]["JobBody"][] | null;
             /**
@@ -3440,6 +3532,8 @@ export interface components {
             triggeredByToken: string | null;
             /** Format: date-time */
             updateTime: string;
+            /** @description usage is what the latest attempt of a command took, and null for others and until it has ended. */
+            usage: components["schemas"]["Usage"] | null;
             /** @description waitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs commands. HANDLER: a node that has its handler. TIME: its time. JOB and GROUP: the limit of its job or group. */
             waitsFor: components["schemas"]["Wait"];
             /** @description waitsOn is the node in whose queue a WAITING run waits, and empty for others. */
@@ -3463,7 +3557,7 @@ export interface components {
              * @description code says why: a status, a reason of the ledger, what the run waits for, or why nothing is planned.
              * @enum {string}
              */
-            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
+            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
             /** @description explanation is one sentence, in English. */
             explanation: string;
             /** @description facts say more, each by itself. */
@@ -3486,7 +3580,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "START_DEADLINE";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "START_DEADLINE";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -3722,7 +3816,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "HTTP";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -3786,7 +3880,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -3824,7 +3918,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "HTTP";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -3888,7 +3982,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -3932,7 +4026,7 @@ export interface components {
              * @enum {string}
              */
             jobType: "HTTP";
-            /** @description labels are the user's own; nothing depends on them. */
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -4000,7 +4094,7 @@ export interface components {
             startDeadlineSec?: number | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
-             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit.
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
              * @default 0
              */
             timeoutSec?: number | null;
@@ -4034,6 +4128,8 @@ export interface components {
             status: string;
         };
         Import: {
+            /** @description alerting are the settings of the document, in the order in which they are applied; absent for none. */
+            alerting?: components["schemas"]["ImportSetting"][];
             created: number;
             deleted: number;
             dryRun: boolean;
@@ -4067,6 +4163,23 @@ export interface components {
             id: string;
             name: string;
             /** @description warnings say why runs of the job would wait for a node, and which secrets stand in the definition; absent for none. */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        ImportSetting: {
+            action: components["schemas"]["ChangeAction"];
+            /** @description changes holds [before, after] by field; secrets and addresses of people are hidden. */
+            changes: {
+                [key: string]: unknown[];
+            };
+            error: components["schemas"]["ImportError"] | null;
+            /** @description group is null for a setting of all groups. */
+            group: string | null;
+            /** @description id is empty for a setting that was not created. */
+            id: string;
+            /** @enum {unknown} */
+            kind: "CHANNEL" | "TEMPLATE" | "CONTACT" | "TEAM" | "ON_CALL" | "RULE" | "ROUTE" | "SILENCE";
+            name: string;
+            /** @description warnings say what is missing, so that the setting does less than it says; absent for none. */
             warnings?: components["schemas"]["Warning"][];
         };
         Job: {
@@ -4391,7 +4504,7 @@ export interface components {
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
             name: string;
@@ -4399,6 +4512,7 @@ export interface components {
             timeZone: string;
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         OnCallBody: {
@@ -4406,7 +4520,7 @@ export interface components {
             readonly createTime?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
             name: string;
@@ -4459,7 +4573,7 @@ export interface components {
             time: string;
         };
         ParameterBody: {
-            /** @description default is the value of runs that are given none, those of the schedule as well. */
+            /** @description default is the value of runs that are given none, those of the schedule as well; null is none. */
             default?: unknown;
             /** @description description is for people. */
             description?: string;
@@ -4629,6 +4743,58 @@ export interface components {
             /** @description noRetryOn names reasons that a repetition does not mend, such as INVALID. */
             noRetryOn?: string[] | null;
         } | null;
+        RetryCause: {
+            cause: string;
+            count: number;
+            /** @description lastExecutionId is the newest of them, with its message. */
+            lastExecutionId: string;
+            message: string | null;
+            reason: string | null;
+        };
+        RetryFilterBody: {
+            /** @description cause is one of a plan: failures whose reason and message are alike. */
+            cause?: string | null;
+            /**
+             * Format: date-time
+             * @description from and To bound scheduledTime; To is exclusive. Without them, the last day is looked at.
+             */
+            from?: string | null;
+            groups?: string[] | null;
+            jobIds?: string[] | null;
+            /** @description nodeId is the node that ran them last; Trigger is why they exist. */
+            nodeId?: string | null;
+            reason?: string | null;
+            status?: ("FAILED" | "TIMEOUT" | "DEAD")[] | null;
+            /** @description succeededSince takes in executions of jobs of which a later fire succeeded. */
+            succeededSince?: boolean | null;
+            /** Format: date-time */
+            to?: string | null;
+            /** @enum {string|null} */
+            trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | null;
+        } | null;
+        RetryLeftOut: {
+            /** @description deleted are of deleted jobs. */
+            deleted: number;
+            /** @description runAgain were run again before. */
+            runAgain: number;
+            /** @description succeededSince are of jobs of which a later fire succeeded. */
+            succeededSince: number;
+        };
+        RetryPlan: {
+            causes: components["schemas"]["RetryCause"][];
+            /** @description complete is false where there are older failures in the span that were not looked at. */
+            complete: boolean;
+            /** @description jobCount is how many jobs they belong to; Jobs are at most 200, most executions first. */
+            jobCount: number;
+            jobs: components["schemas"]["FailureJob"][];
+            leftOut: components["schemas"]["RetryLeftOut"];
+            total: number;
+            /**
+             * Format: date-time
+             * @description until is when the plan expires.
+             */
+            until: string;
+        };
         RetryPolicy: {
             /** @enum {string} */
             backoff: "FIXED" | "LINEAR" | "EXPONENTIAL";
@@ -4642,28 +4808,37 @@ export interface components {
         Role: "admin" | "operator" | "viewer" | "disabled";
         Route: {
             channelIds: string[];
+            /** @description continue lets the next routes be asked, too. */
             continue: boolean;
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
+            /** @description escalateAfterSec is after how long an alert that nobody has acknowledged also goes to the channels EscalateTo; 0 is never. */
             escalateAfterSec: number;
             escalateTo: string[];
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
+            /** @description groupBy names the labels by which alerts share a message. */
             groupBy: string[];
+            /** @description groupIntervalSec is how long later alerts of a group wait. */
             groupIntervalSec: number;
+            /** @description groupWaitSec is how long the first alert of a group waits for others. */
             groupWaitSec: number;
             id: string;
+            /** @description match has the labels that an alert must have; none takes all. */
             match: {
                 [key: string]: string;
             };
             name: string;
             onCallId: string;
+            /** @description position orders routes; those with the same one go by their names. */
             position: number;
+            /** @description repeatSec is after how long an alert that still fires is told again; 0 is never. */
             repeatSec: number;
             templateId: string;
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         RouteBody: {
@@ -4674,14 +4849,16 @@ export interface components {
             readonly createTime?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description escalateAfterSec is after how long an alert that nobody has acknowledged goes to the channels EscalateTo, too; 0 is never. */
+            /** @description escalateAfterSec is after how long an alert that nobody has acknowledged also goes to the channels EscalateTo; 0 is never. */
             escalateAfterSec?: number | null;
             escalateTo?: string[] | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             /** @description groupBy names the labels by which alerts share a message. */
             groupBy?: string[] | null;
+            /** @description groupIntervalSec is how long later alerts of a group wait. */
             groupIntervalSec?: number | null;
+            /** @description groupWaitSec is how long the first alert of a group waits for others. */
             groupWaitSec?: number | null;
             readonly id?: string | null;
             /** @description match has the labels that an alert must have; none takes all. */
@@ -4730,39 +4907,52 @@ export interface components {
             strategy?: "ANY" | "ROUND_ROBIN" | "RANDOM" | "WEIGHTED" | "LEAST_LOADED" | "CONSISTENT_HASH" | "FIRST" | "LAST" | "LFU" | "LRU" | "FAILOVER" | "BUSY_OVER" | null;
         } | null;
         Rule: {
-            /** @description actions are what the rule does when an alert of it fires, with the rights of the editor. */
+            /** @description actions are what the rule does when an alert of it fires. They have the rights of the user who saved the rule last, who must hold them on each target. */
             actions: components["schemas"]["RuleAction"][];
+            /** @description channelIds are channels of the group, or for all groups. */
             channelIds: string[];
             /** Format: date-time */
             createTime: string;
-            /** @description default names the rule of the first start that it is; such a rule cannot be deleted. */
+            /** @description default names the rule of the first start that it is, which cannot be deleted; empty for all others. */
             default: string;
-            /** @description editorId is the user who saved it last; "" for a rule of the first start. */
+            /** @description editorId is the user who saved the rule last; empty for a rule of the first start. The actions have the rights of that user, judged when they act. */
             editorId: string;
             enabled: boolean;
             expression: string;
+            /** @description forSec is how long a level must hold before the alert fires; 0 is at once. */
             forSec: number;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
+            /** @description keepSec is how long a level must be below the line before the alert resolves; 0 is two evaluations. */
             keepSec: number;
+            /** @description labels are added to those of the alert. */
             labels: {
                 [key: string]: string;
             };
             level: components["schemas"]["alert.Level"];
             name: string;
             notify: components["schemas"]["alert.Notify"];
+            /** @description resolveAfterSec ends an episode of events after so long without another; 0 is a day. */
             resolveAfterSec: number;
             scope: components["schemas"]["RuleScope"];
+            /**
+             * Format: date-time
+             * @description suspendedUntil is when the rule works again, which has cost too much; null: it works.
+             */
+            suspendedUntil: string | null;
+            /** @description threshold has the unit of the type: runs, a share from 0 to 1, seconds, or a count. */
             threshold: number;
             type: components["schemas"]["alert.RuleType"];
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
+            /** @description windowSec is the span, in seconds, that FAILURE_RATE and NOTHING_RAN look at. */
             windowSec: number;
         };
         RuleAction: {
-            /** @description jobId is the job that RUN_JOB runs, and Params are those of its run. */
+            /** @description jobId is the job that RUN_JOB runs, and Params are those of its run; the other kinds have none. */
             jobId: string | null;
             kind: components["schemas"]["alert.ActionKind"];
             params: Record<string, never> | null;
@@ -4774,14 +4964,16 @@ export interface components {
             channelIds?: string[] | null;
             /** Format: date-time */
             readonly createTime?: string | null;
+            /** @description default names the rule of the first start that it is, which cannot be deleted; empty for all others. */
             readonly default?: string | null;
+            /** @description editorId is the user who saved the rule last; empty for a rule of the first start. The actions have the rights of that user, judged when they act. */
             readonly editorId?: string | null;
             /** @default true */
             enabled?: boolean | null;
             expression?: string | null;
             /** @description forSec is how long a level must hold before the alert fires; 0 is at once. */
             forSec?: number | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
             /** @description keepSec is how long a level must be below the line before the alert resolves; 0 is two evaluations. */
@@ -4801,15 +4993,20 @@ export interface components {
             /** @description resolveAfterSec ends an episode of events after so long without another; 0 is a day. */
             resolveAfterSec?: number | null;
             scope?: components["schemas"]["ScopeBody"];
+            /**
+             * Format: date-time
+             * @description suspendedUntil is when the rule works again, which has cost too much; null: it works.
+             */
+            readonly suspendedUntil?: string | null;
             /** @description threshold has the unit of the type: runs, a share from 0 to 1, seconds, or a count. */
             threshold?: number | null;
             /** @enum {string} */
-            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "NO_NODE" | "NODE_SUSPECT" | "FAILING_MORE" | "FASTER_THAN_USUAL" | "DEADLINE_AT_RISK" | "WATCHDOG" | "DEADLINE_MISSED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "SLOW_RUN" | "NOT_FIRED" | "LATENESS" | "QUEUE_DEPTH" | "DEAD_LETTER" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "EXPRESSION";
+            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WATCHDOG" | "DELIVERY_FAILED";
             /** Format: date-time */
             readonly updateTime?: string | null;
             /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version?: number | null;
-            /** @description windowSec is the span that FAILURE_RATE and NOTHING_RAN look at. */
+            /** @description windowSec is the span, in seconds, that FAILURE_RATE and NOTHING_RAN look at. */
             windowSec?: number | null;
         };
         RulePage: {
@@ -4954,6 +5151,7 @@ export interface components {
             name: string;
             /** Format: date-time */
             readonly updateTime?: string | null;
+            /** @description value has 6 to 65,536 bytes; a shorter one could not be kept out of logs. */
             value: string;
             readonly version?: number | null;
         };
@@ -4968,7 +5166,7 @@ export interface components {
             readonly name?: string | null;
             /** Format: date-time */
             readonly updateTime?: string | null;
-            /** @description value is left as it is where it is absent. */
+            /** @description value is left as it is where it is absent. It has 6 to 65,536 bytes. */
             value?: string | null;
             /** @description version is the one that was read; If-Match may name it instead. */
             version?: number | null;
@@ -5011,6 +5209,30 @@ export interface components {
              */
             searchedUntil?: string;
         };
+        SetAside: {
+            /** @description id is that of the event, of the alert that cannot be told or of the digest; of a level or a deadline a fingerprint. */
+            id: string;
+            /** @description jobId and RuleID are empty where it is about none, or about several. */
+            jobId: string;
+            /** @enum {string} */
+            kind: "EVENT" | "LEVEL" | "DEADLINE" | "PLAN" | "DIGEST";
+            /** @description reason is what the store answered. */
+            reason: string;
+            ruleId: string;
+            /**
+             * @description state says that it was taken without its effect, waits for another try, or is tried no more.
+             * @enum {string}
+             */
+            state: "MISSING" | "WAITING" | "DEAD";
+            time: string;
+        };
+        SetAsides: {
+            /** @description counts are all rows by kind. */
+            counts: {
+                [key: string]: number;
+            };
+            items: components["schemas"]["SetAside"][];
+        };
         Setting: {
             meaning: string;
             name: string;
@@ -5031,8 +5253,9 @@ export interface components {
         Shift: {
             /** @description days are those on which the shift begins; none is every day. */
             days: ("MON" | "TUE" | "WED" | "THU" | "FRI" | "SAT" | "SUN")[];
+            /** @description from and To are times of the day. A shift that ends at or before its beginning ends on the day after. */
             from: string;
-            /** @description RotateDays: the members of the team take turns, each for so many days, beginning on RotateFrom; with 0 all of them are on call. */
+            /** @description rotateDays lets the members of the team take turns, each for so many days; 0: all of them are on call. RotateFrom is the first day of the first member. */
             rotateDays: number;
             rotateFrom: string;
             teamId: string;
@@ -5063,9 +5286,12 @@ export interface components {
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description from is now where it is absent; To is at most 366 days later.
+             */
             from: string;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
             match: {
@@ -5076,10 +5302,15 @@ export interface components {
             to: string;
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
+            /** @description warnings name jobs and groups that the silence matches and that are not there. Lists have none. */
+            warnings?: components["schemas"]["Warning"][];
         };
         SilenceBody: {
+            /** @description Active: it holds now. */
             readonly active?: boolean | null;
+            /** @description by is the user who made it. */
             readonly by?: string | null;
             comment?: string | null;
             /** Format: date-time */
@@ -5091,6 +5322,7 @@ export interface components {
              * @description from is now where it is absent; To is at most 366 days later.
              */
             from?: string | null;
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
             match: {
@@ -5101,7 +5333,10 @@ export interface components {
             to: string;
             /** Format: date-time */
             readonly updateTime?: string | null;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version?: number | null;
+            /** @description warnings name jobs and groups that the silence matches and that are not there. Lists have none. */
+            readonly warnings?: components["schemas"]["Warning"][] | null;
         };
         SilencePage: {
             items: components["schemas"]["Silence"][];
@@ -5210,13 +5445,15 @@ export interface components {
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             id: string;
+            /** @description members are ids of users; ChannelIDs reach all of them. */
             members: string[];
             name: string;
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         TeamBody: {
@@ -5225,10 +5462,10 @@ export interface components {
             readonly createTime?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             readonly id?: string | null;
-            /** @description members are ids of users; the channels reach all of them. */
+            /** @description members are ids of users; ChannelIDs reach all of them. */
             members?: string[] | null;
             name: string;
             /** Format: date-time */
@@ -5250,7 +5487,7 @@ export interface components {
             /** Format: date-time */
             createTime: string;
             enabled: boolean;
-            /** @description group is that of the jobs it is for; null is all groups. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group: string | null;
             html: {
                 [key: string]: string;
@@ -5268,6 +5505,7 @@ export interface components {
             };
             /** Format: date-time */
             updateTime: string;
+            /** @description version is the one that was read, for edits; If-Match may name it instead. */
             version: number;
         };
         TemplateBody: {
@@ -5275,7 +5513,7 @@ export interface components {
             readonly createTime?: string | null;
             /** @default true */
             enabled?: boolean | null;
-            /** @description group binds it to a group of jobs for good; absent or null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
+            /** @description group is that of the jobs it is for, for good; null is all groups, which only callers who are bound to none may say. In an edit, absent is the one that it has. */
             group?: string | null;
             html?: {
                 [key: string]: string;
@@ -5361,6 +5599,8 @@ export interface components {
             /** @description token is shown once, in the answer that made it. */
             token?: string;
             userId: string;
+            /** @description userName is the name of the owner; a new token leaves it out. */
+            userName?: string;
         };
         TokenBody: {
             /**
@@ -5410,6 +5650,12 @@ export interface components {
              * @description scheduledTime is what ${scheduledTime} stands for, now where it is absent.
              */
             scheduledTime?: string | null;
+        };
+        Usage: {
+            /** @description cpuMs is the processor time of its process and of those that it waited for, in ms. */
+            cpuMs: number;
+            /** @description peakKb is the most memory in use at once, in KiB: of the run where its control group tells, else of its largest process. */
+            peakKb: number;
         };
         User: {
             /** @description commands is the right to define jobs that run commands. */
@@ -5515,7 +5761,7 @@ export interface components {
         Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "SLOT";
         Warning: {
             /** @enum {string} */
-            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed";
+            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended";
             field: string;
             message: string;
         };
@@ -5524,7 +5770,9 @@ export interface components {
         /** @enum {string} */
         "alert.ActionState": "OPEN" | "DONE" | "REFUSED" | "FAILED";
         /** @enum {string} */
-        "alert.ChannelType": "WEBHOOK" | "EMAIL" | "DINGTALK" | "WECOM" | "FEISHU" | "SLACK" | "TELEGRAM" | "ALERTMANAGER";
+        "alert.ChannelType": "EMAIL" | "WEBHOOK" | "DINGTALK" | "WECOM" | "FEISHU" | "SLACK" | "TELEGRAM" | "ALERTMANAGER";
+        /** @enum {string} */
+        "alert.Kind": "RULE" | "CHANNEL" | "SILENCE" | "ROUTE" | "TEMPLATE" | "TEAM" | "CONTACT" | "ON_CALL";
         /** @enum {string} */
         "alert.Level": "INFO" | "WARNING" | "CRITICAL";
         /** @enum {string} */
@@ -5745,6 +5993,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -5996,6 +6253,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -6229,7 +6495,7 @@ export interface operations {
             413: components["responses"]["Problem413"];
             415: components["responses"]["Problem415"];
             422: components["responses"]["Problem422"];
-            /** @description others do dry runs: try again in a moment */
+            /** @description you, or others, have dry runs under way: try again in a moment (busy) */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6312,6 +6578,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -6526,6 +6801,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -6750,6 +7034,15 @@ export interface operations {
             413: components["responses"]["Problem413"];
             415: components["responses"]["Problem415"];
             422: components["responses"]["Problem422"];
+            /** @description you, or others, have previews under way: try again in a moment (busy) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -6779,6 +7072,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -7480,22 +7782,28 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "ids": [
-                 *         "01990000-0000-7000-8000-000000000001"
-                 *       ]
+                 *       "dryRun": true,
+                 *       "filter": {
+                 *         "from": "2026-11-22T02:00:00.000Z",
+                 *         "groups": [
+                 *           "shop"
+                 *         ],
+                 *         "reason": "NODE_LOST",
+                 *         "to": "2026-11-22T03:00:00.000Z"
+                 *       }
                  *     }
                  */
-                "application/json": components["schemas"]["BulkIDsBody"];
+                "application/json": components["schemas"]["BulkRetryBody"];
             };
         };
         responses: {
-            /** @description what became of each */
+            /** @description what became of each, or a plan */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bulk"];
+                    "application/json": components["schemas"]["BulkRetry"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -7782,6 +8090,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -7887,6 +8204,8 @@ export interface operations {
             query?: {
                 /** @description id of a job */
                 jobId?: string;
+                /** @description group of the jobs */
+                group?: string;
                 /** @description why they died */
                 reason?: string;
                 /** @description most items of the page */
@@ -7927,6 +8246,8 @@ export interface operations {
             query?: {
                 /** @description id of a job */
                 jobId?: string;
+                /** @description group of the jobs */
+                group?: string;
                 /** @description why they died */
                 reason?: string;
             };
@@ -8040,6 +8361,8 @@ export interface operations {
             query?: {
                 /** @description id of a job */
                 jobId?: string;
+                /** @description group of the jobs */
+                group?: string;
                 /** @description id of the node that runs or ran them, or in whose queue they wait */
                 nodeId?: string;
                 /** @description what WAITING runs wait for */
@@ -8397,6 +8720,8 @@ export interface operations {
                 group?: string;
                 /** @description of the document */
                 format?: "yaml" | "json";
+                /** @description jobs with their groups, settings of alerting, or all of them */
+                parts?: "jobs" | "alerting" | "all";
             };
             header?: never;
             path?: never;
@@ -8739,7 +9064,7 @@ export interface operations {
             query?: {
                 /** @description say what would change, and change nothing */
                 dryRun?: boolean;
-                /** @description delete the other jobs of the groups in the document */
+                /** @description delete the other jobs of the groups in the document, and in these groups the other settings of the kinds that it lists */
                 prune?: boolean;
             };
             header?: never;
@@ -8997,7 +9322,7 @@ export interface operations {
             413: components["responses"]["Problem413"];
             415: components["responses"]["Problem415"];
             422: components["responses"]["Problem422"];
-            /** @description the node runs as many trials as it may (too_many_trials), or the caller is too fast */
+            /** @description you have two trials under way, or the node runs as many as it may (too_many_trials), or the caller is too fast */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9547,6 +9872,44 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    postJobsByIdUndelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description another job of the group has the name */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
     getJobsByIdVersions: {
         parameters: {
             query?: {
@@ -9744,6 +10107,8 @@ export interface operations {
     getMonitorFailures: {
         parameters: {
             query?: {
+                /** @description group of the jobs */
+                group?: string;
                 /** @description first moment, RFC 3339; a day before to by default */
                 from?: string;
                 /** @description end, exclusive, RFC 3339; now by default */
@@ -9874,6 +10239,33 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getMonitorSetAside: {
+        parameters: {
+            query?: {
+                /** @description most items */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetAsides"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -10248,6 +10640,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };
@@ -10811,6 +11212,15 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            /** @description what the store holds of it cannot be read */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };

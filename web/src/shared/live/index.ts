@@ -4,8 +4,8 @@ import { BEAT_MS, Election, type Word } from './leader'
 import { Refresher } from './refresher'
 import { Stream, type Source } from './stream'
 
-/** What one may follow. The server tells of a change by the same names. */
-export type Topic = 'jobs' | 'executions' | 'alerts' | 'nodes' | `job:${string}` | `execution:${string}`
+/** The topics that one may follow. The server tells of a change by the same names. */
+type Topic = 'jobs' | 'executions' | 'alerts' | 'nodes' | `job:${string}` | `execution:${string}`
 
 /** How often the screen asks while no stream is open, in milliseconds. */
 const POLL_MS = 15_000

@@ -3,7 +3,7 @@
 // hears none for a while takes over. Of two leaders the one that is seen stays, then the one
 // with the lesser id.
 
-/** What tabs say to each other. */
+/** The messages between tabs. */
 export type Word =
   | { kind: 'lead'; from: string; seen: boolean; open: boolean }
   | { kind: 'want'; from: string; topics: string[] }
@@ -11,7 +11,7 @@ export type Word =
   | { kind: 'event'; from: string; topics: string[] }
 
 /** How tabs hear each other; BroadcastChannel, or its double in a test. */
-export interface Channel {
+interface Channel {
   post(word: Word): void
   listen(hear: (word: Word) => void): void
 }

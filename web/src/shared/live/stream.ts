@@ -1,4 +1,4 @@
-/** What a stream tells; EventSource, or its double in a test. */
+/** The events of a stream; EventSource, or its double in a test. */
 export interface Source {
   on(event: 'open' | 'error', listener: () => void): void
   onChanged(listener: (data: string) => void): void

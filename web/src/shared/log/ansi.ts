@@ -3,7 +3,7 @@ import { visible } from '@/shared/text/visible'
 // Output of jobs as pieces of text with classes. Nothing of it ever becomes markup.
 
 /** A piece of a line; classes are those of log.css. */
-export interface Piece {
+interface Piece {
   text: string
   classes: string
 }

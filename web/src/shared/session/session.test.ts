@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Model } from '@/shared/api/types'
-import { can, onUserChange, resume, sessionIsOver, signIn, signOut, signedIn, user } from './session'
+import { client, data } from '@/shared/api/client'
+import { anotherUser, can, changePassword, goOn, onUserChange, resume, sessionIsOver, signIn, signOut, signedIn, user } from './session'
 
 type Me = Model<'Me'>
 
@@ -59,15 +60,57 @@ describe('the session', () => {
     expect(signedIn.value).toBe(true)
   })
 
-  it('says that a session ended when any call is refused for want of one', async () => {
+  it('keeps the page of a session that is over, and its calls wait for the same user', async () => {
     await signIn('ann', 'a password')
     const changed = vi.fn()
     onUserChange(changed)
-    answers['GET /api/v1/auth/me'] = unknown
-    await resume()
-    expect(signedIn.value).toBe(false)
-    expect(sessionIsOver.value).toBe(true)
+    answers['GET /api/v1/nodes'] = unknown
+    const read = data(client.GET('/api/v1/nodes'))
+    await vi.waitFor(() => expect(sessionIsOver.value).toBe(true))
+    expect(user.value?.username).toBe('ann')
+
+    // One that begins now is not sent at all until then.
+    const sent = calls.length
+    const other = data(client.GET('/api/v1/nodes'))
+    await new Promise((done) => setTimeout(done, 10))
+    expect(calls).toHaveLength(sent)
+
+    answers['GET /api/v1/nodes'] = () => json({ items: [] })
+    await signIn('ann', 'a password')
+    expect(await Promise.all([read, other])).toEqual([{ items: [] }, { items: [] }])
+    expect(sessionIsOver.value).toBe(false)
+    expect(changed).not.toHaveBeenCalled()
+  })
+
+  it('gives the page to another user by a word alone, and sends nothing in the name of that one', async () => {
+    await signIn('ann', 'a password')
+    const changed = vi.fn()
+    onUserChange(changed)
+    answers['GET /api/v1/nodes'] = unknown
+    const read = data(client.GET('/api/v1/nodes')).catch((failure: unknown) => failure)
+    await vi.waitFor(() => expect(sessionIsOver.value).toBe(true))
+
+    answers['GET /api/v1/nodes'] = () => json({ items: [] })
+    answers['GET /api/v1/auth/me'] = () => json({ ...me, id: '2', username: 'bob', csrfToken: 'token-of-bob' })
+    await signIn('bob', 'a password')
+    expect([user.value?.username, anotherUser.value?.username, sessionIsOver.value]).toEqual(['ann', 'bob', true])
+    const sent = calls.length
+    goOn()
+    expect(await read).toMatchObject({ status: 401 })
+    expect(calls).toHaveLength(sent)
+    expect([user.value?.username, anotherUser.value, sessionIsOver.value]).toEqual(['bob', null, false])
     expect(changed).toHaveBeenCalledOnce()
+  })
+
+  it('goes on after a change of the password that was forced, and ends after one of its own accord', async () => {
+    answers['GET /api/v1/auth/me'] = () => json({ ...me, mustChangePassword: true })
+    await resume()
+    answers['POST /api/v1/auth/password'] = () => new Response(null, { status: 204 })
+    answers['GET /api/v1/auth/me'] = () => json({ ...me, csrfToken: 'next' })
+    expect(await changePassword('a', 'b', false)).toBe(true)
+    expect(user.value?.mustChangePassword).toBe(false)
+    expect(await changePassword('b', 'c', false)).toBe(false)
+    expect(signedIn.value).toBe(false)
   })
 })
 

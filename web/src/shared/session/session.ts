@@ -1,21 +1,27 @@
 import { computed, readonly, shallowRef } from 'vue'
-import { client, data, onSessionEnd, setCsrfToken } from '@/shared/api/client'
+import { client, data, onSession, setCsrfToken } from '@/shared/api/client'
 import { Problem } from '@/shared/api/problem'
 import type { Model, Permission } from '@/shared/api/types'
 
 type Me = Model<'Me'>
 
 const me = shallowRef<Me | null>(null)
-/** Whether a session that was there is over, so that the sign-in page says so. */
+/** Whether the session is over while its page is still there: calls wait for a new one. */
 const over = shallowRef(false)
+/** The user who is signed in by now, where the page is still that of somebody else. */
+const another = shallowRef<Me | null>(null)
 /** Tabs tell each other that somebody signed in or out. */
+const [SIGNED_IN, SIGNED_OUT] = ['signed-in', 'signed-out']
 const tabs = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('platform-scheduler.session')
 
 let onChange: () => void = () => undefined
+/** The calls that wait: whether they are sent again. */
+const waiting: ((again: boolean) => void)[] = []
 
-/** Who is signed in; null for nobody. */
+/** The user who is signed in, or was until the session was over; null for nobody. */
 export const user = readonly(me)
 export const sessionIsOver = readonly(over)
+export const anotherUser = readonly(another)
 export const signedIn = computed(() => me.value !== null)
 
 /** Sets who is told that somebody else, or nobody, is signed in now. */
@@ -26,26 +32,42 @@ export function onUserChange(listener: () => void): void {
 function become(next: Me | null): void {
   const before = me.value
   me.value = next
+  over.value = false
+  another.value = null
   setCsrfToken(next?.csrfToken ?? '')
+  // A request of one user is never sent in the name of another.
+  const again = next !== null && before?.id === next.id
+  waiting.splice(0).forEach((go) => go(again))
   if (before?.id !== next?.id) onChange()
 }
 
-/** Asks the server who is signed in. A server that is away is a Problem; nobody is null. */
+/**
+ * Asks the server who is signed in. A server that is away is a Problem; nobody is null. Where the page is that of
+ * somebody else, it stays until goOn or another sign-in.
+ */
 export async function resume(): Promise<void> {
   try {
-    become(await data(client.GET('/api/v1/auth/me')))
-    over.value = false
+    const found = await data(client.GET('/api/v1/auth/me'))
+    if (me.value === null || me.value.id === found.id) return become(found)
+    another.value = found
+    over.value = true
   } catch (failure) {
     if (!(failure instanceof Problem) || failure.status !== 401) throw failure
-    become(null)
+    another.value = null
+    over.value = me.value !== null
   }
+}
+
+/** Gives the page to who is signed in by now. The text that the former user typed is gone. */
+export function goOn(): void {
+  if (another.value !== null) become(another.value)
 }
 
 /** Signs in by a cookie. */
 export async function signIn(username: string, password: string): Promise<void> {
   await data(client.POST('/api/v1/auth/login', { body: { username, password, cookie: true } }))
   await resume()
-  tabs?.postMessage('signed-in')
+  tabs?.postMessage(SIGNED_IN)
 }
 
 /** Signs out. A session that is over already is no failure. */
@@ -55,28 +77,39 @@ export async function signOut(): Promise<void> {
   } catch (failure) {
     if (!(failure instanceof Problem) || failure.status !== 401) throw failure
   }
-  leave(false)
-  tabs?.postMessage('signed-out')
+  leave()
+  tabs?.postMessage(SIGNED_OUT)
 }
 
-/** Changes one's own password, which ends every session. */
-export async function changePassword(oldPassword: string, newPassword: string, keepTokens: boolean): Promise<void> {
+/**
+ * Changes one's own password, which ends every session. A user who had to change it goes on with a new one: then it
+ * returns true.
+ */
+export async function changePassword(oldPassword: string, newPassword: string, keepTokens: boolean): Promise<boolean> {
+  const had = me.value?.mustChangePassword === true
   await data(client.POST('/api/v1/auth/password', { body: { oldPassword, newPassword, keepTokens } }))
-  leave(false)
-  tabs?.postMessage('signed-out')
+  // A node of an older release opens no new session.
+  const now = had ? await data(client.GET('/api/v1/auth/me')).catch(() => null) : null
+  become(now)
+  tabs?.postMessage(now === null ? SIGNED_OUT : SIGNED_IN)
+  return now !== null
 }
 
-function leave(surprising: boolean): void {
-  over.value = surprising && me.value !== null
+/** Leaves the page of this tab to nobody. */
+export function leave(): void {
   become(null)
 }
 
-onSessionEnd(() => {
-  if (me.value !== null) leave(true)
+onSession((refused) => {
+  if (me.value === null) return undefined
+  if (refused) over.value = true
+  return over.value ? new Promise((go) => waiting.push(go)) : undefined
 })
-tabs?.addEventListener('message', () => {
+tabs?.addEventListener('message', ({ data: said }) => {
+  // A user who signs out wants to be out in every tab.
+  if (said === SIGNED_OUT) become(null)
   // A server that is away is noticed by the next call.
-  resume().catch(() => undefined)
+  else resume().catch(() => undefined)
 })
 
 const READING: readonly Permission[] = ['job:read', 'execution:read', 'alert:read']

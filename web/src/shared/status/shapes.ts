@@ -1,6 +1,6 @@
 import type { Shape } from './status'
 
-/** What is filled and what is drawn by a line of 1.6, in a square of 16. */
+/** The filled parts and the lines of 1.6, in a square of 16. */
 export const shapes: Record<Shape, { fill?: string; line?: string; dashed?: boolean }> = {
   check: { line: 'M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM5.2 8.2l2 2 3.8-4.2' },
   cross: { fill: 'M3 1.5h10A1.5 1.5 0 0 1 14.5 3v10a1.5 1.5 0 0 1-1.5 1.5H3A1.5 1.5 0 0 1 1.5 13V3A1.5 1.5 0 0 1 3 1.5Zm2.6 3-1.1 1.1L6.9 8l-2.4 2.4 1.1 1.1L8 9.1l2.4 2.4 1.1-1.1L9.1 8l2.4-2.4-1.1-1.1L8 6.9Z' },

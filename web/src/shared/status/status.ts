@@ -1,5 +1,6 @@
 // Each state as a shape, a word and a colour, for people who do not see one of them.
 // The words are shared.status.STATE in the texts; the colours are tokens.
+import type { Model } from '@/shared/api/types'
 
 /** The colours of states; tokens --NAME and --NAME-soft. */
 export type Tone = 'good' | 'run' | 'warn' | 'bad' | 'dead' | 'wait' | 'off'
@@ -24,34 +25,34 @@ const execution = {
   CANCELLED: { tone: 'off', shape: 'slash' },
   SKIPPED: { tone: 'off', shape: 'skip' },
   DEAD: { tone: 'dead', shape: 'octagon' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'Fire'>['outcome'], Look>
 
 const job = {
   CREATED: { tone: 'off', shape: 'dashed' },
   ENABLED: { tone: 'good', shape: 'check' },
   PAUSED: { tone: 'warn', shape: 'pause' },
   FINISHED: { tone: 'off', shape: 'flag' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'JobStatus'>, Look>
 
 const node = {
   UP: { tone: 'good', shape: 'check' },
   SUSPECT: { tone: 'warn', shape: 'question' },
   DOWN: { tone: 'bad', shape: 'cross' },
   DRAINING: { tone: 'run', shape: 'down' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'NodeStatus'>, Look>
 
 const alert = {
   PENDING: { tone: 'wait', shape: 'clock' },
   FIRING: { tone: 'bad', shape: 'bell' },
   ACKNOWLEDGED: { tone: 'warn', shape: 'hand' },
   RESOLVED: { tone: 'good', shape: 'check' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'alert.Status'>, Look>
 
 const level = {
   INFO: { tone: 'run', shape: 'info' },
   WARNING: { tone: 'warn', shape: 'triangle' },
   CRITICAL: { tone: 'bad', shape: 'octagon' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'alert.Level'>, Look>
 
 /** Messages of alerts, and what alerts do. */
 const delivery = {
@@ -63,13 +64,13 @@ const delivery = {
   UNKNOWN: { tone: 'warn', shape: 'question' },
   DEAD: { tone: 'dead', shape: 'octagon' },
   SUPPRESSED: { tone: 'off', shape: 'slash' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'AlertDelivery'>['state'] | Model<'alert.Result'> | Model<'alert.ActionState'>, Look>
 
 const backfill = {
   ACTIVE: { tone: 'run', shape: 'play' },
   DONE: { tone: 'good', shape: 'check' },
   CANCELLED: { tone: 'off', shape: 'slash' },
-} as const satisfies Record<string, Look>
+} as const satisfies Record<Model<'BackfillStatus'>, Look>
 
 /** The states by what has them. */
 export const statuses = { execution, job, node, alert, level, delivery, backfill }

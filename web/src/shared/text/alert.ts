@@ -1,3 +1,4 @@
+import type { Model } from '@/shared/api/types'
 import { hasText, languageNow, t } from '.'
 
 interface Told {
@@ -17,6 +18,11 @@ const sentences = new Map<string, readonly (readonly [name: string, ...needs: st
   DEAD_LETTER: [['dead', 'job', 'cause']],
   SLOW_RUN: [['slow', 'job', 'valueMs', 'usualMs']],
   FASTER_THAN_USUAL: [['fast', 'job', 'valueMs', 'usualMs']],
+  FAILING_MORE: [['failingMore', 'job', 'failed']],
+  DEADLINE_AT_RISK: [['atRisk', 'job', 'expectedEnd', 'deadline']],
+  EXPRESSION: [['expression', 'job', 'expression']],
+  CLOCK_SKEW: [['skewBy', 'node', 'offsetMs'], ['skew', 'node']],
+  NOTHING_RAN: [['nothing', 'quietSec', 'expected']],
   DEADLINE_MISSED: [['deadline', 'job', 'scheduled', 'deadline']],
   NOT_FIRED: [['skipped', 'job', 'fires', 'reason'], ['notFired', 'job', 'due'], ['overdue', 'jobs'], ['unplanned', 'job']],
   LATENESS: [['late', 'queue', 'waitSec']],
@@ -27,10 +33,10 @@ const sentences = new Map<string, readonly (readonly [name: string, ...needs: st
   DEGRADED: [['degraded', 'part', 'nodes', 'why']],
   WATCHDOG: [['watchdog']],
   DELIVERY_FAILED: [['delivery', 'channel', 'message']],
-} as const))
+} as const satisfies Record<Model<'alert.RuleType'>, readonly (readonly [string, ...string[]])[]>))
 
 /**
- * What an alert says, in the language of now. The server's own sentence is English: it stands in English, and
+ * The sentence of an alert, in the language of now. The server's own sentence is English: it stands in English, and
  * where an alert has not the details that a sentence needs.
  */
 export function alertSentence(alert: Told): string {

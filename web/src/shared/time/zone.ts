@@ -15,7 +15,7 @@ export function zones(): string[] {
   return ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]
 }
 
-export function isZone(name: string): boolean {
+function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true

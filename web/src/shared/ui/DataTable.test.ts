@@ -62,11 +62,29 @@ describe('a table', () => {
     expect(router.currentRoute.value.fullPath).toBe('/list')
   })
 
+  it('looks on by itself while it found nothing, says how far it is, and stops', async () => {
+    const { wrapper, router, state } = await page(
+      { data: { items: [], nextCursor: 'c2', searchedUntil: '2026-03-01T08:00:00Z' } }, '/list?q=x')
+    await flushPromises()
+    expect(router.currentRoute.value.query).toEqual({ q: 'x', cursor: 'c2' })
+    expect(wrapper.text()).toMatch(/Searching….*Looked at entries up to 2026-03-01 /)
+    expect(wrapper.text()).not.toContain('Nothing matches these filters')
+    await wrapper.findAll('button').find((b) => b.text() === 'Stop')?.trigger('click')
+    state.data = { items: [], nextCursor: 'c3', searchedUntil: '2026-02-01T08:00:00Z' }
+    await flushPromises()
+    expect(router.currentRoute.value.query['cursor']).toBe('c2')
+    expect(wrapper.text()).toContain('Nothing found so far')
+    await wrapper.findAll('button').find((b) => b.text() === 'Go on')?.trigger('click')
+    await flushPromises()
+    expect(router.currentRoute.value.query['cursor']).toBe('c3')
+    state.data = { items: [], nextCursor: null }
+    await flushPromises()
+    expect(wrapper.text()).toContain('Nothing matches these filters')
+  })
+
   it('says how far back it looked where few rows match, and goes on', async () => {
     const { wrapper, router } = await page(
-      { data: { items: [], nextCursor: 'c2', searchedUntil: '2026-03-01T08:00:00Z' } }, '/list?q=x')
-    expect(wrapper.text()).toContain('Nothing matches so far')
-    expect(wrapper.text()).not.toContain('Nothing matches these filters')
+      { data: { items: rows, nextCursor: 'c2', searchedUntil: '2026-03-01T08:00:00Z' } }, '/list?q=x')
     expect(wrapper.get('nav [role=status]').text()).toMatch(/^Looked at entries until 2026-03-01 .* Go on for older ones\.$/)
     await wrapper.findAll('nav button').at(-1)?.trigger('click')
     await flushPromises()

@@ -2,7 +2,7 @@ import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 
 /** A line of two texts that are compared; a gap stands for lines that are equal and far from a change. */
-export interface DiffLine {
+interface DiffLine {
   sign: 'same' | 'old' | 'new' | 'gap'
   text: string
   /** How many lines a gap leaves out. */

@@ -1,11 +1,11 @@
 import { computed, ref, type ComputedRef, type Ref } from 'vue'
 import { asProblem, Problem } from '@/shared/api/problem'
 
-/** What a form needs: errors by field, the rest above it, and a send that is busy. */
+/** The parts of a form: errors by field, the rest above it, and a send that is busy. */
 export interface Form {
   /** The message for a field, as `<ElFormItem :error="form.of('schedule.cronExpression')">`. */
   of: (field: string) => string
-  /** What concerns no field that the form shows. */
+  /** The problems of no field that the form shows. */
   rest: ComputedRef<string[]>
   /** The problem as a whole, where the server named no fields. */
   problem: Ref<Problem | undefined>

@@ -1,3 +1,6 @@
+import { h } from 'vue'
+import { ElButton } from 'element-plus/es/components/button/index'
+import 'element-plus/es/components/button/style/css'
 import { ElMessage } from 'element-plus/es/components/message/index'
 import 'element-plus/es/components/message/style/css'
 import { asProblem, type Problem } from '@/shared/api/problem'
@@ -26,6 +29,16 @@ export function titleOf(problem: Problem, otherwise: string): string {
 /** Says shortly that something was done. */
 export function sayDone(text: string): void {
   ElMessage({ type: 'success', message: text, grouping: true })
+}
+
+/** Says that something was done, with a button that takes it back. It stays long enough to be read and reached. */
+export function sayDoneWith(text: string, button: string, act: () => unknown): void {
+  const press = () => {
+    said.close()
+    act()
+  }
+  const message = h('span', { class: 'row' }, [text, h(ElButton, { size: 'small', onClick: press }, () => button)])
+  const said = ElMessage({ type: 'success', message, duration: 20_000, showClose: true })
 }
 
 /** Says why something was not done, until somebody closes it. */

@@ -12,7 +12,7 @@ export interface Column {
   unseen?: boolean
 }
 
-/** What a DataTable shows of a query of vue-query. */
+/** The part of a query of vue-query that a DataTable shows. */
 export interface TableQuery<T> {
   data: { items: T[]; nextCursor?: string | null; searchedUntil?: string } | undefined
   error: unknown

@@ -1,7 +1,7 @@
 import { computed, reactive, ref, watch, type ComputedRef, type Ref } from 'vue'
 import { useRoute, useRouter, type LocationQuery } from 'vue-router'
 
-/** What an address may keep of a page. Lists are written with commas. */
+/** The values of a page that an address may keep. Lists are written with commas. */
 type Value = string | number | boolean | string[]
 type State = Record<string, Value>
 
@@ -27,11 +27,12 @@ function one(query: LocationQuery, name: string): string | undefined {
 }
 
 /**
- * State of a page that stands in its address: filters, tabs, pages. What equals the default
- * is left out. Writing to it goes to the address; going back comes here. A text that
- * somebody types makes one step of the history, not one a letter.
+ * State of a page that stands in its address: filters, tabs, pages. A value equal to the
+ * default is left out. Writing to it goes to the address; going back comes here. A text that
+ * somebody types makes one step of the history, not one a letter. While `quiet` is set, a change makes no step at all;
+ * it is unset then.
  */
-export function useUrlState<S extends State>(defaults: S): S {
+export function useUrlState<S extends State>(defaults: S, quiet: Ref<boolean> = ref(false)): S {
   const route = useRoute()
   const router = useRouter()
   const here = route.path
@@ -59,11 +60,15 @@ export function useUrlState<S extends State>(defaults: S): S {
       else query[name] = value
     }
     if (JSON.stringify(query) === JSON.stringify(route.query)) return
-    const changes = Object.keys(query).concat(Object.keys(route.query)).filter((name) => query[name] !== route.query[name])
+    // A filter takes its page with it.
+    const changes = Object.keys(query).concat(Object.keys(route.query)).filter((name) => name !== CURSOR && query[name] !== route.query[name])
     const name = new Set(changes).size === 1 && typeof defaults[changes[0] ?? ''] === 'string' ? changes[0] ?? '' : ''
-    const typing = name !== '' && name !== CURSOR && name === typed.name && Date.now() - typed.at < TYPING_MS
-    typed = { name, at: Date.now() }
-    void (typing ? router.replace({ query }) : router.push({ query }))
+    const typing = name !== '' && name === typed.name && Date.now() - typed.at < TYPING_MS
+    const replaces = typing || quiet.value
+    // A user goes on typing while a search looks further.
+    if (!quiet.value) typed = { name, at: Date.now() }
+    quiet.value = false
+    void (replaces ? router.replace({ query }) : router.push({ query }))
   })
   return state
 }
@@ -77,6 +82,8 @@ export interface List<F extends State> {
   /** Whether a page before this one is known. */
   hasPrevious: ComputedRef<boolean>
   next: (cursor: string) => void
+  /** Looks further where a page is empty: the page after it takes its place. */
+  goOn: (cursor: string) => void
   previous: () => void
   first: () => void
   clear: () => void
@@ -84,7 +91,8 @@ export interface List<F extends State> {
 
 /** Makes the state of a list. Another filter leads to the first page. */
 export function useList<F extends State>(defaults: F): List<F> {
-  const state = useUrlState<F & { cursor: string }>({ ...defaults, cursor: '' })
+  const quiet = ref(false)
+  const state = useUrlState<F & { cursor: string }>({ ...defaults, cursor: '' }, quiet)
   const names = Object.keys(defaults)
   const before = ref<string[]>([])
   const filtersNow = computed(() => JSON.stringify(names.map((name) => state[name])))
@@ -107,6 +115,10 @@ export function useList<F extends State>(defaults: F): List<F> {
     hasPrevious: computed(() => cursor.value !== ''),
     next: (to) => {
       before.value.push(cursor.value)
+      cursor.value = to
+    },
+    goOn: (to) => {
+      quiet.value = true
       cursor.value = to
     },
     // After a reload the pages before are not known: back to the first.

@@ -1,8 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/vue-query'
 import { client, data } from '@/shared/api/client'
-import type { Model } from '@/shared/api/types'
-
-export type Session = Model<'Session'>
 
 const sessions = ['access', 'sessions'] as const
 

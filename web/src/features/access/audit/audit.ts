@@ -31,9 +31,9 @@ export function exportAddress(filters: Filters): string {
 /** A call by its parts: DELETE /api/v1/jobs/{id} is delete of jobs. */
 interface Call {
   method: string
-  /** What the call is about, such as jobs, or alert-rules. */
+  /** The subject of the call, such as jobs, or alert-rules. */
   thing: string
-  /** What is done with it: the last word of the address, or else the method. */
+  /** The action on it: the last word of the address, or else the method. */
   verb: string
 }
 
@@ -51,7 +51,7 @@ export function callOf(action: string): Call | undefined {
   return { method, thing, verb: rest ? last : verbs[method] ?? method }
 }
 
-/** What was done in words of the reader; what this console does not know is the call itself. */
+/** The action in words of the reader; for an unknown one the call itself. */
 export function wordsOf(action: string): string {
   const call = callOf(action)
   if (!call) return action
@@ -98,7 +98,7 @@ export function linkOf(entry: Pick<AuditEntry, 'action' | 'object' | 'status'>):
 export const actions = [
   'POST /api/v1/auth/login', 'POST /api/v1/auth/logout', 'POST /api/v1/auth/password', 'POST /api/v1/users', 'PUT /api/v1/users/{id}',
   'DELETE /api/v1/users/{id}', 'POST /api/v1/tokens', 'DELETE /api/v1/tokens/{id}', 'POST /api/v1/jobs', 'PUT /api/v1/jobs/{id}',
-  'DELETE /api/v1/jobs/{id}', 'POST /api/v1/jobs/{id}/pause', 'POST /api/v1/jobs/{id}/resume', 'POST /api/v1/jobs/{id}/trigger',
+  'DELETE /api/v1/jobs/{id}', 'POST /api/v1/jobs/{id}/undelete', 'POST /api/v1/jobs/{id}/pause', 'POST /api/v1/jobs/{id}/resume', 'POST /api/v1/jobs/{id}/trigger',
   'POST /api/v1/jobs/{id}/copy', 'POST /api/v1/jobs/{id}/versions/{version}/restore', 'POST /api/v1/jobs/{id}/backfill',
   'POST /api/v1/jobs/pause', 'POST /api/v1/jobs/resume', 'POST /api/v1/import', 'POST /api/v1/groups', 'PUT /api/v1/groups/{name}',
   'DELETE /api/v1/groups/{name}', 'POST /api/v1/groups/{name}/pause', 'POST /api/v1/groups/{name}/resume', 'POST /api/v1/executions/{id}/cancel',

@@ -3,17 +3,15 @@ import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 import { client, data, onceKey } from '@/shared/api/client'
 import type { Model } from '@/shared/api/types'
 import { useLive } from '@/shared/live'
+import { groupsKey } from '@/shared/queries/groups'
 
 export type Group = Model<'Group'>
 
-const all = ['access', 'groups'] as const
 const PAGE = 50
-/** What is offered for a choice; a name beyond it is typed. */
-const CHOICE = 200
 
 /** A page of groups, by name. */
 export function useGroups(cursor: MaybeRefOrGetter<string>) {
-  const key = computed(() => [...all, 'list', toValue(cursor)])
+  const key = computed(() => [...groupsKey, 'list', toValue(cursor)])
   useLive(['jobs'], () => [key.value])
   return useQuery({
     queryKey: key,
@@ -24,18 +22,7 @@ export function useGroups(cursor: MaybeRefOrGetter<string>) {
   })
 }
 
-/** The names of groups for a choice. */
-export function useGroupNames() {
-  return useQuery({
-    queryKey: [...all, 'names'],
-    queryFn: async ({ signal }) => {
-      const { items } = await data(client.GET('/api/v1/groups', { params: { query: { limit: CHOICE } }, signal }))
-      return items.map((group) => group.name)
-    },
-  })
-}
-
-export interface GroupEdit {
+interface GroupEdit {
   name: string
   maxConcurrency: number
   /** The version that was read; none makes a group. */
@@ -49,7 +36,7 @@ export function useSaveGroup() {
     mutationFn: ({ name, maxConcurrency, version }: GroupEdit) => data(version === undefined
       ? client.POST('/api/v1/groups', { body: { name, maxConcurrency }, params: { header: { 'Idempotency-Key': onceKey() } } })
       : client.PUT('/api/v1/groups/{name}', { params: { path: { name } }, body: { maxConcurrency, version } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: all }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: groupsKey }),
   })
 }
 
@@ -57,7 +44,7 @@ export function useDeleteGroup() {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (name: string) => data(client.DELETE('/api/v1/groups/{name}', { params: { path: { name } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: all }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: groupsKey }),
   })
 }
 
@@ -71,6 +58,6 @@ export function usePauseGroup() {
         ? client.POST('/api/v1/groups/{name}/pause', { params: path, body: { reason } })
         : client.POST('/api/v1/groups/{name}/resume', { params: path }))
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: all }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: groupsKey }),
   })
 }

@@ -30,7 +30,7 @@ export function useUses(name: MaybeRefOrGetter<string>, wanted: MaybeRefOrGetter
   })
 }
 
-export interface SecretEdit {
+interface SecretEdit {
   name: string
   description: string
   /** Null is every group. */

@@ -65,7 +65,7 @@ export default {
     emptyText: 'Every change and every sign-in is written here.', did: '{thing}: {verb}',
   },
   verb: {
-    create: 'create', change: 'change', delete: 'delete', read: 'read', login: 'sign in', logout: 'sign out', password: 'change password', pause: 'pause', resume: 'resume', trigger: 'run now',
+    create: 'create', change: 'change', delete: 'delete', undelete: 'bring back', read: 'read', login: 'sign in', logout: 'sign out', password: 'change password', pause: 'pause', resume: 'resume', trigger: 'run now',
     copy: 'copy', restore: 'restore', backfill: 'backfill', cancel: 'cancel', retry: 'retry', report: 'report', replay: 'replay', discard: 'discard', drain: 'drain', ack: 'acknowledge',
     resolve: 'resolve', test: 'test', validate: 'check', 'dry-run': 'try on the past', preview: 'preview', export: 'export', sessions: 'end sessions',
   },

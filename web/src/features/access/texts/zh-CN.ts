@@ -66,7 +66,7 @@ export default {
     emptyText: '每次修改和每次登录都会记录在此。', did: '{thing}：{verb}',
   },
   verb: {
-    create: '新建', change: '修改', delete: '删除', read: '读取', login: '登录', logout: '退出登录', password: '修改密码', pause: '暂停', resume: '恢复', trigger: '立即运行',
+    create: '新建', change: '修改', delete: '删除', undelete: '恢复已删除', read: '读取', login: '登录', logout: '退出登录', password: '修改密码', pause: '暂停', resume: '恢复', trigger: '立即运行',
     copy: '复制', restore: '恢复版本', backfill: '补跑', cancel: '取消', retry: '重试', report: '上报', replay: '重放', discard: '丢弃', drain: '排空', ack: '确认',
     resolve: '解决', test: '测试', validate: '检查', 'dry-run': '历史试算', preview: '预览', export: '导出', sessions: '结束会话',
   },

@@ -20,7 +20,7 @@ export function useTokens(cursor: MaybeRefOrGetter<string>) {
   })
 }
 
-export interface TokenInput {
+interface TokenInput {
   name: string
   /** Null is all that I may do. */
   scopes: Scope[] | null

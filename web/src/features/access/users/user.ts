@@ -1,8 +1,9 @@
+import { namesOf } from '@/shared/api/names'
 import type { Role, User } from './queries'
 
-export const roles = ['admin', 'operator', 'viewer', 'disabled'] as const satisfies readonly Role[]
+export const roles = namesOf<Role>({ admin: true, operator: true, viewer: true, disabled: true })
 
-/** What a form says about the rights of a user. */
+/** The fields of a form about the rights of a user. */
 export interface Rights {
   role: Role
   bound: boolean

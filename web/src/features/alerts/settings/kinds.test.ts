@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { REMOVED, bodyOf, channelTypes, fieldsOf, valuesOf } from './kinds'
+import { hasText } from '@/shared/text'
+import { ruleTypes } from '../alert'
+import en from '../texts/en'
+import zh from '../texts/zh-CN'
+import { REMOVED, bodyOf, channelTypes, fieldsOf, kinds, proposed, titleOf, valuesOf } from './kinds'
 
 describe('definitions', () => {
   it('keep a secret that is not typed anew, and never show it', () => {
@@ -25,6 +30,22 @@ describe('definitions', () => {
     const fields = fieldsOf('routes', '')
     const route = { name: 'r', match: { team: 'a=b', tier: '1' }, groupBy: ['job', 'group'], channelIds: ['c'], enabled: true }
     expect(bodyOf(fields, valuesOf(fields, route))).toEqual(route)
+  })
+  it('propose that a new route gathers alerts of one kind and group', () => {
+    const fields = fieldsOf('routes', '')
+    expect(bodyOf(fields, { ...valuesOf(fields, proposed), name: 'r' })).toEqual({ name: 'r', groupBy: ['group', 'alertname'], enabled: true })
+  })
+  it('have a word for each field, whatever the type', () => {
+    const types = (kind: string): readonly string[] => (kind === 'rules' ? ruleTypes : kind === 'channels' ? channelTypes : [''])
+    const all = kinds.flatMap((kind) => types(kind).flatMap((type) => fieldsOf(kind, type).map(titleOf)))
+    expect([...new Set(all)].filter((key) => !hasText(key))).toEqual([])
+  })
+  it('are named by the user guide, and by the Chinese first page', () => {
+    const pages: [string, typeof en][] = [['guide/en/4-alerts.md', en], ['guide/zh-CN/4-alerts.md', zh], ['README.zh-CN.md', zh]]
+    for (const [page, texts] of pages) {
+      const text = readFileSync(`../docs/${page}`, 'utf8').toLowerCase()
+      expect(Object.values(texts.channelType).filter((word) => !text.includes(word.toLowerCase())), page).toEqual([])
+    }
   })
   it('have fields for each kind of channel, and those of rules by type', () => {
     for (const type of channelTypes) expect(fieldsOf('channels', type).some((f) => f.name.startsWith('config.'))).toBe(true)

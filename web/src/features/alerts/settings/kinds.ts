@@ -1,7 +1,9 @@
-import type { Permission } from '@/shared/api/types'
-import { levels, ruleTypes } from '../alert'
+import { namesOf } from '@/shared/api/names'
+import type { Model, Permission } from '@/shared/api/types'
+import { levels, ruleForms, ruleTypes, type RulePart } from '../alert'
+import { channelFields } from './channels'
 
-/** What a field of a form is; `secret` and `secrets` (one a line) are written and never read. */
+/** The kind of a field of a form; `secret` and `secrets` (one a line) are written and never read. */
 export type FieldKind =
   | 'text' | 'number' | 'switch' | 'choice' | 'lines' | 'map' | 'long' | 'json' | 'secret' | 'secrets' | 'channels' | 'moment'
   | 'group' | 'groups' | 'jobs' | 'user' | 'users' | 'reference'
@@ -24,11 +26,8 @@ export interface Field {
 export const kinds = ['rules', 'channels', 'silences', 'routes', 'templates', 'teams', 'contacts', 'on-call'] as const
 export type SettingKind = (typeof kinds)[number]
 
-export const channelTypes = ['WEBHOOK', 'EMAIL', 'DINGTALK', 'WECOM', 'FEISHU', 'SLACK', 'TELEGRAM', 'ALERTMANAGER'] as const
-
 const text = (name: string, required = false): Field => ({ name, kind: 'text', required })
 const number = (name: string): Field => ({ name, kind: 'number' })
-const secret = (name: string): Field => ({ name, kind: 'secret' })
 const lines = (name: string): Field => ({ name, kind: 'lines' })
 const map = (name: string): Field => ({ name, kind: 'map' })
 const flag = (name: string): Field => ({ name, kind: 'switch' })
@@ -37,34 +36,18 @@ const moment = (name: string, required = false): Field => ({ name, kind: 'moment
 const reference = (name: string, of: SettingKind): Field => ({ name, kind: 'reference', of })
 const group: Field = { name: 'group', kind: 'group', fixed: true }
 
-const channel: Record<string, Field[]> = {
-  EMAIL: [
-    text('config.host', true), number('config.port'), choice('config.tls', ['STARTTLS', 'TLS', 'NONE']), text('config.username'),
-    secret('config.password'), text('config.from', true), lines('config.to'),
-  ],
-  WEBHOOK: [text('config.url', true), secret('config.secret'), { name: 'config.secrets', kind: 'secrets' }, map('config.headers')],
-  DINGTALK: [secret('config.webhook'), secret('config.secret'), lines('config.atMobiles'), lines('config.atUserIds'), flag('config.atAll')],
-  WECOM: [secret('config.webhook'), lines('config.atUserIds')],
-  FEISHU: [secret('config.webhook'), secret('config.secret'), lines('config.atUserIds'), flag('config.atAll')],
-  SLACK: [secret('config.webhook'), lines('config.mentions')],
-  TELEGRAM: [secret('config.token'), text('config.chatId', true), number('config.threadId'), text('config.apiUrl')],
-  ALERTMANAGER: [
-    text('config.url', true), text('config.username'), secret('config.password'), secret('config.token'), number('config.firingForSec'),
-  ],
-}
-
-const levelTypes = ['NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH', 'NO_NODE', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG']
-const clusterTypes = ['LATENESS', 'QUEUE_DEPTH', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG']
-const thresholdTypes = ['CONSECUTIVE_FAILURES', 'FAILURE_RATE', 'NOT_FIRED', 'LATENESS', 'QUEUE_DEPTH', 'CLOCK_SKEW']
+export const channelTypes = namesOf(channelFields)
 
 function rule(type: string): Field[] {
+  const parts: readonly string[] = Object.entries(ruleForms).find(([name]) => name === type)?.[1] ?? []
+  const has = (part: RulePart) => parts.includes(part)
   return [
     choice('type', ruleTypes.filter((k) => k !== 'DELIVERY_FAILED'), true), choice('level', levels),
-    ...(type === 'EXPRESSION' ? [{ name: 'expression', kind: 'long', required: true } as const] : []),
-    ...(thresholdTypes.includes(type) ? [number('threshold')] : []),
-    ...(['FAILURE_RATE', 'NOTHING_RAN'].includes(type) ? [number('windowSec')] : []),
-    ...(levelTypes.includes(type) ? [number('forSec'), number('keepSec')] : [choice('notify', ['FIRST', 'EACH']), number('resolveAfterSec')]),
-    ...(clusterTypes.includes(type) ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const, { name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
+    ...(has('expression') ? [{ name: 'expression', kind: 'long', required: true } as const] : []),
+    ...(has('threshold') ? [number('threshold')] : []),
+    ...(has('window') ? [number('windowSec')] : []),
+    ...(has('level') ? [number('forSec'), number('keepSec')] : [choice('notify', namesOf<Model<'alert.Notify'>>({ FIRST: true, EACH: true })), number('resolveAfterSec')]),
+    ...(has('cluster') ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const, { name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
     { name: 'channelIds', kind: 'channels' }, map('labels'), { name: 'actions', kind: 'json' },
   ]
 }
@@ -73,7 +56,7 @@ function rule(type: string): Field[] {
 export function fieldsOf(kind: SettingKind, type: string): Field[] {
   const own: Record<SettingKind, () => Field[]> = {
     rules: () => rule(type),
-    channels: () => [choice('type', channelTypes, true), choice('language', ['en', 'zh']), group, ...(channel[type] ?? [])],
+    channels: () => [choice('type', channelTypes, true), choice('language', namesOf<NonNullable<Model<'ChannelBody'>['language']>>({ en: true, zh: true })), group, ...(Object.entries(channelFields).find(([name]) => name === type)?.[1] ?? [])],
     silences: () => [{ name: 'match', kind: 'map', required: true }, moment('from'), moment('to', true), text('comment'), group],
     routes: () => [
       number('position'), map('match'), { name: 'channelIds', kind: 'channels' }, flag('continue'), lines('groupBy'), number('groupWaitSec'),
@@ -90,6 +73,11 @@ export function fieldsOf(kind: SettingKind, type: string): Field[] {
   return [{ name: 'name', kind: 'text', required: kind !== 'silences' }, ...own[kind](), flag('enabled')]
 }
 
+/** The key of the word for a field. */
+export function titleOf(field: Field): string {
+  return field.kind === 'moment' ? `alerts.moment.${field.name}` : `alerts.field.${field.name.replace(/^config\./, '').replace('.', '_')}`
+}
+
 export function writePermission(kind: SettingKind): Permission {
   return kind === 'channels' ? 'channel:write' : 'alert:write'
 }
@@ -101,6 +89,9 @@ function read(from: unknown, path: string): unknown {
 }
 
 const lists: readonly FieldKind[] = ['channels', 'groups', 'jobs', 'users']
+
+/** What the form of a new object proposes. A flood of one cause is one message a group. */
+export const proposed: Values = { level: 'WARNING', language: 'en', notify: 'FIRST', timeZone: 'UTC', groupBy: ['group', 'alertname'] }
 
 /** The values of a form from an object of the server. Secrets are never there. */
 export function valuesOf(fields: readonly Field[], from: unknown): Values {
@@ -139,7 +130,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
-/** The body of values. What is empty is left out: it is at its default, and a secret stays as it is. */
+/** The body of values. An empty value is left out: it is at its default, and a secret stays as it is. */
 export function bodyOf(fields: readonly Field[], values: Values): Values {
   // Without any configuration the server keeps the one that it has, also what was cleared.
   const body: Values = fields.some((f) => f.name.startsWith('config.')) ? { config: {} } : {}

@@ -1,17 +1,20 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/vue-query'
 import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 import { client, data } from '@/shared/api/client'
+import { untilFound } from '@/shared/api/search'
 import type { Model } from '@/shared/api/types'
 import { can } from '@/shared/session/session'
 import type { SettingKind, Values } from './kinds'
 
-/** What all definitions have; the fields of each kind stand beside. */
+/** The fields of all definitions; the fields of each kind stand beside. */
 export interface Setting extends Values {
   id: string
   name: string
   group: string | null
   enabled: boolean
   version: number
+  /** Why it works less than it seems to. */
+  warnings?: { field: string; code: 'unknown_job' | 'unknown_group' | 'never_matches'; message: string }[]
 }
 
 // The calls of all kinds are alike, so one path stands for the types of all.
@@ -36,15 +39,6 @@ export function useSettings(kind: MaybeRefOrGetter<SettingKind>, cursor: MaybeRe
   })
 }
 
-/** The names of groups for a choice; another may be typed. */
-export function useGroupNames(wanted: boolean) {
-  return useQuery({
-    queryKey: ['alert-settings', 'groups'],
-    enabled: wanted,
-    queryFn: async ({ signal }) => (await data(client.GET('/api/v1/groups', { params: { query: { limit: 200 } }, signal }))).items.map((g) => g.name),
-  })
-}
-
 /** Users for a choice, for those who may see them. */
 export function useUserChoice(wanted: boolean) {
   return useQuery({
@@ -64,7 +58,8 @@ export function useJobChoice(wanted: boolean, part: MaybeRefOrGetter<string>, ch
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const name = toValue(part).trim()
-      const { items } = await data(client.GET('/api/v1/jobs', { params: { query: { limit: 20, ...(name ? { name } : {}) } }, signal }))
+      const { items } = await untilFound((cursor) =>
+        data(client.GET('/api/v1/jobs', { params: { query: { limit: 20, ...(name && { name }), ...(cursor && { cursor }) } }, signal })))
       const missing = toValue(chosen).filter((id) => !items.some((job) => job.id === id)).slice(0, 20)
       // A job that is gone is shown by its id.
       const others = await Promise.all(missing.map((id) => data(client.GET('/api/v1/jobs/{id}', { params: { path: { id } }, signal })).catch(() => null)))

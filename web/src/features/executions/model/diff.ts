@@ -1,10 +1,10 @@
 /** A line of two logs: in both, or in one of them. */
-export interface DiffLine {
+interface DiffLine {
   kind: 'same' | 'gone' | 'new'
   text: string
 }
 
-/** What changed from one list of lines to the other: their longest common part stays. Costs before × after. */
+/** The changes from one list of lines to the other: their longest common part stays. Costs before × after. */
 export function diff(before: readonly string[], after: readonly string[]): DiffLine[] {
   const width = after.length + 1
   const common = new Uint16Array((before.length + 1) * width)

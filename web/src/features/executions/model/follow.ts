@@ -2,7 +2,7 @@ import type { Model } from '@/shared/api/types'
 
 export type LogLine = Model<'LogLine'>
 
-/** Who follows a log is told of lines in order, none twice, and of the end. */
+/** A follower of a log is told of lines in order, none twice, and of the end. */
 export interface LogEvents {
   line: (line: LogLine) => void
   /** The run is final, and its log whole. */

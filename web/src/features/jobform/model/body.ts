@@ -1,10 +1,10 @@
-// What the API takes of the form: only what differs from the defaults, as people write it.
+// The request that the form makes: only fields that differ from the defaults, as people write it.
 import { newJob, type JobForm, type Pair } from './job'
 
 type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
 export type Body = { [key: string]: Value }
 
-/** What the form cannot make a request of; the server never sees it. */
+/** A value that the form cannot send; the server never sees it. */
 export class FormError extends Error {
   constructor(readonly field: string, readonly code: string) {
     super(code)

@@ -1,4 +1,4 @@
-// What somebody else changed while the form was open.
+// The changes of somebody else while the form was open.
 import type { Body } from './body'
 
 type Value = Body[string]

@@ -1,11 +1,13 @@
 // The cron builder's reading of an expression: its fields as texts, and each field as a
-// choice that the builder can show. What it does not know stays a text, never a guess.
+// choice that the builder can show. An unknown shape stays a text, never a guess.
 
-export type Dialect = 'QUARTZ' | 'UNIX'
+import type { Model } from '@/shared/api/types'
+
+export type Dialect = Model<'Schedule'>['dialect']
 export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'week' | 'year'
-export type CronFields = Record<FieldName, string>
+type CronFields = Record<FieldName, string>
 
-/** What a field says. Days of the week count 0–6 from Sunday, whatever the dialect writes. */
+/** The choice in a field. Days of the week count 0–6 from Sunday, whatever the dialect writes. */
 export type Choice =
   | { mode: 'every' }
   | { mode: 'none' }

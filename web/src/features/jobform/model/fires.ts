@@ -1,11 +1,11 @@
-// What the fires of a preview are: their days and clocks in the zone of the job, and what
+// The fires of a preview: their days and clocks in the zone of the job, and what
 // the changes of the clocks make of them.
 import { offsetAt, wallOf } from '@/shared/time/wall'
 
 /** `moved`: the clocks left its time out. `skipped`: left out by dstGap SKIP. `again`: the second of two. */
-export type Mark = '' | 'moved' | 'skipped' | 'again'
+type Mark = '' | 'moved' | 'skipped' | 'again'
 
-export interface ShownFire {
+interface ShownFire {
   time: string
   day: string
   clock: string

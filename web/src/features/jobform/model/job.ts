@@ -4,7 +4,7 @@ import type { Model } from '@/shared/api/types'
 
 export type Job = Model<'Job'>
 export type ScheduleKind = Model<'Schedule'>['kind']
-export type FormType = 'HTTP' | 'COMMAND' | 'CUSTOM'
+export type FormType = Model<'JobType'>
 export interface Pair { key: string; value: string }
 
 export interface Parameter {
@@ -61,15 +61,15 @@ export interface JobForm {
   schedule: {
     kind: ScheduleKind
     cronExpression: string
-    dialect: 'QUARTZ' | 'UNIX'
+    dialect: Model<'Schedule'>['dialect']
     intervalMs: number
     at: string
     timeZone: string
     startTime: string
     endTime: string
     jitterMs: number
-    dstGap: 'NEXT_VALID' | 'SKIP'
-    dstOverlap: 'FIRST' | 'BOTH'
+    dstGap: Model<'Schedule'>['dstGap']
+    dstOverlap: Model<'Schedule'>['dstOverlap']
     misfirePolicy: Model<'Schedule'>['misfirePolicy']
     misfireThresholdSec: number
     misfireWindowSec: number
@@ -94,7 +94,7 @@ export interface JobForm {
   routing: { strategy: Model<'Routing'>['strategy']; labels: Pair[] }
   onNodeLoss: Job['onNodeLoss']
   alerts: { onFailure: string[]; onSuccess: string[]; onEnd: string[]; onLate: string[]; onRecovered: string[]; lateAfterSec: number }
-  deadline: { on: boolean; at: string; timeZone: string; onMiss: 'ALERT' | 'CANCEL' }
+  deadline: { on: boolean; at: string; timeZone: string; onMiss: Model<'Deadline'>['onMiss'] }
 }
 
 /** The form of a new job. `zone` is the one that the user sees times in. */

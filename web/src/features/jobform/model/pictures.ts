@@ -1,5 +1,7 @@
 // The little pictures of policies: what becomes of fires, on a line of time from 0 to 100.
 
+import type { Model } from '@/shared/api/types'
+
 export interface Bar { from: number; to: number; row: number; kind: 'run' | 'wait' | 'fail' | 'cut' }
 export interface Picture {
   /** Moments at which a fire is due. */
@@ -11,14 +13,14 @@ export interface Picture {
 
 const run = (from: number, to: number, row = 0): Bar => ({ from, to, row, kind: 'run' })
 
-export const overlap: Record<'PARALLEL' | 'SERIAL' | 'DISCARD' | 'REPLACE', Picture> = {
+export const overlap: Record<Model<'Job'>['overlapPolicy'], Picture> = {
   PARALLEL: { fires: [{ at: 5, fate: 'run' }, { at: 45, fate: 'run' }], bars: [run(5, 65), run(45, 98, 1)] },
   SERIAL: { fires: [{ at: 5, fate: 'run' }, { at: 45, fate: 'run' }], bars: [run(5, 65), { from: 45, to: 65, row: 1, kind: 'wait' }, run(65, 98, 1)] },
   DISCARD: { fires: [{ at: 5, fate: 'run' }, { at: 45, fate: 'skip' }, { at: 82, fate: 'run' }], bars: [run(5, 65), run(82, 98)] },
   REPLACE: { fires: [{ at: 5, fate: 'run' }, { at: 45, fate: 'run' }], bars: [{ from: 5, to: 45, row: 0, kind: 'cut' }, run(45, 98, 1)] },
 }
 
-export const misfire: Record<'FIRE_ONCE' | 'SKIP' | 'FIRE_ALL', Picture> = {
+export const misfire: Record<Model<'Schedule'>['misfirePolicy'], Picture> = {
   FIRE_ONCE: {
     fires: [{ at: 5, fate: 'run' }, { at: 32, fate: 'skip' }, { at: 50, fate: 'late' }, { at: 88, fate: 'run' }],
     outage: [22, 60], bars: [run(5, 15), run(61, 71), run(88, 98)],
@@ -33,12 +35,12 @@ export const misfire: Record<'FIRE_ONCE' | 'SKIP' | 'FIRE_ALL', Picture> = {
   },
 }
 
-export const nodeLoss: Record<'RETRY' | 'FAIL', Picture> = {
+export const nodeLoss: Record<Model<'Job'>['onNodeLoss'], Picture> = {
   RETRY: { fires: [{ at: 5, fate: 'run' }], outage: [44, 48], bars: [{ from: 5, to: 44, row: 0, kind: 'cut' }, run(56, 98, 1)] },
   FAIL: { fires: [{ at: 5, fate: 'run' }], outage: [44, 48], bars: [{ from: 5, to: 44, row: 0, kind: 'fail' }] },
 }
 
-export interface Retry { maxRetries: number; backoff: 'FIXED' | 'LINEAR' | 'EXPONENTIAL'; intervalMs: number; maxIntervalMs: number }
+type Retry = Pick<Model<'RetryPolicy'>, 'maxRetries' | 'backoff' | 'intervalMs' | 'maxIntervalMs'>
 
 /** The waits between attempts, without their jitter; at most `most`. */
 export function waits(policy: Retry, most = 5): number[] {

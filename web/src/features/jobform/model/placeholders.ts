@@ -1,8 +1,8 @@
 // The placeholders of docs/executors.md: what may be written, and what they may become.
 import { wallOf, offsetAt } from '@/shared/time/wall'
 
-/** What is offered; the texts are jobform.placeholder.NAME. */
-export const placeholders = [
+/** The offered placeholders; the texts are jobform.placeholder.NAME. */
+const placeholders = [
   { name: 'time', text: '${scheduledTime}' },
   { name: 'day', text: '${scheduledTime:yyyy-MM-dd}' },
   { name: 'dayBefore', text: '${scheduledTime-1d:yyyy-MM-dd}' },
@@ -39,7 +39,7 @@ export function offered(params: readonly string[], secrets: readonly string[]): 
   ]
 }
 
-/** The text of a run at the sample's time. What is known only then stands in ‹angles›. */
+/** The text of a run at the sample's time. A value known only then stands in ‹angles›. */
 export function filled(text: string, sample: Sample): string {
   return text.replace(/\$\$\{|\$\{([^}]*)\}/g, (whole, inner: string | undefined) => {
     if (inner === undefined) return '${'

@@ -4,8 +4,8 @@ import type { Form } from '@/shared/ui/form'
 import type { JobForm } from '../model/job'
 import type { Sample } from '../model/placeholders'
 
-/** What the parts of the form share. */
-export interface FormContext {
+/** The state that the parts of the form share. */
+interface FormContext {
   /** The job as it is edited; parts bind to it. */
   job: JobForm
   /** The problems by field. */
@@ -13,10 +13,12 @@ export interface FormContext {
   /** The fields that are shown at this moment: their problems stand beside them, others above the form. */
   shown: string[]
   editing: boolean
-  /** What placeholders are shown as. */
+  /** The values for shown placeholders. */
   sample: Ref<Sample>
   /** The first fires, as the preview found them. */
   fires: Ref<readonly string[]>
+  /** The schedule in the server's words, empty while it refuses the schedule. */
+  words: Ref<string>
 }
 
 export const formKey: InjectionKey<FormContext> = Symbol('job form')

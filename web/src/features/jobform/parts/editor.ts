@@ -2,6 +2,7 @@
 import { computed, nextTick, onBeforeUnmount, provide, reactive, ref, shallowRef, watch } from 'vue'
 import { onBeforeRouteLeave, useRouter, type RouteLocationRaw } from 'vue-router'
 import { asProblem, Problem } from '@/shared/api/problem'
+import { signedIn } from '@/shared/session/session'
 import { t } from '@/shared/text'
 import { zone as mine } from '@/shared/time/zone'
 import { useForm } from '@/shared/ui/form'
@@ -13,7 +14,7 @@ import type { Sample } from '../model/placeholders'
 import { newestVersion, readJob, useSave, type TaggedJob } from '../queries'
 import { formKey } from './context'
 
-/** What somebody else did meanwhile. */
+/** A change that somebody else made meanwhile. */
 export interface Conflict { theirs: TaggedJob; by: string; changes: Difference[] }
 
 const copy = (form: JobForm): JobForm => JSON.parse(JSON.stringify(form)) as JobForm
@@ -27,6 +28,7 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
   const shown = reactive<string[]>([])
   const form = useForm(shown)
   const fires = shallowRef<readonly string[]>([])
+  const words = ref('')
   const save = useSave()
   const conflict = shallowRef<Conflict>()
   const written = ref(false)
@@ -38,7 +40,7 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
     jobName: job.name, group: job.group, owner: job.owner, shardTotal: job.shardCount,
     params: Object.fromEntries(job.parameters.map((p) => [p.name, p.default])),
   }))
-  provide(formKey, { job, form, shown, editing: id !== '', sample, fires })
+  provide(formKey, { job, form, shown, editing: id !== '', sample, fires, words })
 
   /** The request; undefined where the form cannot make one, which is shown at the field. */
   function request(): Body | undefined {
@@ -106,7 +108,8 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
   const leaving = ref<RouteLocationRaw>()
   const asks = computed({ get: () => leaving.value !== undefined, set: (open) => { if (!open) leaving.value = undefined } })
   onBeforeRouteLeave((to) => {
-    if (!dirty.value) return true
+    // A user who has left has left the form, too.
+    if (!dirty.value || !signedIn.value) return true
     leaving.value = to.fullPath
     return false
   })
@@ -121,7 +124,7 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
   window.addEventListener('beforeunload', warn)
   onBeforeUnmount(() => window.removeEventListener('beforeunload', warn))
 
-  // Who corrects a field is not told of its old problem until the server judges again.
+  // A corrected field does not show its old problem until the server judges again.
   watch(() => job.jobType, () => form.clear())
 
   return { id, job, form, dirty, conflict, etag, written, otherChanges, asks, request, send, refused, meet, settle, leave, fires }

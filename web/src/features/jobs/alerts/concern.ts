@@ -1,13 +1,16 @@
+import { namesOf } from '@/shared/api/names'
 import type { Model } from '@/shared/api/types'
 
 type Rule = Model<'Rule'>
 type Job = Model<'Job'>
 
-/** Types of rules that are about the cluster: no job has alerts of them. */
-const ofCluster: readonly Rule['type'][] = [
-  'LATENESS', 'QUEUE_DEPTH', 'NODE_SUSPECT', 'NODE_DOWN', 'CLOCK_SKEW', 'DEGRADED', 'NOTHING_RAN', 'WATCHDOG', 'DELIVERY_FAILED',
-]
-const ofDeadlines: readonly Rule['type'][] = ['DEADLINE_MISSED', 'DEADLINE_AT_RISK']
+/** Whether a type of rules is about jobs, about those with a deadline, or about the cluster: then no job has alerts of it. */
+const subjects = {
+  JOB_FAILED: 'job', JOB_SUCCEEDED: 'job', RECOVERED: 'job', CONSECUTIVE_FAILURES: 'job', FAILURE_RATE: 'job', TIMEOUT: 'job',
+  DEAD_LETTER: 'job', EXPRESSION: 'job', SLOW_RUN: 'job', FASTER_THAN_USUAL: 'job', FAILING_MORE: 'job', NOT_FIRED: 'job', NO_NODE: 'job',
+  DEADLINE_MISSED: 'deadline', DEADLINE_AT_RISK: 'deadline', LATENESS: 'cluster', QUEUE_DEPTH: 'cluster', NODE_SUSPECT: 'cluster',
+  NODE_DOWN: 'cluster', CLOCK_SKEW: 'cluster', DEGRADED: 'cluster', NOTHING_RAN: 'cluster', WATCHDOG: 'cluster', DELIVERY_FAILED: 'cluster',
+} as const satisfies Record<Rule['type'], 'job' | 'deadline' | 'cluster'>
 
 /** Whether labels have each of the wanted values. */
 function has(labels: Record<string, string>, wanted: Record<string, string>): boolean {
@@ -16,7 +19,8 @@ function has(labels: Record<string, string>, wanted: Record<string, string>): bo
 
 /** Whether a rule sees a job, as the server judges it: each part of the scope that is not empty must name the job. */
 export function sees(rule: Pick<Rule, 'type' | 'group' | 'scope'>, job: Pick<Job, 'id' | 'group' | 'labels' | 'deadline'>): boolean {
-  if (ofCluster.includes(rule.type) || (ofDeadlines.includes(rule.type) && job.deadline === null)) return false
+  const subject = subjects[rule.type]
+  if (subject === 'cluster' || (subject === 'deadline' && job.deadline === null)) return false
   if (rule.group !== null && rule.group !== job.group) return false
   const { jobIds, groups, labels } = rule.scope
   return (jobIds.length === 0 || jobIds.includes(job.id)) && (groups.length === 0 || groups.includes(job.group)) && has(job.labels, labels)
@@ -28,13 +32,13 @@ export function silences(silence: Pick<Model<'Silence'>, 'group' | 'match'>, job
   return has({ ...job.labels, job: job.name, group: job.group }, silence.match)
 }
 
-/** What holds back the alerts of this job alone. Names of jobs are unique in a group. */
+/** The match that holds back the alerts of this job alone. Names of jobs are unique in a group. */
 export function silenceOf(job: Pick<Job, 'name' | 'group'>, to: string, comment: string): Model<'SilenceBody'> {
   return { match: { job: job.name, group: job.group }, group: job.group, to, comment }
 }
 
-/** What the job itself asks for: the events, each with its channels. */
+/** The short form of the job: the events, each with its channels. */
 export function asked(alerts: Job['alerts']): { event: 'onFailure' | 'onSuccess' | 'onEnd' | 'onLate' | 'onRecovered'; channels: string[] }[] {
-  const events = ['onFailure', 'onSuccess', 'onEnd', 'onLate', 'onRecovered'] as const
+  const events = namesOf<Exclude<keyof Model<'JobAlerts'>, 'lateAfterSec'>>({ onFailure: true, onSuccess: true, onEnd: true, onLate: true, onRecovered: true })
   return events.map((event) => ({ event, channels: alerts[event] })).filter(({ channels }) => channels.length > 0)
 }

@@ -6,7 +6,7 @@ import { keys } from '../queries'
 
 export type Entry = Model<'AuditEntry'>
 
-/** What people and programs did to a job, newest first. */
+/** The calls of people and programs about a job, newest first. */
 export function useAudit(id: MaybeRefOrGetter<string>, cursor: MaybeRefOrGetter<string>) {
   return useQuery({
     queryKey: computed(() => [...keys.aside(toValue(id), 'audit'), toValue(cursor)]),

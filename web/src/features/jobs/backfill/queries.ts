@@ -21,7 +21,7 @@ export function useBackfills(id: MaybeRefOrGetter<string>, cursor: MaybeRefOrGet
   })
 }
 
-/** What a backfill would do. */
+/** The plan of a backfill. */
 export function usePlan() {
   return useMutation({
     mutationFn: async ({ id, range }: { id: string; range: Range }) =>

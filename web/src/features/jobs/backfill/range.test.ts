@@ -3,10 +3,11 @@ import { hasTimes, rangeOf, shareOf, timesOf, yesterday } from './range'
 
 describe('the range of a backfill', () => {
   it('is by the clock of the job', () => {
-    expect(rangeOf('2026-11-21T00:00', '2026-11-22T00:00', 4, 'Asia/Shanghai')).toEqual({
-      from: '2026-11-20T16:00:00.000Z', to: '2026-11-21T16:00:00.000Z', maxParallel: 4,
-    })
-    expect(rangeOf('', '2026-11-22T00:00', 1, 'UTC').from).toBe('')
+    const chosen = { from: '2026-11-21T00:00', to: '2026-11-22T00:00', parallel: 4, failed: false }
+    const range = { from: '2026-11-20T16:00:00.000Z', to: '2026-11-21T16:00:00.000Z', maxParallel: 4 }
+    expect(rangeOf(chosen, 'Asia/Shanghai')).toStrictEqual(range)
+    expect(rangeOf({ ...chosen, failed: true }, 'Asia/Shanghai')).toStrictEqual({ ...range, includeFailed: true })
+    expect(rangeOf({ ...chosen, from: '' }, 'UTC').from).toBe('')
   })
   it('is the last whole day at first, also where it is tomorrow already', () => {
     expect(yesterday(Date.parse('2026-11-22T20:00:00Z'), 'Asia/Shanghai')).toEqual(['2026-11-22T00:00', '2026-11-23T00:00'])
@@ -26,9 +27,15 @@ describe('a backfill', () => {
     expect(shareOf({ total: 0, alreadyRun: 0, started: 0, status: 'ACTIVE' })).toBe(0)
   })
   it('shows what would run and what is left out, in order', () => {
-    const plan = { fireTimes: ['2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z'], alreadyRunTimes: ['2026-01-01T01:00:00Z'], total: 3 }
+    const plan = {
+      fireTimes: ['2026-01-01T00:00:00Z', '2026-01-01T02:00:00Z'], failedTimes: ['2026-01-01T02:00:00Z'],
+      alreadyRunTimes: ['2026-01-01T01:00:00Z'], total: 3,
+    }
     expect(timesOf(plan, 10)).toEqual({
-      times: [{ time: '2026-01-01T00:00:00Z', runs: true }, { time: '2026-01-01T01:00:00Z', runs: false }, { time: '2026-01-01T02:00:00Z', runs: true }],
+      times: [
+        { time: '2026-01-01T00:00:00Z', runs: true, failed: false }, { time: '2026-01-01T01:00:00Z', runs: false, failed: false },
+        { time: '2026-01-01T02:00:00Z', runs: true, failed: true },
+      ],
       more: 0,
     })
     expect(timesOf(plan, 2).more).toBe(1)

@@ -1,16 +1,26 @@
 import type { Model } from '@/shared/api/types'
 import { momentOf, wallOf } from '@/shared/time/wall'
 
-/** What the server is asked for. */
+/** The question to the server. */
 export interface Range {
   from: string
   to: string
   maxParallel: number
+  /** Times whose fires failed run again, too. A server of the former release refuses the field, so false is not sent. */
+  includeFailed?: true
 }
 
-/** The range of wall times in a zone. What is no time stays empty, and the server says so. */
-export function rangeOf(from: string, to: string, maxParallel: number, zone: string): Range {
-  return { from: momentOf(from, zone), to: momentOf(to, zone), maxParallel }
+/** What a person chose. */
+interface Chosen {
+  from: string
+  to: string
+  parallel: number
+  failed: boolean
+}
+
+/** The range of wall times in a zone. A text that is no time stays empty, and the server says so. */
+export function rangeOf({ from, to, parallel, failed }: Chosen, zone: string): Range {
+  return { from: momentOf(from, zone), to: momentOf(to, zone), maxParallel: parallel, ...(failed && { includeFailed: true }) }
 }
 
 /** The last whole day of a zone, from midnight to midnight, as fields of time take it. */
@@ -31,15 +41,20 @@ export function shareOf(b: Pick<Model<'Backfill'>, 'total' | 'alreadyRun' | 'sta
   return b.total === 0 ? 0 : Math.min(1, (b.alreadyRun + b.started) / b.total)
 }
 
-/** A time of a plan: whether it would run, or is left out since it ran. */
-export interface Planned {
+/** A time of a plan: whether it would run, or is left out since it ran; and whether it would run again since it failed. */
+interface Planned {
   time: string
   runs: boolean
+  failed: boolean
 }
 
 /** The times of a plan in order, as far as the server names them, and how many it does not name. */
-export function timesOf(plan: Pick<Model<'BackfillPlan'>, 'fireTimes' | 'alreadyRunTimes' | 'total'>, most: number): { times: Planned[]; more: number } {
-  const all = [...plan.fireTimes.map((time) => ({ time, runs: true })), ...plan.alreadyRunTimes.map((time) => ({ time, runs: false }))]
+export function timesOf(plan: Pick<Model<'BackfillPlan'>, 'fireTimes' | 'failedTimes' | 'alreadyRunTimes' | 'total'>, most: number): { times: Planned[]; more: number } {
+  const failed = new Set(plan.failedTimes)
+  const all = [
+    ...plan.fireTimes.map((time) => ({ time, runs: true, failed: failed.has(time) })),
+    ...plan.alreadyRunTimes.map((time) => ({ time, runs: false, failed: false })),
+  ]
   all.sort((a, b) => a.time.localeCompare(b.time))
   const times = all.slice(0, most)
   return { times, more: plan.total - times.length }

@@ -1,13 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/vue-query'
 import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 import { client, data } from '@/shared/api/client'
-import type { Model } from '@/shared/api/types'
 import { keys } from '../queries'
 import { SPANS, type Period } from './series'
 
-export type Statistics = Model<'Statistics'>
-
-/** What the runs of a job came to, by hours of three days or days of a month, and what is usual for it. */
+/** The outcomes of the runs of a job, by hours of three days or days of a month, and what is usual for it. */
 export function useFigures(id: MaybeRefOrGetter<string>, by: MaybeRefOrGetter<Period>, timeZone: MaybeRefOrGetter<string>) {
   return useQuery({
     queryKey: computed(() => [...keys.aside(toValue(id), 'figures'), toValue(by), toValue(timeZone)]),

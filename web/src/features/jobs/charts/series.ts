@@ -2,12 +2,12 @@ import type { EChartsCoreOption } from 'echarts/core'
 import { duration, number } from '@/shared/text/format'
 import { absolute } from '@/shared/time/format'
 import type { ChartTable } from '@/shared/ui/Chart.vue'
-import type { Model } from '@/shared/api/types'
+import type { Model, Query } from '@/shared/api/types'
 import { momentOf } from '@/shared/time/wall'
 
 type Statistics = Model<'Statistics'>
 type Line = Statistics['items'][number]
-export type Period = 'HOUR' | 'DAY'
+export type Period = NonNullable<Query<'/api/v1/monitor/statistics'>['by']>
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -16,7 +16,7 @@ const DAY = 24 * HOUR
 export const SPANS: Record<Period, number> = { HOUR: 71 * HOUR, DAY: 30 * DAY }
 
 /** An hour or a day of a chart; without a line where nothing ended in it. */
-export interface Slot {
+interface Slot {
   start: string
   label: string
   line: Line | undefined
@@ -74,7 +74,7 @@ function base(slots: readonly Slot[], format: (value: number) => string) {
   }
 }
 
-/** What is usual in each slot: of its hour, or of now where the answer has days. */
+/** The usual figure of each slot: of its hour, or of now where the answer has days. */
 export function usualOf(slots: readonly Slot[], usual: Statistics['usual'], by: Period): Statistics['usual'][] {
   return slots.map((slot) => (by === 'DAY' ? usual : slot.line?.usual ?? null))
 }

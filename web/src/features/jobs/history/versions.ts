@@ -1,7 +1,7 @@
 import { documentOf, type Body } from '@/shared/text/yaml'
 import type { Version } from './queries'
 
-/** What a stored version says of the job of then, and no person set. */
+/** Fields of a stored version that no person set. */
 const served = [
   'id', 'status', 'nextFireTime', 'lastFireTime', 'version', 'createTime', 'updateTime', 'unreadable', 'pausedBy', 'pausedAt', 'pausedUntil',
   'pauseReason', 'pauseUser', 'warnings',

@@ -2,7 +2,7 @@ import type { Model } from '@/shared/api/types'
 
 type Job = Model<'Job'>
 
-/** What is changed of many jobs at once. */
+/** The fields that change for many jobs at once. */
 export interface Change {
   priority?: number
   /** Labels that are set, and the names of those that go. */
@@ -38,7 +38,7 @@ export function namesOf(text: string): string[] {
   return text.split(/[\n,]/).map((name) => name.trim()).filter(Boolean)
 }
 
-/** Does something for each, a few at a time, in order of the results. What fails is a result, too. */
+/** Does something for each, a few at a time, in order of the results. A failure is a result, too. */
 export async function each<In, Out>(all: readonly In[], atOnce: number, act: (one: In) => Promise<Out>, failed: (one: In, failure: unknown) => Out): Promise<Out[]> {
   const out = new Array<Out>(all.length)
   let next = 0

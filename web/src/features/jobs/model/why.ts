@@ -17,7 +17,7 @@ function shown(name: string, value: unknown, zone: string): string | undefined {
   return moment.test(text) && !Number.isNaN(Date.parse(text)) ? absolute(text, zone) : text
 }
 
-/** Fills a sentence. What is in brackets is left out where a parameter in it is missing. */
+/** Fills a sentence. A part in brackets is left out where a parameter in it is missing. */
 export function fill(sentence: string, params: Params, zone: string): string {
   const put = (part: string, missing: string): string | undefined => {
     let whole = true

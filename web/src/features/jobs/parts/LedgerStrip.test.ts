@@ -1,8 +1,9 @@
 import { mount } from '@vue/test-utils'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { setLanguage } from '@/shared/text'
-import { kindOf, kinds, type Kind } from '../model/ledger'
+import { kindOf, kinds, marksOf, type Kind } from '../model/ledger'
 import type { Fire } from '../queries'
+import type { Execution } from '../runs/queries'
 import LedgerStrip from './LedgerStrip.vue'
 
 function fire(minute: number, more: Partial<Fire> = {}): Fire {
@@ -29,9 +30,21 @@ describe('a fire', () => {
   })
 })
 
+describe('the marks', () => {
+  const run = (id: string, minute: number) => ({ id, scheduledTime: `2026-11-20T08:${String(minute).padStart(2, '0')}:00Z` }) as Execution
+
+  it('are fires and the runs beside them, by time; what the ledger counts to a fire is no mark of its own', () => {
+    const fires = [fire(1, { executionIds: ['a'], replays: ['b'] }), fire(5, { executionIds: [] })]
+    const marks = marksOf(fires, [run('b', 1), run('c', 3), run('d', 9)])
+    expect(marks.map((m) => m.run?.id ?? m.fire?.scheduledTime.slice(14, 16))).toEqual(['01', 'c', '05', 'd'])
+  })
+})
+
 describe('the strip', () => {
   const fires = [fire(0), fire(1, { outcome: 'FAILED', reason: 'EXIT_CODE' }), fire(2, { outcome: 'SKIPPED', reason: 'PAUSED', count: 30 }), fire(3, { outcome: 'PLANNED' })]
-  const make = (picked = '') => mount(LedgerStrip, { props: { fires, picked }, attachTo: document.body })
+  const make = (picked = '') => mount(LedgerStrip, {
+    props: { fires, picked }, attachTo: document.body, global: { stubs: { RouterLink: true } },
+  })
 
   it('says each fire in words, and lists the kinds that are there', () => {
     const strip = make()

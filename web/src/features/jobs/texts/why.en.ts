@@ -1,6 +1,7 @@
-// The sentences of docs/why-codes.md. What is in brackets is left out where a parameter in it is missing.
+// The sentences of docs/why-codes.md. A part in brackets is left out where a parameter in it is missing.
 export default {
   title: 'Why?', ask: 'Ask', moment: 'A moment ({zone})', latest: 'The latest fire', more: 'What else is known', said: 'What it says', open: 'Open',
+  asked: 'A run outside the schedule was at {time} ({how}).', bySchedule: 'By the schedule: {sentence}',
   FIRED: {
     SUCCESS: 'The fire of {time} was run, {latenessMs} late, and succeeded.', CANCELLED: 'The fire of {time} was cancelled[: {reason}].',
     other: 'The fire of {time} was run, {latenessMs} late, and ended as “{status}”[: {reason}].',
@@ -16,6 +17,7 @@ export default {
   OVERDUE: {
     UNDECIDED: 'The fire of {time} is due since {overdueMs}, and no scheduler has decided about it.',
     NO_SCHEDULER: 'The fire of {time} is due since {overdueMs}, and no scheduler is there to decide about it.',
+    STANDBY: 'The fire of {time} is due since {overdueMs}, and nobody decides about it, because the nodes stand by.',
   },
   NOT_PLANNED: {
     NO_SCHEDULE: 'The job has no schedule. It runs when it is triggered.', DELETED: 'The job was deleted. Nothing of it is planned any more.',
@@ -51,6 +53,8 @@ export default {
     NODE_AWAY: 'Node {nodeId} is {status}[; its last beat was at {lastHeartbeat}]. Once it is given up, onNodeLoss {onNodeLoss} decides.',
     NODE_WAS_LOST: '[Shard {shardIndex} of {shardTotal}: ]A node that ran it was lost, {times} times.',
     NODE_PLANS: 'Node {nodeId} plans it. It is {status}; its last beat was at {lastHeartbeat}.', NOBODY_FIRES: 'No scheduler is up: nobody fires jobs.',
+    NODES_STAND_BY: 'The nodes stand by since {since}, so that nobody fires or runs jobs: {standbyReason}.',
+    NODE_STANDS_BY: 'Node {nodeId} stands by. Its part standby of /readyz says why.',
     NODE_MEANT: 'It is meant for node {nodeId}, which is {status}. Runs of a node that is down go to others.',
     NODE_SLOTS: 'Node {nodeId} is {status}, with {taken} of {slots} slots taken.', MORE_NODES: 'And {count} nodes more may take it.',
     NO_NODE_UP: 'No node that may take it is up.', NODE_FITS_AWAY: 'Node {nodeId} has it, and is {status} since {since}.',

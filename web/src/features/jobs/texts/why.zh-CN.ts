@@ -3,6 +3,7 @@ import type en from './why.en'
 
 export default {
   title: '为什么？', ask: '查询', moment: '某一时刻（{zone}）', latest: '最近一次触发', more: '其他已知情况', said: '运行输出', open: '打开',
+  asked: '{time} 有一次计划外运行（{how}）。', bySchedule: '按调度：{sentence}',
   FIRED: {
     SUCCESS: '{time} 的触发已运行，延迟 {latenessMs}，成功。', CANCELLED: '{time} 的触发已被取消[：{reason}]。',
     other: '{time} 的触发已运行，延迟 {latenessMs}，结果为“{status}”[：{reason}]。',
@@ -13,6 +14,7 @@ export default {
   PLANNED: { NOT_DUE: '{time} 的触发尚未到时间[，还有 {inMs}]。', AFTER_PAUSE: '{time} 的触发将在暂停结束后进行。' },
   OVERDUE: {
     UNDECIDED: '{time} 的触发已逾期 {overdueMs}，尚无调度器对它做出决定。', NO_SCHEDULER: '{time} 的触发已逾期 {overdueMs}，没有可用的调度器。',
+    STANDBY: '{time} 的触发已逾期 {overdueMs}，各节点处于待命状态，无人对它做出决定。',
   },
   NOT_PLANNED: {
     NO_SCHEDULE: '任务没有调度，只在被触发时运行。', DELETED: '任务已删除，不再有任何计划。',
@@ -43,6 +45,8 @@ export default {
     NODE_AWAY: '节点 {nodeId} 状态为 {status}[，最后心跳 {lastHeartbeat}]。放弃该节点后，由 onNodeLoss {onNodeLoss} 决定。',
     NODE_WAS_LOST: '[分片 {shardIndex}/{shardTotal}：]运行它的节点丢失了 {times} 次。',
     NODE_PLANS: '由节点 {nodeId} 负责计划，状态为 {status}，最后心跳 {lastHeartbeat}。', NOBODY_FIRES: '没有在线的调度器：无人触发任务。',
+    NODES_STAND_BY: '各节点自 {since} 起处于待命状态，无人触发或执行任务：{standbyReason}。',
+    NODE_STANDS_BY: '节点 {nodeId} 处于待命状态；原因见其 /readyz 的 standby 部分。',
     NODE_MEANT: '指定给节点 {nodeId}，其状态为 {status}。宕机节点的运行会转给其他节点。', NODE_SLOTS: '节点 {nodeId} 状态为 {status}，已占用 {taken}/{slots} 个槽位。',
     MORE_NODES: '另有 {count} 个节点可以承接。', NO_NODE_UP: '没有可承接的在线节点。', NODE_FITS_AWAY: '节点 {nodeId} 符合要求，但自 {since} 起状态为 {status}。',
     NO_NODE_FITS: '{count} 个执行器在线，但都不符合要求。', ASKS_FOR_COMMANDS: '任务需要能运行命令的节点。', ASKS_FOR_HANDLER: '任务需要处理器 {handler}。',

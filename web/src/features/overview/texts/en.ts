@@ -52,7 +52,7 @@ export default {
     store: 'Database', task: 'Background task', redis: 'Redis', kafka: 'Kafka', membership: 'Membership', drain: 'Drain',
     clock: 'Clock', versions: 'Versions', node: 'Node', stop: 'Shutdown', leader: 'Leader', peers: 'Other nodes',
     commands: 'Commands', secrets: 'Secrets', unplaced: 'Runs without a node', channels: 'Channels', locks: 'Locked jobs',
-    rows: 'Unreadable rows', ends: 'Ends to be stored', retention: 'Retention', statistics: 'Statistics',
+    disk: 'Room of the store', rows: 'Unreadable rows', ends: 'Ends to be stored', retention: 'Retention', statistics: 'Statistics',
     'alert-events': 'Events of alerts', 'alert-actions': 'Actions of alerts', 'weekly-report': 'Weekly report',
   },
 }

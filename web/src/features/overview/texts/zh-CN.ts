@@ -55,7 +55,7 @@ export default {
     store: '数据库', task: '后台任务', redis: 'Redis', kafka: 'Kafka', membership: '集群成员', drain: '排空',
     clock: '时钟', versions: '版本', node: '节点', stop: '停机', leader: '主节点', peers: '其他节点',
     commands: '命令', secrets: '密钥', unplaced: '没有可用节点的执行', channels: '通知渠道', locks: '被锁定的任务',
-    rows: '无法读取的行', ends: '等待保存的结果', retention: '数据保留', statistics: '统计',
+    disk: '存储空间', rows: '无法读取的行', ends: '等待保存的结果', retention: '数据保留', statistics: '统计',
     'alert-events': '告警事件', 'alert-actions': '告警动作', 'weekly-report': '周报',
   },
 } satisfies Texts<typeof en>

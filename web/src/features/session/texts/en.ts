@@ -1,6 +1,9 @@
 export default {
   signIn: 'Sign in',
-  over: 'Your session is over. Sign in, and you are back where you were.',
+  overTitle: 'Your session is over',
+  overText: 'Sign in to go on: the page and what you typed are still there.',
+  another: '{now} is signed in in this browser now. This page is that of {before}: what was typed here is lost if {now} goes on.',
+  goOn: 'Go on as {name}', orBack: 'Or sign in as {name} again:', leave: 'Leave this page',
   username: 'User name',
   password: 'Password',
   wrong: 'The user name or the password is wrong.',
@@ -8,6 +11,7 @@ export default {
   first: 'First start?',
   firstText: 'The first user is {user}. Its password stands in the file {file} in the data folder of the server, until it is changed.',
   changePassword: 'Change password',
+  changeTextHere: 'This ends your sessions everywhere else. Here you go on.',
   changeText: 'This ends all your sessions, this one too.',
   mustChange: 'Somebody else knows this password: it is the first one, or an admin set it. Choose one of your own to go on.',
   old: 'Old password',
@@ -17,5 +21,6 @@ export default {
   differs: 'This is not the same password.',
   keepTokens: 'Keep my API tokens',
   keepTokensHint: 'Otherwise they are revoked, too.',
+  changedHere: 'The password is changed.',
   changed: 'The password is changed. Sign in with the new one.',
 }

@@ -9,11 +9,11 @@ const HOURS_MS = 3 * DAY_MS
 export const ranges = {
   '24h': { hours: 24 }, '3d': { hours: 71 }, '7d': { days: 7 }, '30d': { days: 30 }, '90d': { days: 90 }, '365d': { days: 365 },
 } as const
-export type Range = keyof typeof ranges
+type Range = keyof typeof ranges
 export type By = 'HOUR' | 'DAY'
 
 /** A span of time as the server takes it. */
-export interface Span {
+interface Span {
   from: string
   to?: string
 }

@@ -7,12 +7,12 @@ import type { Line, Statistics } from '../queries'
 import { startsOf, type By } from './range'
 
 /** An hour or a day; without a line where nothing ended in it. */
-export interface Slot {
+interface Slot {
   label: string
   line: Line | undefined
 }
 
-export interface Drawn {
+interface Drawn {
   name: string
   option: EChartsCoreOption
   table: ChartTable

@@ -18,7 +18,10 @@ export default {
     tooMany: 'Too many calls at once. Wait a moment.', console: 'Something went wrong in this page', requestId: 'Request {id}',
     failed: 'That did not work', conflict: 'It was changed meanwhile', technical: 'What the server says',
   },
-  empty: { title: 'Nothing here yet', filtered: 'Nothing matches these filters', clearFilters: 'Clear the filters', searched: 'Nothing matches so far' },
+  empty: { title: 'Nothing here yet', filtered: 'Nothing matches these filters', clearFilters: 'Clear the filters' },
+  search: {
+    searching: 'Searching…', stopped: 'Nothing found so far', until: 'Looked at entries up to {time}.', stop: 'Stop', goOn: 'Go on',
+  },
   time: { never: 'never', jobZone: 'job: {time}', today: 'today', now: 'now' },
   status: {
     WAITING: 'Waiting', RUNNING: 'Running', SUCCESS: 'Succeeded', FAILED: 'Failed', TIMEOUT: 'Timed out',
@@ -50,6 +53,11 @@ export default {
     suspect: 'The node {node} is SUSPECT: its beats are late.', down: 'The node {node} is DOWN.',
     degraded: 'The part {part} is degraded on {nodes}: {why}', watchdog: 'This alert always fires: while it arrives, alerting works.',
     delivery: 'The channel {channel} did not take a message: {message}',
+    failingMore: 'The job {job} fails more often than usual: {failed} runs.',
+    atRisk: 'The job {job} may miss its deadline {deadline}: it is expected to end at {expectedEnd}.',
+    expression: 'A run of the job {job} meets the condition of the rule: {expression}', skew: 'The clock of the node {node} is off.',
+    skewBy: 'The clock of the node {node} is off by {offsetMs} ms.',
+    nothing: 'Nothing has run for {quietSec} s, although fires were due since {expected}.',
   },
   confirm: { typeName: 'Type {name} to confirm' },
   chart: { asTable: 'Show as a table', asChart: 'Show as a chart', time: 'Time' },

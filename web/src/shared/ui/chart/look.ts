@@ -1,7 +1,7 @@
 import type { EChartsCoreOption } from 'echarts/core'
 
 /** The value of a token now. */
-export function token(name: string): string {
+function token(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 }
 
@@ -26,7 +26,7 @@ function toned(series: unknown): unknown {
   return Array.isArray(series) ? series.map((s: Part) => one(s)) : series
 }
 
-/** Gives a chart the colours and texts of the page. What the chart says itself stays. */
+/** Gives a chart the colours and texts of the page. The chart's own options stay. */
 export function withLook(option: EChartsCoreOption): EChartsCoreOption {
   const given = option as Part
   return {

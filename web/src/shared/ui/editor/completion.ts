@@ -2,7 +2,7 @@ import { insertCompletionText, type Completion, type CompletionContext, type Com
 import { EditorState, type Extension } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 
-/** What is offered while somebody writes `${…`: the whole text, and what it means. */
+/** An offer while somebody writes `${…`: the whole text, and what it means. */
 export interface Offer {
   text: string
   note: string

@@ -7,7 +7,7 @@ import { python } from '@codemirror/legacy-modes/mode/python'
 import { shell } from '@codemirror/legacy-modes/mode/shell'
 import type { Extension } from '@codemirror/state'
 
-/** What the editor colours. Anything else is a text. */
+/** The languages that the editor colours. Anything else is a text. */
 export type Language = 'json' | 'yaml' | 'shell' | 'python' | 'perl' | 'javascript' | 'text'
 
 const streams: Partial<Record<Language, StreamParser<unknown>>> = { shell, python, perl, javascript }
