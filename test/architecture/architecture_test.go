@@ -78,6 +78,14 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 			"point inward",
 		},
 		{
+			"documents may use settings of alerting", "application/service/definition/a.go",
+			source("~/application/service/alerting"), "",
+		},
+		{
+			"documents may not use other services", "application/service/definition/a.go", source("~/application/service/job"),
+			"point inward",
+		},
+		{
 			"secrets may not use other services", "application/service/secret/a.go", source("~/application/service/access"),
 			"point inward",
 		},
@@ -260,6 +268,22 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 		{
 			"other texts in a statement", "infrastructure/persistence/a.go",
 			source() + "var x = \"claim_key IS NOT NULL AND claim_key >= ? AND status = 'WAITING'\"\n", "",
+		},
+		{
+			"a row dated by the clock of a node", "infrastructure/persistence/a.go",
+			source() + "func f() { write(w.c.Clock.Now()) }\n", "wall clock of a node",
+		},
+		{
+			"a row dated by the clock of the machine", "infrastructure/persistence/engine/a.go",
+			source() + "func f() { write(time.Now()) }\n", "wall clock of a node",
+		},
+		{
+			"the store's time of SQLite", "infrastructure/persistence/sqldb/storetime.go",
+			source() + "func f() { write(c.Clock.Now()) }\n", "",
+		},
+		{
+			"a time that has passed", "infrastructure/persistence/a.go",
+			source() + "func f() { measure(c.Clock.Monotonic()) }\n", "",
 		},
 		{"a package without a comment", "domain/entity/a.go", "package entity\n", "package comment"},
 	} {

@@ -11,8 +11,9 @@ import (
 
 // CheckDocs holds the documents to the tree: paths and names of the program
 // that they mention exist, links lead somewhere, every document can be found
-// from another one, and the rules of docs/rules.md are complete and are the only
-// ones that anybody cites. It returns what breaks this, in no particular order.
+// from another one, the rules of docs/rules.md are complete and are the only
+// ones that anybody cites, and the product declares nothing by a word that the
+// glossary does not use. It returns what breaks this, in no particular order.
 func CheckDocs(root fs.FS) ([]Violation, error) {
 	b, err := loadDocs(root)
 	if err != nil {
@@ -23,8 +24,12 @@ func CheckDocs(root fs.FS) ([]Violation, error) {
 		found = append(found, b.brokenLinks(d)...)
 		found = append(found, b.strayNames(d)...)
 	}
+	words, err := b.strayWords()
+	if err != nil {
+		return nil, err
+	}
 	rules, broken := b.readRules()
-	found = append(found, broken...)
+	found = append(append(found, words...), broken...)
 	return append(found, b.citations(rules)...), nil
 }
 

@@ -22,8 +22,9 @@ func TestTheDocumentsAreTrueToTheTree(t *testing.T) {
 // documented is a small tree whose documents are in order.
 func documented() map[string]string {
 	return map[string]string{
-		"README.md": "See [the rules](docs/rules.md#rule-1-one-at-a-time), [more](docs/more.md#a-b--c) and " +
-			"[decisions](docs/adr/).\n",
+		"README.md": "See [the rules](docs/rules.md#rule-1-one-at-a-time), [more](docs/more.md#a-b--c), " +
+			"[words](docs/glossary.md) and [decisions](docs/adr/).\n",
+		"docs/glossary.md": "# Glossary\n\n## Words that we do not use\n\n| not | but |\n|---|---|\n| `judge`, row | `take` |\n",
 		"docs/adr/0001.md": "# Decided\n",
 		"docs/more.md": "# More\n\n## `A`, b & c\n\nSee `domain/a.go`, `a.go`, `domain/*.go`, `domain/`, `Slots.Take`, " +
 			"`domain.Slots`, `http.Server`, `TestTake`,\n" +
@@ -55,6 +56,13 @@ func TestDocumentsInOrderPass(t *testing.T) {
 	require.Empty(t, checkDocs(t, documented()))
 }
 
+// A field that spells its word in a tag has the name of the wire.
+func TestNamesOfTheWireMayHaveAnyWord(t *testing.T) {
+	files := documented()
+	files["domain/a.go"] += "\n// Row is on the wire.\ntype Row struct {\n\tJudge int `json:\"judge\"`\n}\n"
+	require.Empty(t, checkDocs(t, files))
+}
+
 func TestEachFaultOfADocumentIsFound(t *testing.T) {
 	const rules, more, code = "docs/rules.md", "docs/more.md", "domain/a.go"
 	for _, c := range []struct {
@@ -72,6 +80,11 @@ func TestEachFaultOfADocumentIsFound(t *testing.T) {
 			"nothing is called domain.Admitter",
 		},
 		{"a package that is gone", more, "`domain.Slots`", "`places.Slots`", "nothing is called places.Slots"},
+		{
+			"a word that is not used", code, "Take()", "TakeJudge() {}\n\n// Take takes one.\nfunc (s *Slots) Take()",
+			`TakeJudge: the glossary does not use the word "judge"`,
+		},
+		{"a field by a word that is not used", code, "struct{}", "struct{ judge, row int }", `judge: the glossary`},
 		{"a test that is gone", more, "`TestTake`", "`TestGive`", "no test TestGive"},
 		{"a link to nothing", more, "(#more)", "(none.md)", "docs/none.md, which does not exist"},
 		{"an anchor that is gone", more, "(#more)", "(#less)", "no heading for #less"},

@@ -50,10 +50,18 @@ var layers = []layer{
 	// Services do not know each other, but for who calls and what is secret.
 	{dir: services + "/access", sees: []string{"domain", "internal"}, not: notApplication},
 	{dir: services + "/secret", sees: []string{"domain", "internal"}, not: notApplication},
+	{dir: services + "/internal", sees: []string{"domain", "internal"}, not: notApplication},
+	// A document holds settings of alerting, which name each other: their services check them together.
+	{
+		dir: services + "/definition", sees: []string{
+			"domain", "internal", "application/manager", services + "/secret", services + "/alerting",
+		},
+		not: notApplication,
+	},
 	{
 		dir: services, sees: []string{
 			"domain", "internal", "application/manager", services + "/access",
-			services + "/secret",
+			services + "/secret", services + "/internal",
 		},
 		not: notApplication, apart: true,
 	},
@@ -175,7 +183,7 @@ func (l layer) refusesOwn(dir string) string {
 		if seen == everything {
 			return ""
 		}
-		// What the public packages embed is the whole product.
+		// The public packages embed the whole product.
 		if below(dir, seen) && !below(dir, "sdk/embedded") {
 			return ""
 		}

@@ -21,7 +21,7 @@ const Module = "github.com/platform-scheduler/platform-scheduler"
 type Violation struct {
 	// Where is a path below the root, with a line where there is one.
 	Where string
-	// What says what is wrong there, and what would be right.
+	// The text says what is wrong there, and what would be right.
 	What string
 }
 
@@ -44,6 +44,7 @@ func Check(root fs.FS) ([]Violation, error) {
 		found = append(found, f.undocumented()...)
 		found = append(found, f.claimLetters()...)
 		found = append(found, f.silentEnds()...)
+		found = append(found, f.nodeClocks()...)
 	}
 	scripts, err := claimScripts(root)
 	if err != nil {

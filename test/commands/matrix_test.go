@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/executortest"
 	"github.com/platform-scheduler/platform-scheduler/test/commands"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -93,7 +94,7 @@ func report(t *testing.T, all []commands.Round) {
 			gone, retried = append(gone, r.Gone), append(retried, r.Retried)
 			violations += len(r.Violations)
 			for _, v := range r.Violations {
-				t.Errorf("%s: %s", fault, v)
+				prooftest.Violation(t, "%s: %s", fault, v)
 			}
 		}
 		if len(gone) == 0 {

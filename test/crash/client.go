@@ -32,6 +32,11 @@ func (e *StatusError) Error() string { return e.Detail }
 // callTimeout bounds one call.
 const callTimeout = 10 * time.Second
 
+// Call sends one request whose answer does not matter.
+func (c *Client) Call(ctx context.Context, method, path string, body any) error {
+	return c.call(ctx, method, path, "", body, nil)
+}
+
 // call sends one request; a status over 299 is an error.
 func (c *Client) call(ctx context.Context, method, path, key string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -106,18 +111,25 @@ func (c *Client) Pause(ctx context.Context, id string) (v JobView, err error) {
 	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/pause", "", nil, &v)
 }
 
-// Trigger runs a job by hand; the same key never makes a second run.
-func (c *Client) Trigger(ctx context.Context, id, key string) (execution string, err error) {
+// TriggerAll runs a job of some shards by hand, as Trigger does.
+func (c *Client) TriggerAll(ctx context.Context, id, key string) ([]string, error) {
 	var answer struct {
 		IDs []string `json:"executionIds"`
 	}
-	if err := c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/trigger", key, map[string]any{}, &answer); err != nil {
+	err := c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/trigger", key, map[string]any{}, &answer)
+	return answer.IDs, err
+}
+
+// Trigger runs a job by hand; the same key never makes a second run.
+func (c *Client) Trigger(ctx context.Context, id, key string) (execution string, err error) {
+	ids, err := c.TriggerAll(ctx, id, key)
+	if err == nil && len(ids) != 1 {
+		err = fmt.Errorf("the trigger made %d runs", len(ids))
+	}
+	if err != nil {
 		return "", err
 	}
-	if len(answer.IDs) != 1 {
-		return "", fmt.Errorf("the trigger made %d runs", len(answer.IDs))
-	}
-	return answer.IDs[0], nil
+	return ids[0], nil
 }
 
 // Execution reads one execution.
@@ -125,18 +137,18 @@ func (c *Client) Execution(ctx context.Context, id string) (row history.Row, err
 	return row, c.call(ctx, http.MethodGet, "/api/v1/executions/"+id, "", nil, &row)
 }
 
-// Live reports whether any run waits or runs.
-func (c *Client) Live(ctx context.Context) (bool, error) {
+// Live reads the newest runs that wait, and the newest that run: by id and status.
+func (c *Client) Live(ctx context.Context) (live []string, err error) {
 	for _, status := range []string{"WAITING", "RUNNING"} {
 		var page struct{ Items []history.Row }
-		if err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=1&status="+status, "", nil, &page); err != nil {
-			return false, err
+		if err := c.call(ctx, http.MethodGet, "/api/v1/executions?limit=200&status="+status, "", nil, &page); err != nil {
+			return nil, err
 		}
-		if len(page.Items) > 0 {
-			return true, nil
+		for _, r := range page.Items {
+			live = append(live, r.ID+" "+status)
 		}
 	}
-	return false, nil
+	return live, nil
 }
 
 // Latest reads the newest executions, of all jobs.

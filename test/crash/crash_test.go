@@ -12,6 +12,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -32,10 +33,10 @@ func TestCrash(t *testing.T) {
 	require.NoError(t, err)
 	plan := crash.Plan{Kills: 4, EachPoint: 1, Seed: *seed}
 	if *long {
-		plan = crash.Plan{Kills: rounds(t), EachPoint: 3, Seed: *seed}
+		plan = crash.Plan{Kills: rounds(t), EachPoint: 3, Seed: *seed, MaximalEach: 3}
 	}
 	t.Run("SQLite", func(t *testing.T) { run(t, binary, nil, plan) })
-	t.Run("MariaDB", func(t *testing.T) {
+	t.Run("MySQL", func(t *testing.T) {
 		dbtest.NeedMySQL(t)
 		dsn := os.Getenv("PS_TEST_MYSQL_DSN")
 		if !*long {
@@ -77,7 +78,7 @@ func run(t *testing.T, binary string, env []string, plan crash.Plan) {
 	require.NoError(t, err, node.Stderr())
 	t.Log(report.String())
 	for _, v := range report.Violations {
-		t.Errorf("%s: %s", v.Rule, v.Detail)
+		prooftest.Violation(t, "%s: %s", v.Rule, v.Detail)
 	}
 	require.Zero(t, report.ExitCode, "a graceful stop ends with 0")
 }

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Plan struct {
 	EachPoint int
 	// Seed repeats the random choices; 0 draws one.
 	Seed int64
+	// MaximalEach is after how many kills maximal definitions are stored; 0: never.
+	MaximalEach int
 }
 
 // KillPoints are the failpoints at which the process kills itself: between the
@@ -61,6 +64,8 @@ type Report struct {
 	AtPoint  map[string]int
 	Ready    []time.Duration
 	ExitCode int
+	// Maximal are the definitions at the edge of what validation takes.
+	Maximal Maximal
 	history.Summary
 }
 
@@ -77,6 +82,9 @@ func (r Report) String() string {
 	if n := len(r.Ready); n > 0 {
 		fmt.Fprintf(&b, "restart to ready: p50 %s, max %s\n", r.Ready[n/2].Round(time.Millisecond),
 			r.Ready[n-1].Round(time.Millisecond))
+	}
+	if len(r.Maximal.Jobs) > 0 {
+		b.WriteString(r.Maximal.Line(r.Rows))
 	}
 	return b.String() + r.Summary.String()
 }
@@ -104,7 +112,7 @@ func NewDriver(n *rig.Node, c *Client, t *Target, url string, p Plan, logf func(
 	return &Driver{
 		node: n, client: c, target: t, url: url, plan: p, logf: logf,
 		random: rand.New(rand.NewPCG(uint64(p.Seed), 1)), //nolint:gosec // a seed that can be repeated is the point
-		report: Report{Seed: p.Seed, AtPoint: map[string]int{}},
+		report: Report{Seed: p.Seed, AtPoint: map[string]int{}, Maximal: Maximal{Target: url}},
 	}
 }
 
@@ -125,8 +133,12 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	if err := d.killAll(ctx); err != nil {
 		return d.report, err
 	}
-	h, err := Quiet(ctx, d.client, d.jobs, &d.hand)
+	if err := cmp.Or(d.report.Maximal.Refused, d.report.Maximal.Settle(ctx, d.client)); err != nil {
+		return d.report, err
+	}
+	h, err := Quiet(ctx, d.client, slices.Concat(d.jobs, d.report.Maximal.Jobs), &d.hand)
 	h.Calls = d.target.Calls()
+	d.report.Maximal.Add(&h)
 	if err != nil {
 		return d.report, err
 	}
@@ -158,8 +170,11 @@ func (d *Driver) killAll(ctx context.Context) error {
 		order = append(order, append(KillPoints(), lostPoints()...)...)
 	}
 	d.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for _, point := range order {
+	for i, point := range order {
 		d.trigger(ctx)
+		if d.plan.MaximalEach > 0 && i%d.plan.MaximalEach == 0 {
+			_ = d.report.Maximal.Press(ctx, d.client) // one that fails is made again later
+		}
 		var err error
 		if point == "" {
 			err = d.killAtRandom(ctx)

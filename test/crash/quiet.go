@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
-// quietBound is how long everything live may take to end once nothing new is
-// planned and nobody kills any more.
-const quietBound = 90 * time.Second
+// quietBound is how long nothing may start or end of what is live, once nothing new is planned and nobody kills any
+// more. The queues that a slow machine has then need drainBound.
+const (
+	quietBound = 90 * time.Second
+	drainBound = 5 * time.Minute
+)
 
 // Quiet stops the planning, waits until nothing is live, and reads everything
-// through the API. No operator helps. What the targets saw is not part of it.
+// through the API. No operator helps. The calls that the targets saw are not part of it.
 func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (history.History, error) {
 	time.Sleep(2 * time.Second)
 	for i, j := range jobs {
@@ -41,14 +45,8 @@ func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (hist
 			jobs[i].Until = now.Add(-2 * time.Second) // a later one need not have fired
 		}
 	}
-	for until := time.Now().Add(quietBound); time.Now().Before(until); time.Sleep(300 * time.Millisecond) {
-		live, err := c.Live(ctx)
-		if err != nil {
-			return history.History{}, err
-		}
-		if !live {
-			break // what is live at the bound is read as it is, and found
-		}
+	if err := drain(ctx, c); err != nil {
+		return history.History{}, err
 	}
 	h := history.History{Jobs: jobs, Triggers: hand.Triggers, Unanswered: hand.Unanswered}
 	for _, j := range jobs {
@@ -61,6 +59,23 @@ func Quiet(ctx context.Context, c *Client, jobs []history.Job, hand *Hand) (hist
 	var err error
 	h.Statistics, h.Total, err = statistics(ctx, c, jobs)
 	return h, err
+}
+
+// drain waits until nothing is live. The checker finds runs that are live at a bound.
+func drain(ctx context.Context, c *Client) error {
+	var former []string
+	began := time.Now()
+	const again = 300 * time.Millisecond
+	for moved := began; time.Since(moved) < quietBound && time.Since(began) < drainBound; time.Sleep(again) {
+		live, err := c.Live(ctx)
+		if err != nil || len(live) == 0 {
+			return err
+		}
+		if !slices.Equal(live, former) {
+			former, moved = live, time.Now()
+		}
+	}
+	return nil
 }
 
 // countedBound is how long it may take until all ends are counted.

@@ -45,6 +45,9 @@ func (t *Target) ReportTo(r Reports) {
 // ?fence= it refuses what carries a lower token than the job showed before. With
 // ?async= it accepts the call and reports the end to some node.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == MessagesPath {
+		return
+	}
 	h, q := r.Header, r.URL.Query()
 	call := &history.Call{
 		Execution: h.Get("X-Scheduler-Execution-Id"), Job: h.Get("X-Scheduler-Job-Id"),
@@ -97,7 +100,7 @@ func (t *Target) begin(c *history.Call, fenced bool) bool {
 }
 
 // accept answers 202 and reports later, until some node takes the report or refuses
-// it. What is refused had no effect, and was over when it began.
+// it. A refused call had no effect, and was over when it began.
 func (t *Target) accept(w http.ResponseWriter, c *history.Call, work time.Duration, path, token string) {
 	t.mu.Lock()
 	reports := t.reports
@@ -109,21 +112,22 @@ func (t *Target) accept(w http.ResponseWriter, c *history.Call, work time.Durati
 	}
 	w.WriteHeader(http.StatusAccepted)
 	t.wg.Go(func() {
+		time.Sleep(work)
+		// The work is over when the target says so for the first time. The scheduler may begin
+		// the next run before the target has the answer.
+		over := time.Now()
 		lost := false // an answer: the report may have counted
-		for wait := work; ; wait = 200 * time.Millisecond {
-			time.Sleep(wait)
+		for ; ; time.Sleep(200 * time.Millisecond) {
 			switch status := reports(path, token, `{"status":"SUCCESS","result":"`+history.Mark(c.Attempt)+`"}`); {
 			case status/100 == 2:
-				t.end(c, history.AnswerOK)
+				t.endAt(c, history.AnswerOK, over)
 				return
 			case status/100 == 4 && status != http.StatusTooManyRequests, time.Since(c.Start) > reportBound:
-				t.mu.Lock()
-				c.End, c.Answer = c.Start, history.AnswerCut
+				answer := history.AnswerCut
 				if lost {
-					c.Answer = history.AnswerUnsure
+					answer = history.AnswerUnsure
 				}
-				t.write(c)
-				t.mu.Unlock()
+				t.endAt(c, answer, c.Start)
 				return
 			default:
 				lost = lost || status != http.StatusTooManyRequests
@@ -135,10 +139,12 @@ func (t *Target) accept(w http.ResponseWriter, c *history.Call, work time.Durati
 // reportBound is how long a target tries to report.
 const reportBound = 2 * time.Minute
 
-func (t *Target) end(c *history.Call, a history.Answer) {
+func (t *Target) end(c *history.Call, a history.Answer) { t.endAt(c, a, time.Now()) }
+
+func (t *Target) endAt(c *history.Call, a history.Answer, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.End, c.Answer = time.Now(), a
+	c.End, c.Answer = at, a
 	t.write(c)
 }
 

@@ -106,7 +106,7 @@ func TestConnectionsThatDiedUnseenAreReplaced(t *testing.T) {
 
 func TestAKeyWhoseCallWasCutCanBeUsedAgain(t *testing.T) {
 	needServices(t)
-	cfg := dbtest.MySQL(t)
+	cfg := dbtest.Migrated(t)
 	dsn, store := through(t, cfg.DSN)
 	n := start(t, settings(t, dsn, strings.Join(redistest.Config().Addrs, ","), nil))
 	job := n.job("one", "")

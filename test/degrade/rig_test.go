@@ -42,7 +42,7 @@ func needServices(t *testing.T) {
 // behind gives the DSN of a scratch database behind a proxy.
 func behind(t *testing.T) (dsn string, p *rig.Proxy) {
 	t.Helper()
-	return through(t, dbtest.MySQL(t).DSN)
+	return through(t, dbtest.Migrated(t).DSN)
 }
 
 // through puts a proxy before a database.
@@ -95,13 +95,13 @@ func open(ctx context.Context, t *testing.T, cfg config.Config, log io.Writer) (
 type node struct {
 	*server.Server
 	t     *testing.T
-	log   *logtest.Book
+	log   *logtest.Log
 	token string
 }
 
 func start(t *testing.T, cfg config.Config) *node {
 	t.Helper()
-	n := &node{t: t, log: &logtest.Book{}}
+	n := &node{t: t, log: &logtest.Log{}}
 	var err error
 	n.Server, err = open(t.Context(), t, cfg, n.log)
 	require.NoError(t, err)

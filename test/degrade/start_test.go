@@ -15,7 +15,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/server"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
 
@@ -43,7 +42,7 @@ func TestAStartThatCannotSucceedSaysWhatToMend(t *testing.T) {
 		change(c)
 		return c.FormatDSN()
 	}
-	newer, older := migrated(t), migrated(t)
+	newer, older := dbtest.Migrated(t).DSN, dbtest.Migrated(t).DSN
 	run(t, newer, "INSERT INTO scheduler_schema_version (version_id, is_applied) VALUES (99999, 1)",
 		"UPDATE scheduler_schema_compat SET min_version = 99999")
 	run(t, older, "DELETE FROM scheduler_schema_version ORDER BY version_id DESC LIMIT 1")
@@ -140,7 +139,7 @@ func (b beginning) fails(t *testing.T, dsn, redis string) {
 	if b.most == 0 {
 		b.most = 20 * time.Second
 	}
-	log := &logtest.Book{}
+	log := &logtest.Log{}
 	began := time.Now()
 	_, err := open(t.Context(), t, settings(t, dsn, redis, b.more), log)
 	require.Error(t, err)
@@ -157,16 +156,6 @@ func addressOf(t *testing.T, dsn string) string {
 	c, err := mysql.ParseDSN(dsn)
 	require.NoError(t, err)
 	return c.Addr
-}
-
-// migrated is a scratch database with the present schema.
-func migrated(t *testing.T) string {
-	t.Helper()
-	cfg := dbtest.MySQL(t)
-	s, err := persistence.Open(t.Context(), cfg)
-	require.NoError(t, err)
-	require.NoError(t, s.Close())
-	return cfg.DSN
 }
 
 func run(t *testing.T, dsn string, statements ...string) {
@@ -191,7 +180,7 @@ func TestAStartWaitsForItsServicesAndShowsIt(t *testing.T) {
 		"server.addr": listen, "server.startWaitSec": "60",
 		"redis.required": "true",
 	})
-	log := &logtest.Book{}
+	log := &logtest.Log{}
 	type opened struct {
 		s   *server.Server
 		err error
@@ -269,7 +258,7 @@ func TestTheServersModesDoNotMatter(t *testing.T) {
 			_, err := admin.ExecContext(t.Context(), "SET GLOBAL "+name+" = ?", value)
 			require.NoError(t, err)
 		}
-		n := start(t, settings(t, migrated(t), redistest.Config().Addrs[0], nil))
+		n := start(t, settings(t, dbtest.Migrated(t).DSN, redistest.Config().Addrs[0], nil))
 		id := n.job(`it\\'s \"quoted\" || 'odd' \\`, "100")
 		require.Equal(t, `it\'s "quoted" || 'odd' \`, n.call("GET", "/api/v1/jobs/"+id, "").field("name"))
 		require.Eventually(t, func() bool {

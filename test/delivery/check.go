@@ -27,8 +27,10 @@ type History struct {
 type Alert struct {
 	ID, Fingerprint, Rule, Job, Status string
 	// Fired: it reached FIRING.
-	Fired       bool
-	Count       int
+	Fired bool
+	Count int
+	// Each: the rule counts each failed run.
+	Each        bool
 	Start, Last time.Time
 	// Channels are those that have to hear of it.
 	Channels []string
@@ -52,6 +54,8 @@ type Attempt struct {
 type Fault struct {
 	Kind        string
 	From, Until time.Time
+	// Step is by how much the clock was off that dates the rows.
+	Step time.Duration
 }
 
 const (
@@ -113,6 +117,29 @@ func (c *checker) accepted(id string) (first, last time.Time, times int) {
 	return first, last, times
 }
 
+// waits is how long a sender waits for the answer of a receiver: an attempt may end so much later than its receipt.
+const waits = 10 * time.Second
+
+// off is by how much the row of an attempt may be dated wrongly that was received at a moment. Its end is dated later.
+func (c *checker) off(at time.Time) (most time.Duration) {
+	for _, f := range c.Faults {
+		if f.Step > most && !at.Add(waits).Before(f.From.Add(-slack)) && !at.After(f.Until.Add(slack)) {
+			most = f.Step
+		}
+	}
+	return most
+}
+
+// stepped reports whether the rows between two moments may be dated in another order than they were written.
+func (c *checker) stepped(from, until time.Time) bool {
+	if until.Before(from) {
+		from, until = until, from
+	}
+	return slices.ContainsFunc(c.Faults, func(f Fault) bool {
+		return f.Step > 0 && !f.From.Add(-f.Step-slack).After(until) && !f.Until.Add(f.Step+slack).Before(from)
+	})
+}
+
 // delivered: each alert that fired is in the ledger, once per channel at least.
 func (c *checker) delivered() {
 	heard := map[[2]string]bool{}
@@ -160,6 +187,7 @@ func (c *checker) told() {
 	type step struct {
 		alert string
 		over  bool
+		at    time.Time
 	}
 	last, seen := map[string]step{}, map[string]bool{}
 	for _, r := range c.Receipts {
@@ -168,8 +196,8 @@ func (c *checker) told() {
 		}
 		seen[r.ID] = true
 		for _, a := range r.Alerts {
-			now, was := step{a.ID, a.Status != firing}, last[r.Channel+a.Fingerprint]
-			if now.alert < was.alert || now.alert == was.alert && was.over && !now.over {
+			now, was := step{a.ID, a.Status != firing, r.At}, last[r.Channel+a.Fingerprint]
+			if now.alert < was.alert && !c.stepped(was.at, r.At) || now.alert == was.alert && was.over && !now.over {
 				c.say("the message %s goes back: alert %s %s after %s", r.ID, a.ID, a.Status, was.alert)
 			}
 			last[r.Channel+a.Fingerprint] = now
@@ -187,6 +215,7 @@ func (c *checker) recorded() {
 		}
 		for _, r := range got {
 			if !slices.ContainsFunc(rows, func(a Attempt) bool {
+				slack := slack + c.off(r.At)
 				return !r.At.Before(a.Start.Add(-slack)) && !r.At.After(a.End.Add(slack))
 			}) {
 				c.say("the message %s came at %s, when no attempt was recorded", id, r.At.Format("15:04:05.000"))
@@ -219,11 +248,13 @@ func (c *checker) recorded() {
 	}
 }
 
-// counted: each failed run is counted in the alerts of each rule once.
+// counted: each failed run is counted in the alerts of each rule about single failures once.
 func (c *checker) counted() {
 	sums := map[[2]string]int{}
 	for _, a := range c.Alerts {
-		sums[[2]string{a.Rule, a.Job}] += a.Count
+		if a.Each {
+			sums[[2]string{a.Rule, a.Job}] += a.Count
+		}
 	}
 	for of, n := range sums {
 		if n != c.Failed[of[1]] {
@@ -244,7 +275,8 @@ func (c *checker) episodes() {
 		return cmp.Or(cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.ID, b.ID))
 	})
 	for i := 1; i < len(list); i++ {
-		if a, b := list[i-1], list[i]; a.Fingerprint == b.Fingerprint && !b.Start.After(a.Last) {
+		if a, b := list[i-1], list[i]; a.Fingerprint == b.Fingerprint && !b.Start.After(a.Last) &&
+			!c.stepped(b.Start, a.Last) {
 			c.say("the episode %s begins before %s of the same fingerprint is over", b.ID, a.ID)
 		}
 	}

@@ -21,8 +21,8 @@ func good() delivery.History {
 	h := delivery.History{
 		Failed: map[string]int{"job": 3},
 		Alerts: []delivery.Alert{
-			{ID: "a1", Fingerprint: "f", Rule: "r", Job: "job", Fired: true, Count: 2, Start: at(0), Last: at(5)},
-			{ID: "a2", Fingerprint: "f", Rule: "r", Job: "job", Fired: true, Count: 1, Start: at(20), Last: at(20)},
+			{ID: "a1", Fingerprint: "f", Rule: "r", Job: "job", Fired: true, Each: true, Count: 2, Start: at(0), Last: at(5)},
+			{ID: "a2", Fingerprint: "f", Rule: "r", Job: "job", Fired: true, Each: true, Count: 1, Start: at(20), Last: at(20)},
 		},
 		Faults: []delivery.Fault{{Kind: "kill", From: at(20), Until: at(22)}},
 	}

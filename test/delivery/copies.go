@@ -28,6 +28,7 @@ func (c *checker) copied() {
 		alert string
 		seq   int
 	}
+	when := map[string]time.Time{} // the latest copy of a fingerprint came
 	store := map[string]Changed{}
 	for _, a := range c.Changed {
 		store[a.Alert] = a
@@ -51,10 +52,11 @@ func (c *checker) copied() {
 		if len(seen[now]) > 1 {
 			continue // a repetition may come after later ones
 		}
-		if was := last[m.Fingerprint]; now.alert < was.alert || now.alert == was.alert && now.seq < was.seq {
+		if was := last[m.Fingerprint]; now.alert < was.alert && !c.stepped(when[m.Fingerprint], m.At) ||
+			now.alert == was.alert && now.seq < was.seq {
 			c.say("the copy %s comes after the change %d of the alert %s", m.ID, was.seq, was.alert)
 		}
-		last[m.Fingerprint] = now
+		last[m.Fingerprint], when[m.Fingerprint] = now, m.At
 	}
 	for _, a := range c.Changed {
 		for seq := 1; seq <= a.Seq; seq++ {

@@ -170,9 +170,11 @@ func (a *transcript) filters() {
 
 // limits: what is just allowed is kept whole.
 func (a *transcript) limits() {
-	labels := map[string]string{}
+	labels, forRouting := map[string]string{}, map[string]string{}
 	for i := range 64 {
-		labels[fmt.Sprintf("🏷%02d%s", i, strings.Repeat("é", 60))] = strings.Repeat("🚀", 255)
+		name := fmt.Sprintf("🏷%02d%s", i, strings.Repeat("é", 60))
+		labels[name] = strings.Repeat("🚀", 30) // 16,127 of 16,384 bytes as JSON
+		forRouting[name] = strings.Repeat("🚀", 255)
 	}
 	reasons := []string{
 		"ERROR", "TIMEOUT", "EXIT_CODE", "HTTP_STATUS", "BODY_MISMATCH", "PANIC", "INVALID", "NODE_LOST",
@@ -181,7 +183,7 @@ func (a *transcript) limits() {
 	sent := odd("at the limits", map[string]any{
 		"description": strings.Repeat("🚀", 2000), "owner": strings.Repeat("é", 100), "group": strings.Repeat("字", 100),
 		"labels":   labels,
-		"routing":  map[string]any{"strategy": "ANY", "labels": labels},
+		"routing":  map[string]any{"strategy": "ANY", "labels": forRouting},
 		"jobData":  map[string]any{"a": strings.Repeat("🚀", 16000)},
 		"priority": 10, "timeoutSec": 604800, "startDeadlineSec": 604800, "maxConcurrency": 10000, "maxQueued": 100000,
 		"shardCount": 1024,

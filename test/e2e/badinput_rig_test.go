@@ -39,7 +39,7 @@ type rig struct {
 	*server
 	db     *sql.DB
 	sqlite bool
-	log    *logtest.Book
+	log    *logtest.Log
 	// ids stand in the place of the names that paths of cases hold.
 	ids *strings.Replacer
 }
@@ -58,7 +58,7 @@ func newRig(t *testing.T, store persistence.Config) *rig {
 	}
 	cfg, _, err := config.Load(config.Options{Flags: flags})
 	require.NoError(t, err)
-	r := &rig{sqlite: driver == "sqlite", log: &logtest.Book{}}
+	r := &rig{sqlite: driver == "sqlite", log: &logtest.Log{}}
 	machine := clock.NewSystem()
 	executor, err := executors.New(cfg, executors.Options{Clock: machine, Served: true, Handlers: map[string]sdk.Handler{
 		anything: sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil }),
@@ -176,7 +176,7 @@ func (r *rig) tables() map[string]string {
 		// What the server writes by itself: its beats, figures, and what it makes of runs that ended.
 		if !slices.Contains([]string{
 			"scheduler_node_registry", "scheduler_outbox", "scheduler_metrics", "scheduler_audit_log", "scheduler_end_digest",
-			"scheduler_noted_end",
+			"scheduler_noted_end", "scheduler_store_state",
 			"scheduler_fold", "scheduler_job_stat", "scheduler_scope_stat", "scheduler_job_baseline",
 			"scheduler_alert_evaluation",
 		}, name) {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka/kafkatest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify/notifytest"
 )
 
 // mailServer repeats what it is given to sign in with, and refuses it.
@@ -83,27 +84,22 @@ func formsOf(secret string) []string {
 	return forms
 }
 
-// channelsOf are channels of each type to receivers at an address, with secrets of that name.
-func channelsOf(name, at string, mailPort int, secret func() string) map[string]map[string]any {
-	return map[string]map[string]any{
-		"WEBHOOK": {
-			"url":     at + "/" + name + "?token=" + secret(),
-			"secret":  "whsec_" + base64.StdEncoding.EncodeToString([]byte(secret())),
-			"headers": map[string]any{"X-Key": secret()},
-		},
-		"DINGTALK": {"webhook": at + "/robot/send?access_token=" + secret(), "secret": secret()},
-		"WECOM":    {"webhook": at + "/cgi-bin/webhook/send?key=" + secret()},
-		"FEISHU":   {"webhook": at + "/open-apis/bot/v2/hook/" + secret(), "secret": secret()},
-		"SLACK":    {"webhook": at + "/services/T000/B000/" + secret()},
-		"TELEGRAM": {"token": "123456:" + secret(), "chatId": "42", "apiUrl": at},
-		"ALERTMANAGER": {
-			"url": at, "username": "scheduler", "password": secret(),
-		},
-		"EMAIL": {
-			"host": "127.0.0.1", "port": mailPort, "tls": "TLS", "username": "scheduler", "password": secret(),
-			"from": "a@example.org", "to": []string{"b@example.org"},
-		},
+// channelsOf are the configurations of channels of each type, to receivers at an address.
+func channelsOf(t *testing.T, at string, mailPort int, secret func() string) map[string]map[string]any {
+	t.Helper()
+	examples, err := notifytest.Examples()
+	require.NoError(t, err)
+	out := map[string]map[string]any{}
+	for _, e := range examples {
+		to := at
+		if e.Mail {
+			to = fmt.Sprintf("smtp://127.0.0.1:%d", mailPort)
+		}
+		out[string(e.Type)] = e.Fill(to, secret)
 	}
+	out["WEBHOOK"]["url"] = at + "/in?token=" + secret()
+	out["WEBHOOK"]["secret"] = "whsec_" + base64.StdEncoding.EncodeToString([]byte(secret()))
+	return out
 }
 
 // What channels hold in secret leaves the server for the channel alone: not to Kafka, nor to any
@@ -141,7 +137,7 @@ func TestSecretsOfChannelsReachNeitherKafkaNorTheLog(t *testing.T) {
 		if i == 2 {
 			port = 1
 		}
-		channels := channelsOf([]string{"401", "500", "gone"}[i], at, port, secret)
+		channels := channelsOf(t, at, port, secret)
 		for _, kind := range slices.Sorted(maps.Keys(channels)) {
 			var made struct{ ID string }
 			b.must(201, http.MethodPost, "/api/v1/alert-channels",

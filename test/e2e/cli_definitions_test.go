@@ -146,14 +146,60 @@ func TestABackupIsRestored(t *testing.T) {
 	typed(t, "")
 	code, out, errOut := other.run("restore", file)
 	require.Equal(t, 2, code)
-	require.Contains(t, out, "3 created, 0 updated, 0 unchanged, 0 deleted, 0 failed (dry run")
+	require.Contains(t, out, "3 created, 0 updated, 14 unchanged, 0 deleted, 0 failed (dry run",
+		"the 14 rules of the first start are in the backup, too")
 	require.Contains(t, errOut, "missing secrets, without which runs fail: pw")
 	require.Contains(t, errOut, "use --yes")
 	require.NotContains(t, other.must("job", "list"), "first")
-	require.Contains(t, other.must("restore", file, "--yes"), "3 created, 0 updated, 0 unchanged, 0 deleted, 0 failed\n")
-	require.Contains(t, other.must("restore", file, "--yes", "--prune"), "3 unchanged, 0 deleted")
+	require.Contains(t, other.must("restore", file, "--yes"), "3 created, 0 updated, 14 unchanged, 0 deleted, 0 failed\n")
+	require.Contains(t, other.must("restore", file, "--yes", "--prune"), "17 unchanged, 0 deleted")
 	require.Equal(t, s.must("job", "export"), other.must("job", "export"), "both servers hold the same")
 	for _, command := range []string{"backup", "restore"} {
 		require.Contains(t, s.must(command, "--help"), "the values of secrets")
 	}
+}
+
+// The shipped example of alert settings is applied from a file whose secrets come from the caller's machine, compared,
+// backed up, and restored into an empty server, where the secrets alone are missing.
+func TestAlertSettingsLiveInFiles(t *testing.T) {
+	s := newShell(t, startBinary(t))
+	example := filepath.Join("..", "..", "configs", "examples", "alerting", "settings.yaml")
+	code, _, errOut := s.run("apply", "-f", example)
+	require.Equal(t, 1, code)
+	for _, says := range []string{
+		"alerting.channels[0] (operations mail): config.password: the environment variable SMTP_PASSWORD is not set",
+		"alerting.channels[1] (operations chat): config.webhook: the environment variable SLACK_WEBHOOK is not set",
+	} {
+		require.Contains(t, errOut, says)
+	}
+	t.Setenv("SMTP_PASSWORD", "canary")
+	t.Setenv("SLACK_WEBHOOK", "https://hooks.slack.com/services/canary")
+	code, out, _ := s.run("diff", "-f", example)
+	require.Equal(t, 1, code, out)
+	require.Contains(t, out, "+ create on-call plan operations\n")
+	require.Contains(t, s.must("apply", "-f", example), "9 created, 0 updated, 0 unchanged, 0 deleted, 0 failed\n")
+	require.Contains(t, s.must("diff", "-f", example), "9 unchanged")
+	kept := s.file("kept.yaml", s.must("export", "--parts", "alerting"))
+	require.Contains(t, s.must("diff", "-f", kept, "--prune"), "23 unchanged, 0 deleted")
+	text, err := os.ReadFile(kept)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "canary")
+	code, out, _ = s.run("apply", "-f", s.file("less.yaml", strings.ReplaceAll(string(text), "operations@", "ops@")),
+		"--dry-run", "--exit-code")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "~ update alert channel operations mail\n    config.to: ")
+
+	file := filepath.Join(s.home, "backup.yaml")
+	s.must("backup", file)
+	other := newShell(t, startBinary(t))
+	code, out, errOut = other.run("restore", file, "--yes")
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "9 created, 0 updated, 14 unchanged")
+	require.Contains(t, errOut, "warning: alert channel operations chat: config.webhook is missing, so that the channel "+
+		"is disabled: give it, and enable the channel\n")
+	require.Contains(t, other.must("apply", "-f", example), "2 updated, 7 unchanged")
+	require.Equal(t, s.must("export"), other.must("export"), "both servers hold the same")
+	require.Contains(t, other.must("apply", "-f", s.file("none.yaml",
+		"version: 1\nalerting: {routes: [], rules: [{name: r, type: JOB_FAILED, level: INFO}]}\n"), "--prune"),
+		"- delete alert route critical\n")
 }

@@ -231,10 +231,13 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("job", "pause", "--all", "--reason", "all of it")
 	require.Regexp(t, `(?m)^Paused: +with its group since .* by admin: all of it$`, s.must("job", "get", "one"))
 	say("job", "resume", "--all")
-	say("job", "copy", "two", "--name", "another")
+	var another struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(say("job", "copy", "two", "--name", "another")), &another))
+	say("job", "delete", "another")
+	say("job", "undelete", another.ID)
 	say("job", "delete", "another")
 	say("job", "backfill", "two", "--from", "2020-01-01", "--to", "2020-01-05", "--dry-run")
-	say("job", "backfill", "two", "--from", "2020-01-01", "--to", "2021-01-01")
+	say("job", "backfill", "two", "--from", "2020-01-01", "--to", "2021-01-01", "--include-failed")
 	backfill := first(say("job", "backfills", "two"))
 	say("job", "cancel-backfill", "two", backfill)
 	say("schedule", "preview", "--cron", "@daily")
@@ -293,7 +296,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 
 	for _, command := range []string{
 		"node list", "node get " + b.node, "overview", "stats", "today", "failures",
-		"settings", "metrics executions.ended", "metrics node.cpu --node " + b.node,
+		"settings", "set-aside", "metrics executions.ended", "metrics node.cpu --node " + b.node,
 	} { // of this moment, when asked anew
 		name(strings.Fields(command))
 		out := s.must(append(strings.Fields(command), "-o", "json")...)
@@ -328,6 +331,9 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	backup := filepath.Join(s.home, "backup.yaml")
 	own("backup", backup)
 	say("restore", backup, "--yes")
+	own("export", "--parts", "jobs")
+	say("diff", "-f", backup)
+	say("apply", "-f", backup)
 	say("job", "delete", "three", "four")
 	second := s.file("second", "a longer horse battery\n")
 	require.Empty(t, own("password", "--password-file", password, "--new-password-file", second))
@@ -338,7 +344,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 
 	for _, leaf := range all {
 		switch first, _, _ := strings.Cut(leaf, " "); first {
-		case "server", "bench", "config", "migrate", "version": // of this machine; no API answers them
+		case "server", "bench", "config", "migrate", "store", "version": // of this machine; no API answers them
 		default:
 			require.True(t, tried[leaf], "%s is in this table", leaf)
 		}

@@ -80,7 +80,7 @@ func TestTheCommandLineManagesJobs(t *testing.T) {
 	require.Equal(t, "= unchanged default/first\n= unchanged reports/second\n0 created, 0 updated, 2 unchanged, 0 "+
 		"deleted, 0 failed\n", s.must("job", "apply", "-f", filepath.Dir(file)))
 
-	// What is exported changes nothing when it is applied.
+	// An export changes nothing when it is applied.
 	exported := s.file("export.yaml", s.must("job", "export"))
 	require.Contains(t, s.must("job", "apply", "-f", exported), "0 created, 0 updated, 2 unchanged, 0 deleted, 0 failed\n")
 

@@ -95,7 +95,7 @@ func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	binary, err := os.Executable()
 	require.NoError(t, err)
-	dsn, err := mysql.ParseDSN(dbtest.MySQL(t).DSN)
+	dsn, err := mysql.ParseDSN(dbtest.Migrated(t).DSN)
 	require.NoError(t, err)
 	f := &fleet{t: t, target: newContractor(t)}
 	f.store, err = nodes.NewProxy(dsn.Addr)

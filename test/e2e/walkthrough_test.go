@@ -79,7 +79,7 @@ func walk(t *testing.T, path string, tools []string, environ ...string) string {
 	cmd.Stdin = strings.NewReader(script.String())
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()},
 		environ...)
-	// What a failed script leaves running must not hold up the test.
+	// Processes of a failed script must not hold up the test.
 	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, time.Second
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	out, err := cmd.CombinedOutput()

@@ -70,8 +70,9 @@ func (p *post) disturbBroker(kind string) {
 	}
 }
 
-// note keeps a fault for those whom it may cost an answer or a result. What is done to receivers and brokers must not
-// delay fires: each job is called at least half as often as it is due.
+// note keeps a fault for the checks whose answers or results it may cost. A fault of receivers and brokers must not
+// delay fires: each job is called at least half as often as it is due. Where the store's clock was set back, the next
+// fires are due when it shows that time again.
 func (p *post) note(f delivery.Fault) {
 	receivers := slices.Contains([]string{hookDown, hookFails, hookBusy, hookSlow}, f.Kind)
 	brokers := slices.Contains([]string{killBroker, stopBroker, brokerAway, rebalance}, f.Kind)
@@ -81,7 +82,7 @@ func (p *post) note(f delivery.Fault) {
 	if !receivers {
 		p.copyFaults = append(p.copyFaults, f)
 	}
-	if !receivers && !brokers {
+	if !receivers && !brokers || p.repeats.After(f.From) {
 		return
 	}
 	due := int(f.Until.Sub(f.From) / time.Second)

@@ -21,6 +21,9 @@ const settled = 150 * time.Second
 func (p *post) quiet() delivery.History {
 	require.NoError(p.t, p.rig.Heal(p.t.Context()))
 	p.base = p.rig.Members[0].Base()
+	p.judged()
+	p.aged()
+	p.paused = time.Now()
 	for _, job := range p.jobs {
 		p.call("POST", "/api/v1/jobs/"+job+"/pause", map[string]any{})
 	}
@@ -38,6 +41,7 @@ func (p *post) quiet() delivery.History {
 		require.Empty(p.t, m.Fell(), "%s ended by itself", m.ID)
 	}
 	p.agree()
+	p.hush()
 	return p.read()
 }
 
@@ -72,7 +76,9 @@ func (p *post) read() delivery.History {
 		var job string
 		var n int
 		err := rows.Scan(&job, &n)
-		h.Failed[job] = n
+		if p.labels[job][eachFailure] != "" {
+			h.Failed[job] = n
+		}
 		return err
 	})
 	told := map[string][]string{}
@@ -96,7 +102,8 @@ func (p *post) read() delivery.History {
 			var start, last int64
 			err := rows.Scan(&a.ID, &a.Fingerprint, &a.Rule, &a.Job, &a.Status, &a.Count, &start, &last)
 			a.Start, a.Last = time.UnixMilli(start), time.UnixMilli(last)
-			a.Fired, a.Channels = a.Status != "PENDING", []string{channels[p.rules[a.Rule]]}
+			a.Fired, a.Channels = a.Status != "PENDING", []string{channels[p.rules[a.Rule].channel]}
+			a.Each = p.rules[a.Rule].inARow == 1
 			h.Alerts = append(h.Alerts, a)
 			return err
 		})

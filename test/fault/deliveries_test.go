@@ -5,10 +5,8 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/test/delivery"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
+	"github.com/platform-scheduler/platform-scheduler/test/silence"
 )
 
 var deliveriesFor = flag.Duration("deliveries.for", 0,
@@ -37,6 +36,8 @@ const (
 	killBroker   = "kill -9 the broker when a run fails"
 	stopBroker   = "the broker is restarted"
 	brokerAway   = "the broker is away for 20 s"
+	nodeClock    = "the wall clock of a node is an hour off"
+	storeClock   = "the clock of the store is some seconds off"
 	rebalance    = "a stranger joins those who wait for messages, and leaves"
 )
 
@@ -50,8 +51,8 @@ type post struct {
 	ledger *delivery.Ledger
 	// ways are those to the receivers.
 	ways  []*rig.Proxy
-	rules map[string]string // rule to channel
-	hook  string            // the channel's id
+	rules map[string]watch
+	hook  string // the channel's id
 	mail  string
 	began time.Time
 	phase time.Duration
@@ -68,6 +69,16 @@ type post struct {
 	// calls are those of each job in turn, for the outside view of its fires.
 	calls map[string][]time.Time
 	took  map[string][]time.Duration
+	// labels are those of the jobs, by which rules see them.
+	labels map[string]map[string]string
+	// deadlines are those of the jobs that have one.
+	deadlines []silence.Deadline
+	// paused is when all jobs were.
+	paused time.Time
+	// steps are those of clocks.
+	steps map[string]*stepped
+	// repeats is until when the clock of the store shows what it has shown already.
+	repeats time.Time
 }
 
 // TestDeliveries kills who delivers alerts and who receives them, and compares what the store says
@@ -82,12 +93,24 @@ func TestDeliveries(t *testing.T) {
 	p := &post{
 		stage:  newStage(t, true, false, "kafka"),
 		random: mathrand.New(mathrand.NewPCG(uint64(seed), 16)), //nolint:gosec // a plan
-		phase:  8 * time.Second, rules: map[string]string{}, answers: map[string]map[int]int{},
+		phase:  8 * time.Second, rules: map[string]watch{}, answers: map[string]map[int]int{},
 		took: map[string][]time.Duration{}, calls: map[string][]time.Time{},
+		labels: map[string]map[string]string{}, steps: map[string]*stepped{},
 	}
 	p.receive()
 	p.work()
-	kinds := []string{killFailing, killLeader, killNotifier, hookDown, hookFails, hookBusy, killBroker, rebalance}
+	kinds := []string{
+		killFailing,
+		killLeader,
+		killNotifier,
+		hookDown,
+		hookFails,
+		hookBusy,
+		killBroker,
+		rebalance,
+		nodeClock,
+		storeClock,
+	}
 	if *deliveriesFor > 0 {
 		kinds = append(kinds, hookSlow, storePaused, nodeFrozen, stopBroker, brokerAway)
 	}
@@ -99,6 +122,7 @@ func TestDeliveries(t *testing.T) {
 		if time.Now().After(until) {
 			break
 		}
+		p.expect()
 	}
 	h := p.quiet()
 	for _, kind := range []string{killFailing, killLeader, killNotifier, killBroker} {
@@ -111,6 +135,10 @@ func TestDeliveries(t *testing.T) {
 	}
 	t.Logf("%d alerts, %d messages, %d attempts, %d receipts, %d copies, %d faults", len(h.Alerts), len(h.Messages),
 		len(h.Deliveries), len(h.Receipts), len(h.Copies), len(h.Faults)+len(h.CopyFaults))
+	for kind, n := range p.steps {
+		t.Logf("%s: %d steps, %d with an alert open (by type %v), %d with a deadline to come", kind, n.all, n.open, n.of,
+			n.deadlines)
+	}
 	for _, broken := range delivery.Check(h) {
 		t.Error(broken)
 	}
@@ -166,70 +194,6 @@ func atoi(t *testing.T, text string) (n int) {
 	return n
 }
 
-// work starts jobs that fail for a while, succeed for a while, and so on. A mail channel takes 20
-// messages a minute: it hears of one job and of the probes.
-func (p *post) work() {
-	p.began = time.Now()
-	web := httptest.NewServer(http.HandlerFunc(p.answer))
-	p.t.Cleanup(func() {
-		web.CloseClientConnections()
-		web.Close()
-	})
-	p.web = web.URL
-	for channel, rule := range map[string]string{p.hook: "all failures", p.mail: "few failures"} {
-		body := map[string]any{
-			"name": rule, "type": "JOB_FAILED", "level": "CRITICAL", "channelIds": []string{channel},
-		}
-		if channel == p.mail {
-			body["scope"] = map[string]any{"labels": map[string]string{"mail": "yes"}}
-		}
-		p.rules[p.call("POST", "/api/v1/alert-rules", body)["id"].(string)] = channel
-	}
-	for i := range 4 {
-		p.jobs = append(p.jobs, p.make(fmt.Sprint("turns ", i), fmt.Sprintf("/turn/%d", i), i == 0, 1000))
-	}
-	require.Eventually(p.t, func() bool {
-		return p.count("SELECT COUNT(*) FROM scheduler_alert_evaluation") == 1
-	}, time.Minute, 100*time.Millisecond, "a leader evaluates the rules")
-}
-
-// make makes a job; everyMs 0 is one by hand.
-func (p *post) make(name, path string, mailed bool, everyMs int) string {
-	body := map[string]any{
-		"name": name, "jobType": "HTTP", "timeoutSec": 60, "onNodeLoss": "RETRY",
-		"jobData": map[string]any{"url": p.web + path, "method": "POST"},
-	}
-	if mailed {
-		body["labels"] = map[string]string{"mail": "yes"}
-	}
-	if everyMs > 0 {
-		body["schedule"] = map[string]any{"kind": "FIXED_RATE", "intervalMs": everyMs}
-	}
-	return p.call("POST", "/api/v1/jobs", body)["id"].(string)
-}
-
-// answer is the target of the jobs. Probes always fail.
-func (p *post) answer(w http.ResponseWriter, r *http.Request) {
-	status, execution := http.StatusOK, r.Header.Get("X-Scheduler-Execution-Id")
-	turn := 0
-	if n, _ := fmt.Sscanf(r.URL.Path, "/turn/%d", &turn); n == 0 || (int(time.Since(p.began)/p.phase)+turn)%2 == 1 {
-		status = http.StatusInternalServerError
-	}
-	p.mu.Lock()
-	if p.answers[execution] == nil {
-		p.answers[execution] = map[int]int{}
-	}
-	p.answers[execution][status]++
-	p.calls[r.URL.Path] = append(p.calls[r.URL.Path], time.Now())
-	probed := p.probed
-	p.mu.Unlock()
-	w.WriteHeader(status)
-	if strings.HasPrefix(r.URL.Path, "/probe") && probed != nil {
-		_ = http.NewResponseController(w).Flush()
-		probed(execution)
-	}
-}
-
 // strike does one thing, and notes from when until when.
 func (p *post) strike(kind string) {
 	p.t.Logf("%s %s", time.Now().Format("15:04:05.000"), kind)
@@ -252,6 +216,8 @@ func (p *post) strike(kind string) {
 		p.ledger.Answer(mode)
 		rig.Sleep(p.t.Context(), p.span(2))
 		p.ledger.Answer(delivery.Takes)
+	case nodeClock, storeClock:
+		f.Step = p.stepClock(kind)
 	case storePaused:
 		require.NoError(p.t, p.server.Freeze())
 		rig.Sleep(p.t.Context(), 3*time.Second)
@@ -270,115 +236,4 @@ func (p *post) strike(kind string) {
 // span is about so many seconds.
 func (p *post) span(sec int) time.Duration {
 	return time.Duration(sec)*time.Second + time.Duration(p.random.IntN(1000))*time.Millisecond
-}
-
-// probe has a run fail, kills a node at that moment, and measures until each channel has taken a
-// message about it.
-func (p *post) probe(kind string) {
-	job := p.make(fmt.Sprint("probe ", p.random.Uint64()), "/probe", true, 0)
-	var once sync.Once
-	var event time.Time
-	var victim *rig.Member
-	killed := make(chan struct{})
-	kill := func(query string, args ...any) {
-		var id string
-		err := p.db.QueryRowContext(p.t.Context(), query, args...).Scan(&id)
-		for _, m := range p.rig.Members {
-			if err == nil && m.ID == id {
-				victim = m
-				m.Kill()
-			}
-		}
-		close(killed)
-	}
-	p.mu.Lock()
-	p.probed = func(execution string) {
-		switch kind {
-		case killFailing:
-			once.Do(func() {
-				event = time.Now()
-				kill("SELECT node_id FROM scheduler_job_execution WHERE id = ?", execution)
-			})
-		case killBroker:
-			once.Do(func() {
-				event = time.Now()
-				if err := p.server.KillBroker(p.t.Context()); err != nil {
-					p.t.Error(err)
-				}
-				close(killed)
-			})
-		case killLeader:
-			once.Do(func() {
-				event = time.Now()
-				kill("SELECT node_id FROM scheduler_alert_evaluation")
-			})
-		}
-	}
-	p.mu.Unlock()
-	if kind == killNotifier {
-		p.ledger.Arrived(func(r delivery.Receipt) bool {
-			mine := false
-			for _, a := range r.Alerts {
-				mine = mine || a.JobID == job
-			}
-			answer := true
-			if mine {
-				once.Do(func() {
-					event, answer = time.Now(), false
-					kill("SELECT lease_node FROM scheduler_notification WHERE id = ?", r.ID)
-				})
-			}
-			return answer
-		})
-	}
-	p.call("POST", "/api/v1/jobs/"+job+"/trigger", map[string]any{})
-	select {
-	case <-killed:
-	case <-time.After(30 * time.Second):
-		require.Fail(p.t, "the run has not failed", kind)
-	}
-	p.ledger.Arrived(nil)
-	require.True(p.t, victim != nil || kind == killBroker, kind)
-	for _, m := range p.rig.Members {
-		if m.Up() {
-			p.base = m.Base()
-		}
-	}
-	if victim != nil && (*deliveriesFor == 0 || p.random.IntN(2) == 0) { // a supervisor is there, or it is not
-		require.NoError(p.t, victim.Revive(p.t.Context()))
-	}
-	took := time.Duration(0)
-	for _, channel := range []string{p.hook, p.mail} {
-		var at time.Time
-		require.Eventually(p.t, func() bool {
-			at = p.heard(job, channel)
-			return !at.IsZero()
-		}, time.Minute, 50*time.Millisecond, "%s: a message by %s", kind, channel)
-		took = max(took, at.Sub(event))
-	}
-	p.took[kind] = append(p.took[kind], took)
-	p.t.Logf("%s: delivered %s after it", kind, took.Round(time.Millisecond))
-	if took > deliveryBound {
-		p.t.Errorf("%s: delivered after %s", kind, took)
-	}
-	if kind == killBroker {
-		require.NoError(p.t, p.server.Up(p.t.Context()))
-	}
-	require.NoError(p.t, p.rig.Heal(p.t.Context()))
-}
-
-// heard is when a channel took a message about a job first.
-func (p *post) heard(job, channel string) time.Time {
-	ids := map[string]bool{}
-	for _, id := range p.executions("SELECT t.notification_id FROM scheduler_notification_alert t JOIN scheduler_alert a "+
-		"ON a.id = t.alert_id JOIN scheduler_notification n ON n.id = t.notification_id WHERE a.job_id = ? AND "+
-		"n.channel_id = ?", job, channel) {
-		ids[id] = true
-	}
-	for _, r := range p.ledger.Receipts() {
-		if r.Accepted && ids[r.ID] {
-			return r.At
-		}
-	}
-	return time.Time{}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -45,7 +46,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	require.NoError(t, err)
 	password := "disk-" + rand.Text()
 	node := &rig.Node{
-		Binary: wrapper, Addr: addr, Attr: ownNamespace(),
+		Binary: wrapper, Addr: addr, Attr: rig.OwnNamespace(),
 		Env: []string{
 			"PS_DATA_DIR=" + data, "PS_AUTH_INITIAL_ADMIN_PASSWORD=" + password, "PS_NODE_ID=disk",
 			"PS_LOG_LEVEL=info", "PS_EXECUTOR_HTTP_ALLOWPRIVATE=true",
@@ -93,7 +94,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	summary := history.Summarize(h)
 	t.Logf("%d calls refused while the disk was full\n%s", refused.Load(), summary)
 	for _, v := range summary.Violations {
-		t.Errorf("%s: %s", v.Rule, v.Detail)
+		prooftest.Violation(t, "%s: %s", v.Rule, v.Detail)
 	}
 }
 
@@ -112,15 +113,4 @@ func fill(t *testing.T, file string) {
 			piece = piece[:len(piece)/2]
 		}
 	}
-}
-
-// ownNamespace lets a process mount for itself alone, also one that is not root.
-func ownNamespace() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if os.Getuid() != 0 {
-		attr.Cloneflags |= syscall.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-	}
-	return attr
 }

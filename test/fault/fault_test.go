@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -15,12 +16,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
+	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 var (
 	long = flag.Bool("fault.long", false,
 		"the long form: FAULT_MINUTES (10) of all faults, with a store of its own that is killed too")
+	storeSteps = flag.Bool("fault.storeclock", os.Getenv("SERVER") != "mysql",
+		"step the store's clock, too, in the long form; by default where the store is no MySQL")
 	redis = flag.Bool("fault.redis", false, "run the nodes under the cluster profile, with Redis")
 )
 
@@ -36,11 +40,12 @@ func TestFault(t *testing.T) {
 			Seed: number(t, "FAULT_SEED", time.Now().UnixNano()), Nodes: 3, Rounds: 12,
 			Longest: 5 * time.Second, Outage: 15 * time.Second,
 		},
-		For: 22 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
+		For: 18 * time.Second, Size: crash.Size{Copies: 1, Fill: 10}, Logf: t.Logf,
 	}
 	dir := folder(t, test.Terms.Seed)
 	if *long {
-		test.Terms.Rounds, test.Terms.Longest, test.Terms.Outage = 2000, 15*time.Second, 30*time.Second
+		test.Terms.Rounds, test.Terms.Longest, test.Terms.Outage = 2000, 4*time.Second, 15*time.Second
+		test.Terms.Most = 9
 		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
 		test.Size = crash.Size{Copies: 3, Fill: 60, Once: 60}
 	}
@@ -51,6 +56,9 @@ func TestFault(t *testing.T) {
 	options.Binary, err = rig.Build(t.Context(), dir)
 	require.NoError(t, err)
 	test.Terms.Kinds = fault.Kinds(test.Server != nil, options.Redis != "")
+	if !*storeSteps {
+		test.Terms.Kinds = slices.DeleteFunc(test.Terms.Kinds, func(k fault.Kind) bool { return k == fault.StoreStep })
+	}
 	test.Size.Long, test.Size.Wide, test.Size.Async = true, true, true
 	test.Size.Handlers = map[string][]string{"first": {"node-0"}, "last": {"node-1", "node-2"}}
 	run(t, test, options)
@@ -77,12 +85,13 @@ func run(t *testing.T, test *fault.Test, options rig.Options) {
 	report, err := test.Run(t.Context())
 	require.NoError(t, err, "seed %d", test.Terms.Seed)
 	t.Log(report.String())
+	require.LessOrEqual(t, report.Maximal.Share(report.Rows), 5.0, "maximal definitions are a small part of the load")
 	for i, v := range report.Violations {
 		if i == shown {
 			t.Errorf("and %d more, in report.txt", len(report.Violations)-i)
 			break
 		}
-		t.Errorf("%s: %s", v.Rule, v.Detail)
+		prooftest.Violation(t, "%s: %s", v.Rule, v.Detail)
 	}
 }
 
@@ -100,7 +109,11 @@ func store(t *testing.T, test *fault.Test, o *rig.Options) {
 		if *redis {
 			more = []string{"redis"}
 		}
-		test.Server, err = rig.StartServer(t.Context(), root,
+		startServer := rig.StartServer
+		if *storeSteps {
+			startServer = rig.StartServerWithClock
+		}
+		test.Server, err = startServer(t.Context(), root,
 			filepath.Join(root, ".cache/services", fmt.Sprintf("fault.%d", os.Getpid())), more...)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, test.Server.Down(context.Background())) })

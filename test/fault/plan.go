@@ -3,12 +3,14 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/test/answer"
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
@@ -16,7 +18,7 @@ import (
 // Kind is a way to disturb the cluster.
 type Kind string
 
-// The kinds. Those of a node name it; the others touch all of them.
+// The kinds. Faults of a node name it; the others touch all of them.
 const (
 	Kill          Kind = "kill -9 a node"
 	KillAt        Kind = "kill -9 a node inside a transaction"
@@ -36,6 +38,7 @@ const (
 	SlowForAll    Kind = "each answer of the store takes 0.5 s"
 	RowsLocked    Kind = "rows of jobs locked by somebody else"
 	ClockStep     Kind = "step of a node's wall clock"
+	StoreStep     Kind = "step of the store's clock"
 	Flood         Kind = "flood of the API beside a slow store"
 	DeleteQueue   Kind = "delete a job with a long queue"
 	CommandBurst  Kind = "commands beyond their slots"
@@ -45,6 +48,18 @@ const (
 	HintsAway     Kind = "Redis away for all"
 	HintsEmptied  Kind = "Redis emptied"
 	HintsClock    Kind = "jump of Redis' clock"
+
+	// The store answers what the product does not know: a statement that writes, in the stead of a commit, or after
+	// one; once, for two seconds, or whatever is about one row.
+	RefusedOnce Kind = "a write answered by an error, once"
+	RefusedFor  Kind = "writes answered by an error, for 2 s"
+	RefusedRow  Kind = "writes answered by an error, of one job"
+	InsteadOnce Kind = "an error instead of a commit, once"
+	InsteadFor  Kind = "an error instead of commits, for 2 s"
+	InsteadRow  Kind = "an error instead of commits, of one job"
+	AfterOnce   Kind = "an error after a commit, once"
+	AfterFor    Kind = "an error after commits, for 2 s"
+	AfterRow    Kind = "an error after commits, of one job"
 )
 
 // family says what a kind takes: two faults of one family on one node would
@@ -62,15 +77,25 @@ func (k Kind) family() string {
 	case DeleteQueue, CommandBurst, FirstLimit:
 		return "work"
 	}
+	if _, answers := answersOf[k]; answers {
+		return "answers"
+	}
 	return "store"
 }
 
 // ofAll reports a kind that touches all nodes.
 func (k Kind) ofAll() bool {
 	return slices.Contains([]Kind{
-		StoreAway, StoreCrash, StoreReadOnly, StoreSilent, SlowForAll, RowsLocked, HintsAway,
-		HintsEmptied, HintsClock,
+		StoreAway, StoreCrash, StoreReadOnly, StoreSilent, StoreStep, SlowForAll, RowsLocked, HintsAway,
+		HintsEmptied, HintsClock, RefusedRow, InsteadRow, AfterRow,
 	}, k) || k.family() == "work"
+}
+
+// mutes reports a kind that keeps nodes from asking the store for its time. A kind that only refuses writes does not.
+func (k Kind) mutes() bool {
+	return slices.Contains([]Kind{
+		CutStore, HoleStore, HalfStore, SlowStore, SlowForAll, StoreAway, StoreCrash, StoreSilent, Flood, Freeze,
+	}, k)
 }
 
 // harm says what a kind may do to leases; a process that ends says more.
@@ -86,8 +111,10 @@ func (k Kind) harm() history.Harm {
 		return history.HarmStop
 	case Kill, KillAt:
 		return history.HarmDeath
-	case LostReply, Twin:
+	case LostReply, Twin, RefusedOnce, InsteadOnce, AfterOnce, RefusedRow, InsteadRow, AfterRow:
 		return history.HarmHiccup
+	case RefusedFor, InsteadFor, AfterFor: // its beats are answered, too
+		return history.HarmCut
 	}
 	return history.HarmNone
 }
@@ -98,9 +125,10 @@ func Kinds(long, hints bool) []Kind {
 	all := []Kind{
 		Kill, KillAt, Freeze, Restart, CutStore, HoleStore, HalfStore, SlowStore, LostReply, StoreAway,
 		SlowForAll, RowsLocked, ClockStep, Flood, DeleteQueue, CommandBurst, FirstLimit,
+		RefusedOnce, RefusedFor, RefusedRow, InsteadOnce, InsteadFor, InsteadRow, AfterOnce, AfterFor, AfterRow,
 	}
 	if long {
-		all = append(all, StoreCrash, StoreReadOnly, StoreSilent, Twin)
+		all = append(all, StoreCrash, StoreReadOnly, StoreSilent, StoreStep, Twin)
 	}
 	if hints {
 		all = append(all, CutHints, SlowHints, HintsAway, HintsEmptied, HintsClock)
@@ -119,6 +147,8 @@ type Blow struct {
 	After, For time.Duration
 	// Step is by how much a clock jumps.
 	Step time.Duration
+	// Number is the index of the answer, of answer.Numbers.
+	Number int
 }
 
 // Round is one fault or some at once, and the rest that follows when all are over.
@@ -135,6 +165,9 @@ func (r Round) String() string {
 		if b.Step != 0 {
 			how = "by " + b.Step.String()
 		}
+		if b.Kind.family() == "answers" {
+			how = fmt.Sprintf("%d ", answer.Numbers()[b.Number].Number)
+		}
 		parts[i] = fmt.Sprintf("%s %s(node %d, after %s, for %s)", b.Kind, how, b.Node, b.After, b.For)
 	}
 	return strings.Join(parts, " + ") + fmt.Sprintf(", rest %s", r.Rest)
@@ -146,8 +179,10 @@ type Terms struct {
 	Nodes int
 	// Rounds is how many are drawn; a run ends where its time does.
 	Rounds int
+	// Most is how many faults a round has, 3 when 0.
+	Most int
 	// Longest bounds the duration of a fault, 1–20 s; Outage that of the store for
-	// all, from 10 s on.
+	// all, from a third of it on.
 	Longest, Outage time.Duration
 	Kinds           []Kind
 }
@@ -161,7 +196,8 @@ func Plan(t Terms) []Round {
 	for i := range rounds {
 		first := d.blow(d.next())
 		rounds[i].Blows = []Blow{first}
-		for more := random.IntN(4); more > 0 && len(rounds[i].Blows) < most; more -= 2 { // none once in four rounds
+		want, tries := d.more(), 0
+		for ; len(rounds[i].Blows) <= want && tries < 2*want; tries++ {
 			next := d.blow(d.next())
 			next.After = d.between(0, 2*time.Second)
 			if rounds[i].takes(&next, t.Nodes) {
@@ -170,7 +206,7 @@ func Plan(t Terms) []Round {
 				d.back(next.Kind)
 			}
 		}
-		rest := min(longestRest, t.Longest)
+		rest := min(longestRest, t.Longest/3)
 		rounds[i].Rest = d.between(time.Second, rest)
 		if random.IntN(5) == 0 {
 			rounds[i].Rest += rest // so that what follows from a fault is seen without another one
@@ -179,11 +215,17 @@ func Plan(t Terms) []Round {
 	return rounds
 }
 
-const (
-	longestRest = 3 * time.Second
-	// most is how many faults a round has.
-	most = 3
-)
+// longestRest bounds the rest after a round.
+const longestRest = 3 * time.Second
+
+// more is how many faults a round has besides its first: none once in four rounds, or in eight.
+func (d *drawer) more() int {
+	most := cmp.Or(d.Most, 3)
+	if d.random.IntN(4*most/3) == 0 {
+		return 0
+	}
+	return most/3 + d.random.IntN(most-most/3)
+}
 
 // takes reports whether a fault does not undo one of the round; it may go to the
 // next node for that.
@@ -235,13 +277,20 @@ func (d *drawer) blow(k Kind) Blow {
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
 	case StoreCrash, StoreReadOnly, StoreSilent:
-		b.For = d.between(10*time.Second, 15*time.Second)
+		b.For = d.between(d.Outage/3, d.Outage/2)
 		if d.random.IntN(4) == 0 {
-			b.For = d.between(15*time.Second, d.Outage)
+			b.For = d.between(d.Outage/2, d.Outage)
 		}
+	case StoreStep: // a step ahead keeps jobs idle for as long afterwards: what was due is done
+		steps := []time.Duration{
+			3 * time.Second, 6 * time.Second, -3 * time.Second, -10 * time.Second, -time.Minute, -time.Hour,
+		}
+		b.Step = steps[d.random.IntN(len(steps))]
 	case ClockStep, HintsClock:
 		steps := []time.Duration{1500 * time.Millisecond, 10 * time.Second, time.Minute, time.Hour, 26 * time.Hour}
 		b.Step = steps[d.random.IntN(len(steps))] * time.Duration(1-2*d.random.IntN(2))
+	case RefusedOnce, RefusedFor, RefusedRow, InsteadOnce, InsteadFor, InsteadRow, AfterOnce, AfterFor, AfterRow:
+		b.For, b.Number = answeredFor, d.random.IntN(len(answer.Numbers()))
 	case Restart, Twin, HintsEmptied, DeleteQueue, CommandBurst, FirstLimit:
 		b.For = 0
 	}

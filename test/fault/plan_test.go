@@ -1,11 +1,13 @@
 package fault_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/test/answer"
 	"github.com/platform-scheduler/platform-scheduler/test/fault"
 )
 
@@ -58,4 +60,17 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 		}
 		require.Greater(t, pairs, 50)
 	}
+}
+
+func TestEachAnswerHasItsKind(t *testing.T) {
+	numbers := map[string]bool{}
+	for _, round := range fault.Plan(terms(1)) {
+		for _, b := range round.Blows {
+			if strings.Contains(string(b.Kind), "error") {
+				numbers[strings.Fields(fault.Round{Blows: []fault.Blow{b}}.String()[len(b.Kind):])[0]] = true
+				require.Equal(t, 2*time.Second, b.For)
+			}
+		}
+	}
+	require.Len(t, numbers, len(answer.Numbers()), "each number comes")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
@@ -17,22 +18,27 @@ type Report struct {
 	// Took is the time of the faults, Quiet how long it took until nothing was live.
 	Took, Quiet time.Duration
 	Counts      map[Kind]int
+	Clocks      map[Kind]clockSteps
 	// Dropped is how many replies of commits were lost, Starts how many
 	// processes were started, Refused how many calls the targets refused.
 	Dropped, Refused int
-	Starts           int64
+	// Given is how many statements were answered in the stead of the store.
+	Given  int
+	Starts int64
 	// Gaps are those after deaths, Alone those that no other fault touched.
 	Gaps, Alone []time.Duration
 	Answers     map[int]int
 	Slowest     time.Duration
 	Most        history.Holding
+	// Maximal are the definitions at the edge of what validation takes.
+	Maximal *crash.Maximal
 	// Works are how many runs there were of jobs that are there for their own sake.
 	Works map[string]int
 	history.Summary
 }
 
 func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
-	r.Counts, r.Answers = s.counts, map[int]int{}
+	r.Counts, r.Clocks, r.Answers = s.counts, s.clocks, map[int]int{}
 	r.Gaps, r.Alone = history.Gaps(h)
 	r.Works = map[string]int{}
 	names := map[string]string{}
@@ -48,6 +54,7 @@ func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
 	}
 	for _, m := range rig.Members {
 		r.Dropped += m.Store.Dropped()
+		r.Given += m.Store.Answered()
 		r.Starts += m.Starts()
 	}
 	for _, c := range h.Calls {
@@ -74,10 +81,14 @@ func (r Report) String() string {
 	for _, k := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "  %-44s %d times\n", k, r.Counts[k])
 	}
-	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d calls with old tokens refused by the "+
+	fmt.Fprintf(&b, "%d starts of processes, %d replies of commits lost, %d errors answered in the stead of the store, "+
+		"%d calls with old tokens refused by the "+
 		"targets, FROZEN allowed %d times\n",
-		r.Starts, r.Dropped, r.Refused, r.Frozen)
+		r.Starts, r.Dropped, r.Given, r.Refused, r.Frozen)
+	fmt.Fprintf(&b, "steps of clocks, and those with an alert open: nodes' %d, %d; the store's %d, %d\n",
+		r.Clocks[ClockStep].all, r.Clocks[ClockStep].open, r.Clocks[StoreStep].all, r.Clocks[StoreStep].open)
 	fmt.Fprintf(&b, "fires of jobs by what they begin with: %v\n", r.Works)
+	b.WriteString(r.Maximal.Line(r.Rows))
 	fmt.Fprintf(&b, "%.0f rows a second\n", float64(r.Rows)/r.Took.Seconds())
 	fmt.Fprintf(&b, "jobs of a node that died were not fired for %s; with no other fault %s\n", spread(r.Gaps),
 		spread(r.Alone))

@@ -1,10 +1,12 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -69,9 +71,12 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	w := &watch{rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)}}
+	w := &watch{
+		rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)},
+		most: &crash.Maximal{Target: t.URL, WideEach: 8},
+	}
 	work := NewWork(t.Rig, client, t.URL, t.Size.Commands)
-	striker := NewStriker(t.Rig, t.Server, work)
+	striker := NewStriker(t.Rig, t.Server, work, jobs)
 	began := time.Now()
 	if err := t.disturb(ctx, w, striker); err != nil {
 		return report, err
@@ -80,11 +85,15 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err := w.awaitMembers(ctx, healBound); err != nil {
 		return report, err
 	}
-	h, err := crash.Quiet(ctx, client, append(jobs, work.made()...), w.hand)
+	if err := cmp.Or(w.most.Refused, w.most.Settle(ctx, client)); err != nil {
+		return report, err
+	}
+	h, err := crash.Quiet(ctx, client, slices.Concat(jobs, work.made(), w.most.Jobs), w.hand)
 	if err != nil {
 		return report, err
 	}
 	work.add(&h)
+	w.most.Add(&h)
 	report.Quiet = time.Since(began) - report.Took
 	if err := t.complete(ctx, client, &h); err != nil {
 		return report, err
@@ -103,6 +112,7 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	}
 	h.Cluster.Outputs = outputs
 	h.Cluster.Leftovers = left
+	report.Maximal = w.most
 	report.fill(t.Rig, striker, h)
 	return report, t.keep(h, report)
 }
@@ -138,7 +148,7 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		}
 		rig.Sleep(ctx, round.Rest)
 	}
-	return t.Rig.Heal(ctx)
+	return errors.Join(t.Rig.Heal(ctx), s.Done())
 }
 
 // complete adds what the targets saw, and the former attempts where they tell
@@ -173,6 +183,7 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 func (t *Test) cluster(w *watch, s *Striker) (history.Cluster, error) {
 	c := history.Cluster{
 		Beat: t.Rig.Beat, Lease: t.Rig.Lease, Faults: s.faults, Exits: s.exits, Twins: s.twins,
+		Steps: s.steps,
 		Looks: w.looks, Unexplained: w.unexplained, Answers: w.answers, Sights: w.sights, Holdings: w.holdings,
 		Bound: history.Holding{Descriptors: 1000, Memory: 512 << 20, Connections: 40},
 	}
@@ -216,7 +227,7 @@ func (t *Test) report(ctx context.Context) crash.Reports {
 	}
 }
 
-// What nodes log of leases.
+// The lines that nodes log of leases.
 const (
 	saysStopped = "this node stops its work"
 	saysWorks   = "this node works again"
@@ -291,7 +302,7 @@ func (t *Test) keep(h history.History, r Report) error {
 	}
 	for name, list := range map[string]any{
 		"rows": h.Rows, "calls": h.Calls, "jobs": h.Jobs, "faults": h.Cluster.Faults,
-		"fences": h.Cluster.Fences, "deaths": h.Cluster.Deaths, "answers": h.Cluster.Answers,
+		"fences": h.Cluster.Fences, "deaths": h.Cluster.Deaths, "answers": h.Cluster.Answers, "steps": h.Cluster.Steps,
 	} {
 		raw, err := json.MarshalIndent(list, "", " ")
 		if err != nil {

@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,11 +25,18 @@ type Striker struct {
 	exits  []history.Exit
 	twins  []history.Twin
 	counts map[Kind]int
+	clocks map[Kind]clockSteps
+	steps  []history.Step
+	// works are pieces of work, worked is what failed of them.
+	works  sync.WaitGroup
+	worked error
+	// jobs are those of the workload.
+	jobs []history.Job
 }
 
-// NewStriker strikes a rig; server is nil where the store cannot be killed.
-func NewStriker(r *rig.Rig, s *rig.Server, w *Work) *Striker {
-	return &Striker{rig: r, server: s, work: w, counts: map[Kind]int{}}
+// NewStriker strikes a rig and its jobs; server is nil where the store cannot be killed.
+func NewStriker(r *rig.Rig, s *rig.Server, w *Work, jobs []history.Job) *Striker {
+	return &Striker{rig: r, server: s, work: w, jobs: jobs, counts: map[Kind]int{}, clocks: map[Kind]clockSteps{}}
 }
 
 // StoreFell is not of the plan: the store crashed by itself.
@@ -40,7 +49,7 @@ func (s *Striker) tend(ctx context.Context) {
 		if !s.server.Fell(ctx) {
 			continue
 		}
-		at := s.open(history.Fault{Kind: string(StoreFell), Harm: history.HarmOutage, Store: true})
+		at := s.open(history.Fault{Kind: string(StoreFell), Harm: history.HarmOutage, Store: true, Mute: true})
 		for s.server.Up(ctx) != nil && rig.Sleep(ctx, time.Second) { // again and again
 		}
 		s.over(at)
@@ -50,11 +59,16 @@ func (s *Striker) tend(ctx context.Context) {
 	}
 }
 
-// Round carries out one round, without its rest.
+// Round carries out one round, without its rest. Work goes on beside the next rounds: in an outage it
+// takes long.
 func (s *Striker) Round(ctx context.Context, r Round) error {
 	errs := make([]error, len(r.Blows))
 	var wg sync.WaitGroup
 	for i, b := range r.Blows {
+		if b.Kind.family() == "work" {
+			s.works.Go(func() { s.labour(ctx, b) })
+			continue
+		}
 		wg.Go(func() {
 			if rig.Sleep(ctx, b.After) {
 				errs[i] = s.blow(ctx, b)
@@ -70,18 +84,39 @@ func (s *Striker) Round(ctx context.Context, r Round) error {
 	return nil
 }
 
+// labour does a piece of work.
+func (s *Striker) labour(ctx context.Context, b Blow) {
+	if !rig.Sleep(ctx, b.After) {
+		return
+	}
+	if err := s.blow(ctx, b); err != nil {
+		s.mu.Lock()
+		s.worked = errors.Join(s.worked, fmt.Errorf("%s: %w", b.Kind, err))
+		s.mu.Unlock()
+	}
+}
+
+// Done waits for the work that goes on, and returns what has failed of it.
+func (s *Striker) Done() error {
+	s.works.Wait()
+	return s.worked
+}
+
 func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 	f := history.Fault{Kind: string(b.Kind), Harm: b.Kind.harm(), Store: b.Kind.family() == "store" ||
-		b.Kind == RowsLocked}
+		b.Kind.family() == "answers" || b.Kind == RowsLocked, Mute: b.Kind.mutes()}
 	members := s.rig.Members
 	if b.Node >= 0 {
 		members = members[b.Node : b.Node+1]
 		f.Node = members[0].ID
 	}
+	met := true
 	defer func() {
 		s.mu.Lock()
-		s.counts[b.Kind]++
-		s.mu.Unlock()
+		defer s.mu.Unlock()
+		if met {
+			s.counts[b.Kind]++
+		}
 	}()
 	switch b.Kind {
 	case Twin:
@@ -104,6 +139,8 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		return s.work.firstLimit(ctx)
 	case ClockStep:
 		return s.stepClock(ctx, b, members[0])
+	case StoreStep:
+		return s.stepStore(ctx, b)
 	case RowsLocked:
 		return lockRows(ctx, s.rig.DSN, b.For)
 	case HintsClock:
@@ -130,6 +167,9 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		members[0].Store.DropReplies(3)
 		rig.Sleep(ctx, b.For)
 		members[0].Store.DropReplies(0)
+		return nil
+	case RefusedOnce, RefusedFor, RefusedRow, InsteadOnce, InsteadFor, InsteadRow, AfterOnce, AfterFor, AfterRow:
+		met = s.answer(ctx, b, members)
 		return nil
 	case HintsEmptied:
 		return rig.FlushAll(ctx, s.rig.Redis)
@@ -185,16 +225,21 @@ func (s *Striker) gone(kind string, m *rig.Member, h history.Harm, do func() err
 	return do()
 }
 
-// twin starts a second process under a node's id, which is to be refused. If
-// it is not, it is ended, and the first one, which stops itself, comes back.
+// twin starts a second process under a node's id, which is to be refused: in a
+// rolling upgrade, one of the other release. If it is let in, it is ended, and the
+// first one, which stops itself, comes back.
 func (s *Striker) twin(ctx context.Context, m *rig.Member) error {
 	t := history.Twin{Node: m.ID}
 	addr, err := rig.FreeAddr(ctx)
 	if err != nil {
 		return err
 	}
+	program := s.rig.Binary
+	if program == m.Node.Binary {
+		program = cmp.Or(s.rig.Former, program)
+	}
 	second := &rig.Node{
-		Binary: s.rig.Binary, Addr: addr,
+		Binary: program, Addr: addr,
 		Env: append(slices.Clone(m.Node.Env), "PS_DATA_DIR="+filepath.Join(s.rig.Dir, m.ID+"-twin")),
 	}
 	_, err = second.Start(ctx, "")
@@ -248,15 +293,6 @@ func (s *Striker) open(f history.Fault) int {
 	f.From = time.Now()
 	s.faults = append(s.faults, f)
 	return len(s.faults) - 1
-}
-
-// stepClock steps a node's wall clock, and back.
-func (s *Striker) stepClock(ctx context.Context, b Blow, m *rig.Member) error {
-	if err := m.StepClock(b.Step); err != nil {
-		return err
-	}
-	rig.Sleep(ctx, b.For)
-	return m.StepClock(0)
 }
 
 // jumpHints lets Redis' clock jump, and back: what is seen of that is that the ends

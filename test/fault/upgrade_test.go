@@ -22,7 +22,8 @@ var upgrade = flag.Bool("fault.upgrade", false,
 	"build the former release and replace it node by node; needs its commit in the history")
 
 // TestARollingUpgrade runs nodes of the former release beside new ones under load,
-// and replaces them one by one.
+// and replaces them one by one. A process of the other release that is started under
+// a node's id is refused, whichever of the two is the newer one.
 func TestARollingUpgrade(t *testing.T) {
 	if !*upgrade {
 		t.Log("NOT TESTED here: the rolling upgrade from the former release, see make upgrade")
@@ -37,12 +38,17 @@ func TestARollingUpgrade(t *testing.T) {
 	replace := func(node int, after time.Duration) fault.Round {
 		return fault.Round{Blows: []fault.Blow{{Kind: fault.Upgrade, Node: node}}, Rest: after}
 	}
+	second := func(node int) fault.Round {
+		return fault.Round{Blows: []fault.Blow{{Kind: fault.Twin, Node: node}}, Rest: time.Second}
+	}
 	const span = 20 * time.Second
 	test := &fault.Test{
 		Terms: fault.Terms{Nodes: 3}, Rounds: []fault.Round{
 			{Rest: span},
-			replace(0, span), replace(1, span),
-			replace(2, span),
+			second(0),
+			replace(0, span), second(0), second(1),
+			replace(1, span),
+			replace(2, span), second(2),
 		},
 		For: 10 * time.Minute, Size: crash.Size{Copies: 1, Fill: 20}, Logf: t.Logf,
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
+// maximalEach is how long it is between two pairs of maximal definitions.
+const maximalEach = 15 * time.Second
+
 // The bounds of what is kept.
 const (
 	maxLooks   = 4000
@@ -28,6 +31,7 @@ type watch struct {
 	rig    *rig.Rig
 	client *crash.Client
 	hand   *crash.Hand
+	most   *crash.Maximal
 
 	mu    sync.Mutex
 	looks []history.Row
@@ -61,6 +65,19 @@ func (w *watch) run(ctx context.Context) {
 			}
 		})
 	}
+	wg.Go(func() {
+		if w.rig.Former != "" { // former programs do not know all fields
+			return
+		}
+		for begun := time.Now(); rig.Sleep(ctx, again); {
+			if w.most.Busy() || time.Since(begun) > maximalEach {
+				if !w.most.Busy() {
+					begun = time.Now()
+				}
+				w.ask(ctx, "store a maximal job", w.most.Press)
+			}
+		}
+	})
 	wg.Go(func() {
 		for rig.Sleep(ctx, time.Second) {
 			w.hold()
@@ -130,8 +147,8 @@ func (w *watch) sight(ctx context.Context, c *crash.Client) error {
 // hold notes what the processes hold; one that has just ended holds nothing.
 func (w *watch) hold() {
 	for _, m := range w.rig.Members {
-		x := history.Holding{Node: m.ID, At: time.Now(), Connections: rig.OpenTo(m.Store.Addr())}
 		proc := "/proc/" + strconv.FormatInt(m.Pid(), 10)
+		x := history.Holding{Node: m.ID, At: time.Now(), Connections: rig.OpenTo(proc, m.Store.Addr())}
 		if files, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
 			x.Descriptors = len(files)
 		}

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,11 +41,17 @@ func NewWork(r *rig.Rig, c *crash.Client, url, commands string) *Work {
 	return &Work{rig: r, client: c, url: url, commands: commands}
 }
 
+// errUnsettled says that calls are answered, and jobs still do not know the limit of their group.
+var errUnsettled = errors.New("it is not settled")
+
 // The bounds of the work.
 const (
 	answerBound = 90 * time.Second
-	again       = 200 * time.Millisecond
-	callers     = 8
+	// limitBound is how long it may take until all jobs of a group know its limit. That takes many calls
+	// and transactions, and the next rounds of faults go on meanwhile.
+	limitBound = 5 * time.Minute
+	again      = 200 * time.Millisecond
+	callers    = 8
 )
 
 // ask makes a call of some node until one answers.
@@ -170,7 +177,7 @@ func (w *Work) made() []history.Job {
 }
 
 // queueLength is how many runs wait when their job is deleted.
-const queueLength = 800
+const queueLength = 200
 
 // deleteQueue deletes a job while its runs wait for one another.
 func (w *Work) deleteQueue(ctx context.Context) error {
@@ -257,7 +264,7 @@ func (w *Work) firstLimit(ctx context.Context) error {
 
 // limit bounds a group and waits until all of its jobs know.
 func (w *Work) limit(ctx context.Context, group string, most int) error {
-	for until := time.Now().Add(answerBound); ; {
+	for until := time.Now().Add(limitBound); ; {
 		var v crash.GroupView
 		err := w.ask(ctx, func(c *crash.Client) (err error) {
 			if v, err = c.Group(ctx, group); err == nil && v.MaxConcurrency != most {
@@ -269,7 +276,8 @@ func (w *Work) limit(ctx context.Context, group string, most int) error {
 			return nil
 		}
 		if time.Now().After(until) || !rig.Sleep(ctx, again) {
-			return fmt.Errorf("the limit of the group %q is not known to its jobs within %s: %w", group, answerBound, err)
+			return fmt.Errorf("the limit of the group %q is not known to its jobs within %s: %w", group, limitBound,
+				cmp.Or(err, errUnsettled))
 		}
 	}
 }
@@ -300,7 +308,7 @@ func (w *Work) flood(ctx context.Context, m *rig.Member, span time.Duration) err
 // A flood: 40 callers that read, and as many that run a job.
 const (
 	floodCallers = 40
-	floodRuns    = 60
+	floodRuns    = 20
 	slowWay      = 200 * time.Millisecond
 )
 

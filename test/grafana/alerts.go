@@ -18,6 +18,8 @@ func alerts() Dashboard {
 			q{perSecond("ps_deliveries_total", "", "channel", "result"), "{{channel}} {{result}}"}),
 		graph("Messages that did not arrive", "ops", "FAILED is tried again; REFUSED needs somebody who mends the channel.",
 			q{perSecond("ps_deliveries_total", `{result!="SENT"}`, "channel", "result"), "{{channel}} {{result}}"}),
+		graph("Delay of messages", "s", "From due to sent, 95 of 100, by type of channel.",
+			q{quantile(0.95, "ps_notification_delay_seconds", "", "channel"), "{{channel}}"}),
 		graph("Messages given up", "short", "In ten minutes: refused, or not sent within a day.",
 			q{`sum by (channel) (increase(ps_notifications_dead_total[10m]))`, "{{channel}}"}),
 		table("Alerts of Prometheus", "short", "Each links to its runbook in configs/prometheus/rules/alerts.yml.", lineWidth,

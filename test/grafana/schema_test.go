@@ -56,7 +56,7 @@ func TestTheDashboardsKeepGrafanasSchema(t *testing.T) {
 	out, err = tsc(good)
 	require.NoError(t, err, out)
 
-	// What the schema does not have is found.
+	// A field that the schema lacks is found.
 	const uid = "ps-overview"
 	for n, wrong := range [][2]string{
 		{`"showLegend": true`, `"showLegends": true`},

@@ -12,7 +12,7 @@ func (c *checker) eachCall() {
 	for _, call := range c.h.Calls {
 		j := c.jobs[call.Job]
 		if planned := c.rows[call.Execution]; planned.Trigger == "SCHEDULE" &&
-			call.Start.Before(planned.ScheduledTime.Add(-slop)) {
+			call.Start.Add(c.aheadFor(planned, call.Start)).Before(planned.ScheduledTime.Add(-slop)) {
 			c.violate(RuleEarly, "%s: %s began %s early", j.Name, call.Execution, planned.ScheduledTime.Sub(call.Start))
 		}
 		if !j.Deleted.IsZero() && call.Start.After(j.Deleted.Add(deletedBound)) && !c.frozen(call, j.Deleted) {
@@ -132,7 +132,8 @@ func (c *checker) exclusive(j Job, calls []Call) {
 				b.Execution,
 				b.Start.Format(clockTime), a.End.Sub(b.Start), a.Attempt, a.Execution)
 		}
-		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(j.Delay-slop)) && !c.frozen(a, b.Start) &&
+		rest := j.Delay - c.leapt(a.End, b.Start)
+		if j.Delay > 0 && a.Execution != b.Execution && b.Start.Before(a.End.Add(rest-slop)) && !c.frozen(a, b.Start) &&
 			!zombie {
 			c.violate(RuleShortRest, "%s: only %s of rest before %s", j.Name, b.Start.Sub(a.End), b.Execution)
 		}

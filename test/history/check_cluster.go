@@ -86,20 +86,32 @@ func (c *checker) members() {
 	}
 }
 
+// holdings checks each figure of each node; the first moment at which one was too high is told.
 func (c *checker) holdings() {
-	most, bound := map[string]Holding{}, c.h.Cluster.Bound
+	bound, told := c.h.Cluster.Bound, map[string]bool{}
 	for _, x := range c.h.Cluster.Holdings {
-		m := most[x.Node]
-		m.Descriptors, m.Memory, m.Connections = max(m.Descriptors, x.Descriptors), max(m.Memory, x.Memory),
-			max(m.Connections, x.Connections)
-		most[x.Node] = m
+		within := x.Descriptors <= bound.Descriptors && x.Memory <= bound.Memory && x.Connections <= bound.Connections
+		if within || told[x.Node] {
+			continue
+		}
+		told[x.Node] = true
+		c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections at %s, during: %s", x.Node, x.Descriptors,
+			x.Memory>>20, x.Connections, x.At.Format(clockTime), c.faultsAt(x.At))
 	}
-	for node, m := range most {
-		if m.Descriptors > bound.Descriptors || m.Memory > bound.Memory || m.Connections > bound.Connections {
-			c.violate(RuleUnbounded, "%s held %d descriptors, %d MiB and %d connections", node, m.Descriptors, m.Memory>>20,
-				m.Connections)
+}
+
+// faultsAt names what was done to whom at a moment.
+func (c *checker) faultsAt(at time.Time) string {
+	var names []string
+	for _, f := range c.h.Cluster.Faults {
+		if !f.From.After(at) && !f.Until.Before(at) {
+			names = append(names, strings.TrimSpace(f.Kind+" "+f.Node))
 		}
 	}
+	if len(names) == 0 {
+		return "no fault"
+	}
+	return strings.Join(names, ", ")
 }
 
 // outputs checks the last attempt's lines, and that no other attempt's stand
@@ -136,7 +148,7 @@ func (c *checker) goesOn(death Fault) {
 			continue
 		}
 		if row.Attempt == call.Attempt {
-			if row.EndTime.After(until) {
+			if c.earliest(row.EndTime).After(until) {
 				c.violate(RuleLateRetry, "%s: %s was cut at %s and ended only after %s", c.jobs[row.JobID].Name, row.ID,
 					call.End.Format(clockTime), row.EndTime.Sub(death.From))
 			}
@@ -158,7 +170,9 @@ func (c *checker) resumes(death Fault, rows map[string][]Row) {
 			continue
 		}
 		if !slices.ContainsFunc(rows[j.ID], func(r Row) bool {
-			return planned(r) && r.CreateTime.After(death.From) && !r.CreateTime.After(until)
+			return planned(r) && slices.ContainsFunc(c.moments(r.CreateTime), func(at time.Time) bool {
+				return at.After(death.From) && !at.After(until)
+			})
 		}) {
 			c.violate(RuleNoResume, "%s: nothing was fired from %s, when %s died, to %s", j.Name, death.From.Format(clockTime),
 				death.Node, until.Format(clockTime))

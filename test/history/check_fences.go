@@ -121,7 +121,7 @@ func (c *checker) reason(j Job, r Row, a Attempt) {
 			c.violate(RuleOwnReason, "%s: attempt %d of %s says %q", j.Name, a.Attempt, r.ID, a.Result)
 		}
 	case "NODE_LOST":
-		if !c.troubled(a.NodeID, r.CreateTime, a.EndTime) {
+		if !c.troubled(a.NodeID, c.earliest(r.CreateTime), c.latest(a.EndTime)) {
 			c.violate(RuleOwnReason, "%s: attempt %d of %s was lost with %s, which lost nothing from %s to %s", j.Name,
 				a.Attempt, r.ID, a.NodeID,
 				r.CreateTime.Format(clockTime), a.EndTime.Format(clockTime))
@@ -135,12 +135,25 @@ func (c *checker) troubled(node string, from, to time.Time) bool {
 	if to.IsZero() {
 		to = from.Add(settleBound)
 	}
-	stopped := slices.ContainsFunc(c.h.Cluster.Fences, func(f Fence) bool { // by harmless it had a cause
+	near := func(f Fence) bool { // by harmless it had a cause
 		return f.Node == node && !f.Works && !f.At.After(to.Add(time.Second)) && !f.At.Before(from.Add(-settleBound))
-	})
+	}
+	stopped := slices.ContainsFunc(c.h.Cluster.Fences, near) || c.idle(node, from.Add(-settleBound))
 	return stopped || slices.ContainsFunc(c.h.Cluster.Faults, func(f Fault) bool {
 		return f.Node == node && f.Harm != HarmNone && !f.From.After(to.Add(slop)) && !f.Until.Before(from.Add(-settleBound))
 	})
+}
+
+// idle reports whether a node had stopped its work by a moment and not begun again: a store that is silent for long
+// keeps it so, and what it takes meanwhile counts as lost.
+func (c *checker) idle(node string, at time.Time) bool {
+	var last Fence
+	for _, f := range c.h.Cluster.Fences {
+		if f.Node == node && !f.At.After(at) && !f.At.Before(last.At) {
+			last = f
+		}
+	}
+	return last.Node != "" && !last.Works
 }
 
 // left checks what is seen of waiting runs on the way, and of places at the end.

@@ -27,6 +27,15 @@ type Cluster struct {
 	Leftovers []Leftover
 	// Bound is the most that a node may hold.
 	Bound Holding
+	// Steps are those of the store's clock, which dates rows.
+	Steps []Step
+}
+
+// Step is a time in which the store's clock was off. It began to be before Seen, and was right again after Back, by
+// Until at the latest.
+type Step struct {
+	By                      time.Duration
+	From, Seen, Back, Until time.Time
 }
 
 // Harm is what a fault does to a node.
@@ -64,6 +73,8 @@ type Fault struct {
 	// Store: it touches the store or the way to it, so that what must be stored may
 	// be late.
 	Store bool
+	// Mute: it keeps nodes from asking the store for its time.
+	Mute bool
 }
 
 // Reply is how the API of a node answered a call; Status 0: not at all.

@@ -198,6 +198,16 @@ func TestTheOneAllowanceIsCounted(t *testing.T) {
 	require.Positive(t, s.Frozen)
 }
 
+func TestWhatIsHeldBeyondItsBoundNamesTheMomentAndItsFaults(t *testing.T) {
+	h := goodCluster()
+	f := h.Cluster.Faults[0]
+	h.Cluster.Holdings = append(h.Cluster.Holdings, history.Holding{Node: "b", At: f.From, Connections: 62})
+	found := history.Check(h)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0].Detail, "62 connections at "+f.From.Format("15:04:05"))
+	require.Contains(t, found[0].Detail, "during: "+f.Kind)
+}
+
 func TestGapsAreOfTheJobsThatTheDeadNodePlanned(t *testing.T) {
 	all, alone := history.Gaps(goodCluster())
 	require.Equal(t, []time.Duration{5 * time.Second}, all)

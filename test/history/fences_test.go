@@ -1,6 +1,12 @@
 package history_test
 
-import "github.com/platform-scheduler/platform-scheduler/test/history"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+)
 
 // addFences puts a cut of node c from 130 s on into a good cluster, which stops in
 // time and is declared, and an outage for all at 160 s that stops nobody.
@@ -101,4 +107,27 @@ func job(h *history.History, id string) *history.Job {
 		}
 	}
 	return nil
+}
+
+// A node that stopped long before, and has not begun again, may lose what it takes.
+func TestANodeThatHasStoppedForLongMayLoseRuns(t *testing.T) {
+	h := goodCluster()
+	lost := history.Row{
+		ID: "late", JobID: "lost", FireKey: "late", Status: "SUCCESS", Attempt: 2, Trigger: "MANUAL", NodeID: "b",
+		CreateTime: at(150_000), EndTime: at(150_200), ShardTotal: 1,
+		Former: []history.Attempt{{Attempt: 1, Reason: "NODE_LOST", NodeID: "z", EndTime: at(150_100)}},
+	}
+	h.Rows = append(h.Rows, lost)
+	h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "z", At: at(120_000)})
+	reasons := func() (n int) {
+		for _, v := range history.Check(h) {
+			if v.Rule == history.RuleOwnReason {
+				n++
+			}
+		}
+		return n
+	}
+	require.Zero(t, reasons())
+	h.Cluster.Fences = append(h.Cluster.Fences, history.Fence{Node: "z", At: at(130_000), Works: true})
+	require.Equal(t, 1, reasons(), "it worked again")
 }

@@ -23,8 +23,8 @@ func (c *checker) nodeOf(execution string, number int) string {
 	return ""
 }
 
-// frozen is the one allowance, FROZEN: a stopped process can stop nothing. What
-// a call of its node has beside it must have begun while the test held the node
+// frozen is the one allowance, FROZEN: a stopped process can stop nothing. The
+// calls beside a call of its node must have begun while the test held the node
 // frozen or at most graceAfterFreeze later, and the call must have ended by then.
 // Each use is counted.
 func (c *checker) frozen(call Call, at time.Time) bool {

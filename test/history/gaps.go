@@ -14,6 +14,7 @@ func Gaps(h History) (all, alone []time.Duration) {
 	rows := map[string][]Row{}
 	for _, r := range h.Rows {
 		if planned(r) && !r.CreateTime.IsZero() {
+			r.CreateTime = c.earliest(r.CreateTime)
 			rows[r.JobID] = append(rows[r.JobID], r)
 		}
 	}

@@ -47,7 +47,7 @@ type cluster struct {
 // startCluster starts nodes on MariaDB, Redis and Kafka of their own names, and a Prometheus.
 func startCluster(t *testing.T, nodes int) *cluster {
 	t.Helper()
-	dsn := dbtest.MySQL(t).DSN
+	dsn := dbtest.Migrated(t).DSN
 	redistest.NeedRedis(t)
 	brokers := kafkatest.Config(t)
 	dir := t.TempDir()

@@ -82,7 +82,7 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 		if err != nil {
 			return r, err
 		}
-		if m.Store, err = NewProxy(store.Addr); err != nil {
+		if m.Store, err = NewStoreProxy(store.Addr); err != nil {
 			return r, err
 		}
 		if o.Redis != "" {
@@ -108,7 +108,8 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 			env = append(env, "PS_FAILPOINT_HANDLERS="+strings.Join(o.Handlers[i], ","))
 		}
 		m.clock = filepath.Join(o.Dir, m.ID+".clock")
-		env = append(env, "PS_FAILPOINT_CLOCK="+m.clock, fmt.Sprintf("PS_EXECUTOR_COMMAND_SLOTS=%d", o.CommandSlots))
+		env = append(env, "PS_FAILPOINT_CLOCK="+m.clock, "PS_FAILPOINT_STORE_CLOCK="+r.storeClock(),
+			fmt.Sprintf("PS_EXECUTOR_COMMAND_SLOTS=%d", o.CommandSlots))
 		m.Node = &Node{Binary: cmp.Or(o.Former, o.Binary), Addr: addr, Env: env, Watch: o.Watch}
 	}
 	return r, nil
@@ -162,6 +163,7 @@ func (r *Rig) Heal(ctx context.Context) error {
 	for _, m := range r.Members {
 		m.Store.Set(Pass)
 		m.Store.DropReplies(0)
+		m.Store.Answer(nil)
 		for _, p := range []*Proxy{m.Hints, m.Door} {
 			if p != nil {
 				p.Set(Pass)
@@ -193,12 +195,23 @@ func (r *Rig) Close() {
 }
 
 // StepClock sets the node's wall clock off by d; 0 sets it right.
-func (m *Member) StepClock(d time.Duration) error {
-	next := m.clock + ".next"
-	if err := os.WriteFile(next, []byte(strconv.FormatInt(d.Milliseconds(), 10)), 0o600); err != nil {
+func (m *Member) StepClock(d time.Duration) error { return step(m.clock, d.Milliseconds()) }
+
+// storeClock is the file that tells all nodes by how much the clock of their store is off.
+func (r *Rig) storeClock() string { return filepath.Join(r.Dir, "store.clock") }
+
+// StepStoreClock sets the clock of the store's server off by whole seconds, as all nodes see it; 0 sets it right.
+func (r *Rig) StepStoreClock(d time.Duration) error {
+	return step(r.storeClock(), int64(d/time.Second))
+}
+
+// step writes the number of a file as one.
+func step(file string, n int64) error {
+	next := file + ".next"
+	if err := os.WriteFile(next, []byte(strconv.FormatInt(n, 10)), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(next, m.clock)
+	return os.Rename(next, file)
 }
 
 // Up reports whether the node is expected to answer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -17,11 +18,12 @@ import (
 	"time"
 )
 
-// Build builds the binary with its failpoints into dir and returns its path.
+// Build builds the binary with its failpoints into dir and returns its path. It holds no C, as what is shipped.
 func Build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "platform-scheduler")
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-o", binary,
 		"github.com/platform-scheduler/platform-scheduler/cmd/platform-scheduler")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the binary: %w: %s", err, out)
 	}
@@ -131,16 +133,23 @@ func (n *Node) begin() time.Time {
 }
 
 func (n *Node) answers(ctx context.Context) bool {
+	status, _, err := n.Readiness(ctx)
+	return err == nil && status == http.StatusOK
+}
+
+// Readiness is the answer of /readyz: its status, and what it says of the parts of the node.
+func (n *Node) Readiness(ctx context.Context) (status int, body string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Addr+"/readyz", http.NoBody)
 	if err != nil {
-		return false
+		return 0, "", err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return false
+		return 0, "", err
 	}
-	_ = res.Body.Close()
-	return res.StatusCode == http.StatusOK
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), err
 }
 
 // Kill ends the process as kill -9 does, and waits for its end.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,6 +51,12 @@ type Proxy struct {
 	links   map[*link]bool
 	drop    int
 	dropped int
+	// answering is what is answered in the stead of the store; given counts since
+	// then, answered all.
+	answering       *Answers
+	given, answered int
+	// store: the protocol is that of MySQL.
+	store atomic.Bool
 }
 
 // link is one connection and its way on.
@@ -59,6 +66,7 @@ type link struct {
 	deaf bool
 	// silent: the next answer is not passed on.
 	silent bool
+	talk
 }
 
 // NewProxy listens on a free port of the loopback address.
@@ -214,18 +222,25 @@ func (p *Proxy) gate(slow bool) bool {
 	}
 }
 
-// requests forwards from the node. What a deaf connection says is lost.
+// requests forwards from the node. The bytes of a deaf connection are lost.
 func (p *Proxy) requests(l *link) {
 	buffer := make([]byte, 64<<10)
 	for {
-		n, err := l.client.Read(buffer)
+		piece, err := p.piece(l, buffer)
 		if err != nil || !p.gate(true) {
 			return
 		}
-		if p.lost(l, buffer[:n]) {
+		if p.lost(l, piece) {
 			continue
 		}
-		if _, err := l.server.Write(buffer[:n]); err != nil && !p.isDeaf(l) {
+		reply, forward := p.asked(l, piece)
+		if reply != nil {
+			if _, err := l.client.Write(reply); err != nil {
+				return
+			}
+			continue
+		}
+		if _, err := l.server.Write(forward); err != nil && !p.isDeaf(l) {
 			return
 		}
 	}
@@ -254,7 +269,7 @@ func (p *Proxy) answers(l *link) {
 	for {
 		n, err := l.server.Read(buffer)
 		if err == nil && p.gate(false) && !p.silenced(l) {
-			_, err = l.client.Write(buffer[:n])
+			_, err = l.client.Write(p.replaced(l, buffer[:n]))
 			if err == nil {
 				continue
 			}

@@ -2,7 +2,9 @@ package rig_test
 
 import (
 	"bufio"
+	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -119,16 +121,17 @@ func TestABlackHoleGoesOnWhereItStopped(t *testing.T) {
 	fresh.mustHear(t, "three")
 }
 
-// What a node holds is counted at the node.
+// Connections of a node are counted at the node.
 func TestConnectionsThatANodeHasDroppedDoNotCount(t *testing.T) {
 	p, _ := newProxy(t)
 	p.Set(rig.BlackHole)
 	c := dial(t, p)
 	dial(t, p)
 	c.say("one")
-	require.Equal(t, 2, rig.OpenTo(p.Addr()))
+	require.Equal(t, 2, rig.OpenTo("/proc/self", p.Addr()))
+	require.Zero(t, rig.OpenTo(fmt.Sprintf("/proc/%d", os.Getppid()), p.Addr()), "another process has none of them")
 	require.NoError(t, c.Close())
-	require.Equal(t, 1, rig.OpenTo(p.Addr()))
+	require.Equal(t, 1, rig.OpenTo("/proc/self", p.Addr()))
 }
 
 func TestASlowProxyDelays(t *testing.T) {

@@ -26,6 +26,10 @@ type Server struct {
 	names       []string
 	// admin may do everything there.
 	admin string
+	// clock is the file that says by how much the store's clock is off; empty: it cannot be stepped.
+	clock string
+	// env are further settings of test/services.
+	env []string
 	// away: it was killed by the test, and not yet started again.
 	away atomic.Bool
 	// DSN is the store's, for an account that may do what it likes with that database and nothing
@@ -40,14 +44,31 @@ var exported = regexp.MustCompile(`(?m)^export (\w+)='(.*)'$`)
 // StartServer starts mysql, and what else is named, below dir; root is the
 // folder of the sources.
 func StartServer(ctx context.Context, root, dir string, more ...string) (*Server, error) {
-	s := &Server{
-		script: filepath.Join(root, "test/services/services"), dir: dir,
-		names: append([]string{"mysql"}, more...),
+	s := newServer(root, dir, more...)
+	return s, s.start(ctx)
+}
+
+// StartServerWithClock starts a store whose clock can be stepped.
+func StartServerWithClock(ctx context.Context, root, dir string, more ...string) (*Server, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
 	}
+	s := newServer(root, dir, more...)
+	s.clock = filepath.Join(dir, "clock")
+	return s, s.start(ctx)
+}
+
+func newServer(root, dir string, more ...string) *Server {
+	return &Server{
+		script: filepath.Join(root, "test/services/services"), dir: dir, names: append([]string{"mysql"}, more...),
+	}
+}
+
+func (s *Server) start(ctx context.Context) error {
 	if err := s.Up(ctx); err != nil {
-		return s, err
+		return err
 	}
-	return s, s.addAccount(ctx)
+	return s.addAccount(ctx)
 }
 
 // addAccount makes the account of the nodes: an admin's writes pass when the
@@ -149,6 +170,35 @@ func (s *Server) signal(sig syscall.Signal) error {
 	return syscall.Kill(pid, sig)
 }
 
+// clockSeen is how long the store may take to see that its clock was stepped.
+const clockSeen = 10 * time.Second
+
+// StepClock sets the store's clock off by d, 0 sets it right, and waits until the store says so.
+func (s *Server) StepClock(ctx context.Context, d time.Duration) error {
+	next := s.clock + ".next"
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%+.3f\n", d.Seconds()), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(next, s.clock); err != nil {
+		return err
+	}
+	db, err := sql.Open("mysql", s.admin)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	for until := time.Now().Add(clockSeen); ; {
+		var ms int64
+		err := db.QueryRowContext(ctx, "SELECT ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000)").Scan(&ms)
+		if off := time.Until(time.UnixMilli(ms)) - d; err == nil && off.Abs() < time.Second {
+			return nil
+		}
+		if time.Now().After(until) || !Sleep(ctx, 100*time.Millisecond) {
+			return fmt.Errorf("the store does not see its clock stepped by %s: %w", d, errors.Join(err, ctx.Err()))
+		}
+	}
+}
+
 // Down ends everything and removes the data.
 func (s *Server) Down(ctx context.Context) error {
 	if _, err := s.run(ctx, "down", s.dir); err != nil {
@@ -159,9 +209,13 @@ func (s *Server) Down(ctx context.Context) error {
 
 func (s *Server) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.script, args...)
-	cmd.Env = append(os.Environ(), "FAST=1", "SMALL=1", "MYSQL_DSN=")
+	cmd.Env = append(append(os.Environ(), "FAST=1", "SMALL=1", "MYSQL_DSN=", "STORE_CLOCK="+s.clock), s.env...)
 	out, err := cmd.Output()
-	if err != nil {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return "", fmt.Errorf("%s %v: %w: %s", s.script, args, err, exit.Stderr)
+	case err != nil:
 		return "", fmt.Errorf("%s %v: %w", s.script, args, err)
 	}
 	return string(out), nil
