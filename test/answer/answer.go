@@ -51,6 +51,13 @@ func (s *Store) Set(r *Rule) {
 	s.rule, s.met, s.given = r, 0, 0
 }
 
+// Disturbed tells whether a rule holds.
+func (s *Store) Disturbed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rule != nil
+}
+
 // Given is how many answers were given since Set.
 func (s *Store) Given() int {
 	s.mu.Lock()

@@ -40,6 +40,14 @@ func (e *ends) all() []string {
 	return append([]string(nil), e.seen...)
 }
 
+// await waits for so many ends: an end is counted after its slot was given back.
+func (e *ends) await(t *testing.T, count int) []string {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(e.all()) >= count }, 20*time.Second, time.Millisecond,
+		"ends are counted")
+	return e.all()
+}
+
 // cancelRun cancels a running run as the service does.
 func cancelRun(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
@@ -77,7 +85,7 @@ func TestReasonAndMessageBelongToTheirAttempt(t *testing.T) {
 	require.Equal(t, []string{"EXIT_CODE", "exit code 3", "half"},
 		[]string{string(former[0].Reason), former[0].ErrorMessage, former[0].Result})
 	awaitIdle(t, n)
-	require.Equal(t, []string{"FAILED(EXIT_CODE) retried", "CANCELLED()"}, counted.all())
+	require.Equal(t, []string{"FAILED(EXIT_CODE) retried", "CANCELLED()"}, counted.await(t, 2))
 }
 
 // Why a run that was put back has not begun stands in its execution while it waits, and
@@ -116,7 +124,7 @@ func TestACancelThatMeetsAFailureIsCountedAsCancelled(t *testing.T) {
 	require.Empty(t, ended.ErrorMessage)
 	require.Equal(t, "it broke", attemptsOf(t, n, exec.ID)[0].ErrorMessage)
 	awaitIdle(t, n)
-	require.Equal(t, []string{"CANCELLED()"}, counted.all())
+	require.Equal(t, []string{"CANCELLED()"}, counted.await(t, 1))
 }
 
 // Each attempt has the same span to start in, counted from the end of its wait,
@@ -174,7 +182,8 @@ func TestARetryWhoseDeadlinePassesHasFailed(t *testing.T) {
 	require.Equal(t, "FAILED(DEADLINE)", string(ended.Status)+"("+string(ended.Reason)+")")
 	require.Contains(t, ended.ErrorMessage, "start deadline")
 	require.Equal(t, entity.StatusSkipped, n.Execution(t, never.ID).Status)
-	require.ElementsMatch(t, []string{"FAILED(ERROR) retried", "FAILED(DEADLINE)", "SKIPPED(DEADLINE)"}, counted.all())
+	require.ElementsMatch(t, []string{"FAILED(ERROR) retried", "FAILED(DEADLINE)", "SKIPPED(DEADLINE)"},
+		counted.await(t, 3))
 }
 
 // A retry that a newer fire replaces is CANCELLED, and the newer one starts.
