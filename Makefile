@@ -47,7 +47,7 @@ GO_SOURCES = api application cmd domain infrastructure internal sdk sql test web
 ifeq ($(firstword $(MAKECMDGOALS)),prove)
 PROVE_STEPS = $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
 .PHONY: $(MAKECMDGOALS)
-prove:
+prove: ## the long proofs, or those that are named: make prove crash fault; two hours and more
 	@$(SERVICES)/prove $(PROVE_STEPS)
 $(PROVE_STEPS): prove
 	@:
@@ -247,9 +247,5 @@ docs: ## write api/openapi, dashboards, and the references in docs and configs f
 	UPDATE_DOCS=1 go test -count=1 ./api -run '^TestTheDocsShowWhatBadInputIsAnsweredWith$$'
 	UPDATE_DOCS=1 go test -count=1 ./infrastructure/notify -run '^TestTheFormOfTheConsole'
 	@if [ -d web/node_modules ]; then cd web && npm run --silent types; fi
-
-.PHONY: prove
-prove: ## the long proofs, or those that are named: make prove crash fault; two hours and more
-	@$(SERVICES)/prove
 
 endif

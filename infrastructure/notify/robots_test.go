@@ -113,7 +113,7 @@ func shown(t *testing.T, body string) string {
 	return strings.Join(all, "\n")
 }
 
-// What a job is called calls nobody, forges nothing and breaks nothing, in no channel.
+// The name of a job calls nobody, forges nothing and breaks nothing, in no channel.
 // A robot calls the people on call beside those of its configuration, and nobody when the alert is over. What has
 // another form than its addresses is no text of the message.
 func TestARobotCallsThePeopleOnCall(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
@@ -82,12 +84,7 @@ const (
 // wherever it is, so that they may stand in the output of another test.
 func (r *report) races() []string {
 	var found []string
-	names := make([]string, 0, len(r.outputs))
-	for name := range r.outputs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, text := range append([]string{r.own.String()}, mapped(names, r.said)...) {
+	for _, text := range append([]string{r.own.String()}, convert.All(slices.Sorted(maps.Keys(r.outputs)), r.said)...) {
 		for {
 			_, rest, more := strings.Cut(text, raceBegins)
 			if !more {
@@ -98,14 +95,6 @@ func (r *report) races() []string {
 		}
 	}
 	return found
-}
-
-func mapped(names []string, say func(string) string) []string {
-	texts := make([]string, 0, len(names))
-	for _, name := range names {
-		texts = append(texts, say(name))
-	}
-	return texts
 }
 
 // collect reads the events of one call of go test until its end, and tells each

@@ -56,9 +56,15 @@ type gate struct {
 	begun  time.Time
 
 	failures []string // for the list at the end
-	flaky    []string
+	flaky    []flake
 	reds     []string // known, and failed
 	again    []failure
+}
+
+// flake is a test that passed at its second try, with what both tries said.
+type flake struct {
+	test
+	said string
 }
 
 // failure is a test that failed by what it asserts.
@@ -192,13 +198,13 @@ func (g *gate) alone(f failure) {
 		g.failures = append(g.failures, fmt.Sprintf("  %s: twice", f.test))
 		return
 	}
-	text := fmt.Sprintf("FLAKY %s\n--- it failed with:\n%s", f.test, first)
+	text := "--- it failed with:\n" + first
 	for _, race := range f.report.races() {
 		if !strings.Contains(first, race) {
 			text += "--- a data race of the package:\n" + race
 		}
 	}
-	g.flaky = append(g.flaky, text+"--- alone it passed with:\n"+out.String())
+	g.flaky = append(g.flaky, flake{f.test, text + "--- alone it passed with:\n" + out.String()})
 }
 
 // close prints the end, and tells whether all is well.
@@ -207,8 +213,8 @@ func (g *gate) close() bool {
 		g.failures = append(g.failures, fmt.Sprintf("  %d tests are FLAKY; more than %d are a failure",
 			len(g.flaky), mostFlaky))
 	}
-	for _, text := range g.flaky {
-		g.say("\n=== %s", text)
+	for _, f := range g.flaky {
+		g.say("\n=== FLAKY %s\n%s", f.test, f.said)
 	}
 	if len(g.known) > 0 {
 		g.say("\n=== known reds, which may fail:\n%s", strings.Join(g.known.lines(), "\n"))
@@ -219,9 +225,8 @@ func (g *gate) close() bool {
 	if len(g.failures) > 0 {
 		g.say("\n=== what failed:\n%s", strings.Join(g.failures, "\n"))
 	}
-	for _, text := range g.flaky {
-		name, _, _ := strings.Cut(text, "\n")
-		g.say("=== %s: mend it", name)
+	for _, f := range g.flaky {
+		g.say("=== FLAKY %s: mend it", f.test)
 	}
 	verdict := "passed"
 	if len(g.failures) > 0 {

@@ -53,7 +53,7 @@ func main() {
 }
 `
 
-// What make test runs: all packages but the long ones, the quick tests of e2e, the failpoints, and the newcomer.
+// The gate runs all packages but the long ones, the quick tests of e2e, the failpoints, and the newcomer.
 func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
 	module := func() map[string]string {
 		return map[string]string{
