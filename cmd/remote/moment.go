@@ -6,6 +6,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 )
 
 // machineZone is the zone of this machine, by TZ where that is set.
@@ -60,7 +61,8 @@ var layouts = [...]string{
 }
 
 // Time reads a time: RFC 3339 with a zone, a date, a date and a time, or a time of today. Without
-// a zone the named one holds, and the answer says so; no name is the zone of this machine. An
+// a zone the named one holds, and the answer says so; no name is the zone of this machine. Of a
+// time that its clocks leave out it is the first instant after it, and of two the earlier. An
 // empty string is the zero time.
 func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 	if in.Text == "" {
@@ -78,14 +80,15 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 		}
 	}
 	for _, layout := range layouts {
-		t, err := time.ParseInLocation(layout, in.Text, zone)
+		read, err := time.Parse(layout, in.Text)
 		if err != nil {
 			continue
 		}
 		if strings.HasPrefix(layout, "15") {
-			now := s.Clock.Now().In(zone)
-			t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone)
+			today := s.Clock.Now().In(zone)
+			read = civil.Date(today.Year(), today.Month(), today.Day(), read.Hour(), read.Minute(), read.Second()).UTC()
 		}
+		t := civil.Of(read).In(zone)
 		s.Notef("%s is taken in the zone %s: %s", in.Flag, zone, t.Format(time.RFC3339))
 		return t, nil
 	}

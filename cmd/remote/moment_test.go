@@ -59,6 +59,26 @@ func TestTimesWithoutAZoneAreTakenInThatOfTheJob(t *testing.T) {
 	require.ErrorContains(t, err, `"Mars/Phobos", is not known here`)
 }
 
+// The clocks of these zones leave out what is typed, or show it twice. The values are those of the tz
+// database.
+func TestATimeThatClocksLeaveOutIsTheInstantAfterIt(t *testing.T) {
+	for _, c := range []struct{ zone, text, want string }{
+		{"America/Havana", "2026-03-08", "2026-03-08T05:00:00.000Z"}, // not 23:00 on the 7th
+		{"America/Havana", "2026-03-08 00:30", "2026-03-08T05:00:00.000Z"},
+		{"America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z"},
+		{"America/New_York", "2026-03-08 02:30", "2026-03-08T07:00:00.000Z"},
+		{"America/New_York", "2026-11-01T01:30", "2026-11-01T05:30:00.000Z"},
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00.000Z"},
+		{"Atlantic/Azores", "2026-03-29", "2026-03-29T01:00:00.000Z"},
+		{"Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00.000Z"},
+	} {
+		s, _ := session(t)
+		at, err := s.Time(remote.Input{Flag: "--from", Text: c.text}, c.zone)
+		require.NoError(t, err)
+		require.Equal(t, c.want, remote.Sent(at), "%s %s", c.zone, c.text)
+	}
+}
+
 func TestTimesAreShownWithTheirZone(t *testing.T) {
 	moment, exact := "2026-07-14T20:00:00.000Z", "2026-11-14T20:00:00.125Z"
 	s, _ := session(t)

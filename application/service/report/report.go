@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting/policy"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 )
 
 // Interval is how often the leader looks whether a report is due.
@@ -43,13 +44,13 @@ type Plan struct {
 // one a week.
 func (p Plan) due(now time.Time) (at time.Time, number int) {
 	local := now.In(p.Zone)
-	day := local.Day() - int(local.Weekday()-p.Weekday+7)%7
-	at = time.Date(local.Year(), local.Month(), day, p.Hour, 0, 0, 0, p.Zone)
-	if at.After(now) {
-		at = time.Date(local.Year(), local.Month(), day-7, p.Hour, 0, 0, 0, p.Zone)
+	since := int(local.Weekday()-p.Weekday+7) % 7
+	day := civil.Date(local.Year(), local.Month(), local.Day()-since, p.Hour, 0, 0)
+	if at = day.In(p.Zone); at.After(now) {
+		day = day.AddDays(-7)
+		at = day.In(p.Zone)
 	}
-	civil := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-	return at, int(civil.Unix() / (7 * 24 * 3600))
+	return at, int(day.UTC().Unix() / (7 * 24 * 3600))
 }
 
 // Deps are the parts of a Reporter.

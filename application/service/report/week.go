@@ -27,9 +27,10 @@ const (
 	maxLetters = 1000
 )
 
-// week reads the figures of the seven days before a moment.
+// week reads the figures since the report before the one that is due at a moment.
 func (r *Reporter) week(ctx context.Context, to time.Time) (w alert.WeeklyReport, err error) {
-	from, before := to.AddDate(0, 0, -7), to.AddDate(0, 0, -14)
+	from, _ := r.Plan.due(to.Add(-1))
+	before, _ := r.Plan.due(from.Add(-1))
 	w.From, w.To, w.URL = from, to, r.URL
 	cluster := []string{""}
 	all, err := r.sums(ctx, statistics.KindCluster, cluster, from, to)

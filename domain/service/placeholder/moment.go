@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 )
 
 // moment is how ${scheduledTime} is shifted and written: ${scheduledTime},
@@ -67,8 +68,9 @@ func parseMoment(text string) (m moment, err error) {
 // in UTC with milliseconds, as everywhere in the API.
 func (m moment) write(at time.Time, zone *time.Location) (string, error) {
 	at = at.In(zone)
+	wall := civil.Of(at)
 	for _, s := range m.shifts {
-		at = s.apply(at)
+		at, wall = s.apply(at, wall)
 	}
 	switch m.format {
 	case "":
@@ -78,36 +80,38 @@ func (m moment) write(at time.Time, zone *time.Location) (string, error) {
 	case epochSec:
 		return strconv.FormatInt(at.Unix(), 10), nil
 	}
+	if !wall.SameDate(civil.Of(at)) {
+		// Clocks never showed this time, or not on its date. The calendar has the date, and
+		// whoever asks for the day before means that one.
+		_, offset := at.Zone()
+		at = wall.UTC().Add(-time.Duration(offset) * time.Second).In(time.FixedZone("", offset))
+	}
 	return writePattern(m.format, at)
 }
 
-func (s shift) apply(at time.Time) time.Time {
+// apply moves an instant and what clocks show. Units of the clock move the instant. Those of the
+// calendar move the civil time; several of them in a row do not stop where it does not exist.
+func (s shift) apply(at time.Time, wall civil.Time) (time.Time, civil.Time) {
 	switch s.unit {
 	case 's':
-		return at.Add(time.Duration(s.count) * time.Second)
+		at = at.Add(time.Duration(s.count) * time.Second)
 	case 'm':
-		return at.Add(time.Duration(s.count) * time.Minute)
+		at = at.Add(time.Duration(s.count) * time.Minute)
 	case 'h':
-		return at.Add(time.Duration(s.count) * time.Hour)
+		at = at.Add(time.Duration(s.count) * time.Hour)
 	case 'd':
-		return at.AddDate(0, 0, s.count)
+		wall = wall.AddDays(s.count)
 	case 'w':
-		return at.AddDate(0, 0, 7*s.count)
+		wall = wall.AddDays(7 * s.count)
 	case 'M':
-		return addMonths(at, s.count)
+		wall = wall.AddMonths(s.count)
 	default:
-		return addMonths(at, 12*s.count)
+		wall = wall.AddMonths(12 * s.count)
 	}
-}
-
-// addMonths keeps the day of the month, or takes the last day of a shorter month. A month
-// before March 31 is the end of February, not March 3.
-func addMonths(at time.Time, months int) time.Time {
-	moved := at.AddDate(0, months, 0)
-	if moved.Day() != at.Day() {
-		return moved.AddDate(0, 0, -moved.Day())
+	if strings.IndexByte("smh", s.unit) >= 0 {
+		return at, civil.Of(at)
 	}
-	return moved
+	return wall.In(at.Location()), wall
 }
 
 // fields are the letters of a pattern, after Java's DateTimeFormatter, which

@@ -97,6 +97,53 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 	require.Equal(t, "2026-03-28 01:30 2026-03-30 02:30", got)
 }
 
+// A shift by the calendar goes by the date and the time that clocks show. The expected values are the
+// calendar's; the instants are those of the tz database.
+func TestShiftsGoByTheCalendarWhereClocksChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, at, text, want string }{
+		// 2026-03-08 begins at 01:00 in Havana.
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2026-03-08"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d:yyyy-MM-dd HH:mm XXX}", "2026-03-08 01:00 -04:00"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d}", "2026-03-08T05:00:00.000Z"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d:epochSec}", "1772946000"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-2d:yyyy-MM-dd HH:mm}", "2026-03-07 00:00"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d-1d:yyyy-MM-dd HH:mm}", "2026-03-07 00:00"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d+1d:yyyy-MM-dd HH:mm}", "2026-03-09 00:00"},
+		{"America/Havana", "2026-03-09T04:00:00Z", "${scheduledTime-1d+2h:yyyy-MM-dd HH:mm}", "2026-03-08 03:00"},
+		{"America/Havana", "2026-03-07T05:00:00Z", "${scheduledTime+1d:yyyyMMdd DDD}", "20260308 067"},
+		{"America/Havana", "2026-04-08T04:00:00Z", "${scheduledTime-1M:yyyy-MM}", "2026-03"},
+		{"America/Havana", "2026-03-15T04:00:00Z", "${scheduledTime-1w:yyyy-MM-dd}", "2026-03-08"},
+		{"America/Havana", "2027-03-08T05:00:00Z", "${scheduledTime-1y:yyyy-MM-dd}", "2026-03-08"},
+		{"America/Havana", "2026-11-02T05:00:00Z", "${scheduledTime-1d}", "2026-11-01T04:00:00.000Z"}, // of two the earlier
+		{"America/Santiago", "2024-09-09T03:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2024-09-08"},
+		{"Atlantic/Azores", "2026-03-30T00:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2026-03-29"},
+		{"Atlantic/Azores", "2026-04-29T00:00:00Z", "${scheduledTime-1M:yyyyMMdd}", "20260329"},
+		{"America/Asuncion", "2023-10-02T03:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2023-10-01"},
+		{"America/Asuncion", "2023-11-01T03:00:00Z", "${scheduledTime-1M:yyyy-MM}", "2023-10"},
+		{"America/Sao_Paulo", "2017-10-16T02:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2017-10-15"},
+		{"Asia/Beirut", "2024-03-31T22:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2024-03-31"},
+		// There was no 30 December 2011.
+		{"Pacific/Apia", "2011-12-30T10:00:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2011-12-30"},
+		{"Pacific/Apia", "2011-12-30T19:30:00Z", "${scheduledTime-1d:yyyy-MM-dd HH:mm XXX}", "2011-12-30 09:30 +14:00"},
+		{"Pacific/Apia", "2011-12-30T10:00:00Z", "${scheduledTime-1d}", "2011-12-30T10:00:00.000Z"},
+		{"Pacific/Apia", "2011-12-30T10:00:00Z", "${scheduledTime-2d:yyyy-MM-dd}", "2011-12-29"},
+		{"Pacific/Apia", "2012-01-30T10:00:00Z", "${scheduledTime-1M-1d:yyyy-MM-dd}", "2011-12-30"},
+		// From 23:00 to midnight in Nuuk.
+		{"America/Nuuk", "2024-04-01T00:30:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2024-03-30"},
+		// What is not shifted is what clocks show, also the second time.
+		{"America/Havana", "2026-11-01T05:30:00Z", "${scheduledTime:yyyy-MM-dd HH:mm XXX}", "2026-11-01 00:30 -05:00"},
+	} {
+		r := run(c.zone, "")
+		at, err := time.Parse(time.RFC3339, c.at)
+		require.NoError(t, err)
+		r.Execution.ScheduledTime = at
+		got, err := placeholder.Expand(c.text, placeholder.Of(r), placeholder.Raw)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, "%s %s %s", c.zone, c.at, c.text)
+	}
+}
+
 func TestExpandRefusesWhatHasNoValue(t *testing.T) {
 	t.Parallel()
 	values := placeholder.Of(run("UTC", `{"a":1}`))
@@ -231,7 +278,7 @@ func TestSecretNamesAreThoseOfTheTexts(t *testing.T) {
 func FuzzExpand(f *testing.F) {
 	for _, seed := range []string{
 		"${attempt}", "$${x}", "${scheduledTime-1d:yyyy'}'}", "${params.a:-'}",
-		"${secret.db.key}", "${${}}",
+		"${secret.db.key}", "${${}}", "${scheduledTime+100000y+100000y+100000y-100000M-9s:yyyyXXX}",
 	} {
 		f.Add(seed)
 	}

@@ -3,6 +3,8 @@ package cronexpr
 import (
 	"math"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 )
 
 const (
@@ -36,7 +38,7 @@ func (e *Expr) Next(after time.Time, loc *time.Location, gap Gap, overlap Overla
 	repeat := e.runsOn || overlap == Both
 	fill := gap != Skip && !e.everyHour
 	for at < latest {
-		offset, start, end := spanAt(at, loc)
+		offset, start, end := civil.Span(at, loc)
 		if start != math.MinInt64 && at-start <= longestShift {
 			before := offsetAt(start-1, loc)
 			if fill && at == start && e.anyWall(start+before, start+offset) {
@@ -68,28 +70,6 @@ func (e *Expr) anyWall(from, to int64) bool {
 	}
 	wall, found := e.nextWall(from)
 	return found && wall < to
-}
-
-// spanAt returns the zone's offset at an instant, and the bounds [start, end) within which
-// it holds. An open end is an extreme of int64.
-func spanAt(at int64, loc *time.Location) (offset, start, end int64) {
-	t := time.Unix(at, 0).In(loc)
-	_, seconds := t.Zone()
-	from, to := t.ZoneBounds()
-	start, end = math.MinInt64, math.MaxInt64
-	if !from.IsZero() {
-		start = from.Unix()
-	}
-	if !to.IsZero() {
-		end = to.Unix()
-	}
-	if end <= at {
-		// Past the zone's table, package time works from its yearly rule and takes every
-		// year for 365 days. So on 31 December of a leap year the bound that it names has
-		// passed. The rule changes nothing on that day.
-		end = (at/secondsPerDay + 1) * secondsPerDay
-	}
-	return int64(seconds), start, end
 }
 
 func offsetAt(at int64, loc *time.Location) int64 {
