@@ -31,13 +31,19 @@ export function offsetText(minutes: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${h}${m === 0 ? '' : `:${String(m).padStart(2, '0')}`}`
 }
 
-/** The moment of a time on the wall; empty for what is none. In a gap it is the moment behind it. */
+/** The moment of a time on the wall: the first at which clocks show it or a later time, as the server has it. So in a gap it is the one after the gap, and of two the earlier. Empty for what is no time. */
 export function momentOf(wall: string, zone: string): string {
   const utc = Date.parse(`${wall.length === 16 ? `${wall}:00` : wall}Z`)
   if (Number.isNaN(utc)) return ''
-  const first = utc - offsetAt(utc - 86_400_000, zone) * 60_000
-  const second = utc - offsetAt(utc + 86_400_000, zone) * 60_000
-  // Of two moments with that time on the wall the former; in a gap the one that the old clock says.
-  const fits = [first, second].filter((ms) => Date.parse(`${wallOf(ms, zone)}Z`) === utc)
-  return new Date(fits.length > 0 ? Math.min(...fits) : first).toISOString()
+  const [early, late] = [utc - 86_400_000, utc + 86_400_000].map((ms) => utc - offsetAt(ms, zone) * 60_000).sort((a, b) => a - b) as [number, number]
+  const shows = (ms: number) => Date.parse(`${wallOf(ms, zone)}Z`)
+  const fits = [early, late].find((ms) => shows(ms) === utc)
+  if (fits !== undefined) return new Date(fits).toISOString()
+  let [before, after] = [early, late] // The clocks go over it between the two.
+  while (after - before > 1000) {
+    const middle = before + Math.floor((after - before) / 2000) * 1000
+    if (shows(middle) < utc) before = middle
+    else after = middle
+  }
+  return new Date(after).toISOString()
 }

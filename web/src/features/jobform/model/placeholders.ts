@@ -1,5 +1,5 @@
 // The placeholders of docs/executors.md: what may be written, and what they may become.
-import { wallOf, offsetAt } from '@/shared/time/wall'
+import { momentOf, offsetAt, wallOf } from '@/shared/time/wall'
 
 /** The offered placeholders; the texts are jobform.placeholder.NAME. */
 const placeholders = [
@@ -86,19 +86,29 @@ const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86
 function timeOf(rest: string, sample: Sample): string | undefined {
   const found = /^((?:[+-]\d+[smhdwMy]){0,5})(?::(.+))?$/s.exec(rest)
   if (!found) return undefined
-  // Shifts count on the wall of the job's zone, so that a day before is the same time of day.
-  let wall = Date.parse(`${wallOf(sample.time, sample.zone)}Z`) + (Date.parse(sample.time) % 1000)
-  const offset = offsetAt(Date.parse(sample.time), sample.zone)
+  // Units of the clock move the moment. Those of the calendar move what clocks show, as the server does it.
+  const shown = (ms: number) => Date.parse(`${wallOf(ms, sample.zone)}Z`) + (((ms % 1000) + 1000) % 1000)
+  let moment = Date.parse(sample.time)
+  let wall = shown(moment)
   for (const [, sign, n, unit = ''] of (found[1] ?? '').matchAll(/([+-])(\d+)([smhdwMy])/g)) {
     const by = Number(n) * (sign === '-' ? -1 : 1)
+    if ('smh'.includes(unit)) {
+      moment += by * (units[unit] ?? 0)
+      wall = shown(moment)
+      continue
+    }
     wall = unit === 'M' || unit === 'y' ? months(wall, unit === 'y' ? by * 12 : by) : wall + by * (units[unit] ?? 0)
+    const at = Date.parse(momentOf(new Date(wall).toISOString().slice(0, 19), sample.zone))
+    const part = wall % 1000
+    moment = shown(at) + part === wall ? at + part : at // behind a gap it is a whole second
   }
   const pattern = found[2]
-  const moment = wall - offset * 60_000
   if (pattern === undefined) return new Date(moment).toISOString()
   if (pattern === 'epochMs') return String(moment)
   if (pattern === 'epochSec') return String(Math.floor(moment / 1000))
-  return patterned(pattern, new Date(wall), offset)
+  // A date that no clock showed is the calendar's.
+  const day = (ms: number) => Math.floor(ms / 86_400_000)
+  return patterned(pattern, new Date(day(wall) === day(shown(moment)) ? shown(moment) : wall), offsetAt(moment, sample.zone))
 }
 
 function months(wall: number, by: number): number {
