@@ -20,7 +20,8 @@ type HTTPData struct {
 	// Headers are at most 100; those that frame the message, and X-Scheduler-…, are
 	// the server's.
 	Headers map[string]string `json:"headers,omitempty"`
-	// Body is sent as it stands; GET and HEAD have none.
+	// Body is sent as it stands, and the values of placeholders keep their places in it: in JSON, forms
+	// and XML by the header Content-Type. GET and HEAD have none.
 	Body string `json:"body,omitempty" maxLength:"1048576"`
 	// ExpectedStatus lists statuses and ranges from 200 to 599, such as
 	// 200,204,300-302; any other one fails the attempt.

@@ -1,68 +1,68 @@
 package placeholder
 
 import (
-	"encoding/json"
 	"net/url"
 	"strings"
 )
 
-// Escape makes a value fit for its place; before is the text that precedes it. An Escape
-// belongs to one text: call it for the values of the text in their order.
-type Escape func(before, value string) string
+// Escape makes the values of a text fit for their places. It begins anew for each text.
+type Escape func() place
 
-// Raw leaves a value as it is. It serves arguments, headers and variables, which are checked
+// place follows one text from its begin to its end, and knows where in it the next value stands.
+type place interface {
+	// plain takes the next piece of the text that is no placeholder.
+	plain(text string) error
+	// value makes a value fit for the place where it stands now. The error is *Error.
+	value(v value) (string, error)
+	// end takes the whole text with the values in it.
+	end(result string) error
+}
+
+// value is what a placeholder stands for.
+type value struct {
+	// placeholder is the whole of it, as the definition has it.
+	placeholder string
+	text        string
+	// sample: a definition is checked, and no run is there. open: nobody knows the value yet.
+	sample, open bool
+	// known are values that an open one may have: its defaults.
+	known []string
+}
+
+// Raw leaves values as they are. It serves arguments, headers and variables, which are checked
 // afterwards as a whole.
-func Raw(_, value string) string { return value }
+func Raw() place { return free{} }
 
-// URL escapes a value so that it stays in its part of a URL. It leaves a value that begins the
+// free is a place of a text without a form.
+type free struct{}
+
+func (free) plain(string) error            { return nil }
+func (free) value(v value) (string, error) { return v.text, nil }
+func (free) end(string) error              { return nil }
+
+// URL escapes values so that each stays in its part of a URL. It leaves a value that begins the
 // text as it is, because a whole address is not a part of one.
-func URL(before, value string) string {
-	if before == "" {
-		return value
-	}
-	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+func URL() place { return &address{} }
+
+type address struct {
+	free
+	begun bool
 }
 
-// JSON escapes a value as the inside of a JSON string.
-func JSON(_, value string) string {
-	quoted, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	return string(quoted[1 : len(quoted)-1])
+func (a *address) plain(text string) error {
+	a.begun = a.begun || text != ""
+	return nil
 }
 
-// Body returns the escape for a request body: JSON where the body is JSON, so that a value
-// cannot change its structure, otherwise Raw. A body is also JSON with ${params} in place of a
-// value. There the parameters stand as an object.
-func Body(text string) Escape {
-	if !json.Valid([]byte(strings.ReplaceAll(text, mark+allParams+"}", "null"))) {
-		return Raw
+func (a *address) value(v value) (string, error) {
+	if !a.begun {
+		a.begun = v.text != ""
+		return v.text, nil
 	}
-	var within quotes
-	return func(before, value string) string {
-		if within.after(before) {
-			return JSON(before, value)
-		}
-		return value
-	}
+	return strings.ReplaceAll(url.QueryEscape(v.text), "+", "%20"), nil
 }
 
-// quotes follows a JSON text as it grows.
-type quotes struct {
-	seen   int
-	inside bool
-}
+// form escapes values so that each stays a part of a name or of a value of a form.
+type form struct{ free }
 
-// after reports whether the next value is inside a string.
-func (q *quotes) after(text string) bool {
-	for ; q.seen < len(text); q.seen++ {
-		switch {
-		case q.inside && text[q.seen] == '\\':
-			q.seen++ // what follows a backslash closes nothing
-		case text[q.seen] == '"':
-			q.inside = !q.inside
-		}
-	}
-	return q.inside
-}
+func (form) value(v value) (string, error) { return url.QueryEscape(v.text), nil }

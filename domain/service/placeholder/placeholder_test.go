@@ -215,13 +215,13 @@ func TestEscapesKeepAValueInItsPlace(t *testing.T) {
 	require.Equal(t, "https://h/p?q=1&r=2", text)
 
 	body := `{"k":"<${params.v}>"}`
-	text, err = placeholder.Expand(body, values, placeholder.Body(body))
+	text, err = placeholder.Expand(body, values, placeholder.Body("", body))
 	require.NoError(t, err)
 	var got map[string]string
 	require.NoError(t, json.Unmarshal([]byte(text), &got))
 	require.Equal(t, map[string]string{"k": "<" + evil + ">"}, got)
 
-	text, err = placeholder.Expand("k=${params.v}", values, placeholder.Body("k=${params.v}"))
+	text, err = placeholder.Expand("k=${params.v}", values, placeholder.Body("", "k=${params.v}"))
 	require.NoError(t, err)
 	require.Equal(t, "k="+evil, text)
 }
@@ -237,13 +237,13 @@ func TestParametersStandInABodyAsJSON(t *testing.T) {
 		},
 		"": {`${params}`, `{}`},
 	} {
-		got, err := placeholder.Expand(c.body, placeholder.Of(run("UTC", params)), placeholder.Body(c.body))
+		got, err := placeholder.Expand(c.body, placeholder.Of(run("UTC", params)), placeholder.Body("", c.body))
 		require.NoError(t, err)
 		require.Equal(t, c.want, got)
 		require.True(t, json.Valid([]byte(got)))
 	}
 	form := "p=${params}&c=${checkpoint}"
-	got, err := placeholder.Expand(form, placeholder.Of(run("UTC", `{"a":1}`)), placeholder.Body(form))
+	got, err := placeholder.Expand(form, placeholder.Of(run("UTC", `{"a":1}`)), placeholder.Body("", form))
 	require.NoError(t, err)
 	require.Equal(t, `p={"a":1}&c=row "7"`, got, "what is no JSON is left as it is")
 }
@@ -261,7 +261,7 @@ func TestARunWithoutALimitHasNoDeadline(t *testing.T) {
 func TestSamplesAreJSONWhereValuesAre(t *testing.T) {
 	t.Parallel()
 	body := `{"all": ${params}, "last": "${checkpoint}", "until": "${deadline}"}`
-	got, err := placeholder.Expand(body, placeholder.Samples(&entity.Job{}), placeholder.Body(body))
+	got, err := placeholder.Expand(body, placeholder.Samples(&entity.Job{}), placeholder.Body("", body))
 	require.NoError(t, err)
 	require.True(t, json.Valid([]byte(got)), got)
 	require.Contains(t, got, placeholder.Sample)

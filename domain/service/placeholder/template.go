@@ -96,7 +96,7 @@ func Holds(text string) bool { return strings.Contains(text, mark) }
 
 // Expand replaces the placeholders of a text; escape makes each value fit for
 // its place. The error is *Error.
-func Expand(text string, v *Values, escape Escape) (string, error) {
+func Expand(text string, values *Values, escape Escape) (string, error) {
 	if !Holds(text) {
 		return text, nil
 	}
@@ -105,16 +105,24 @@ func Expand(text string, v *Values, escape Escape) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
+	place := escape()
 	for _, p := range parts {
+		text := p.text
 		if p.value == nil {
-			b.WriteString(p.text)
-			continue
+			err = place.plain(text)
+		} else {
+			var v value
+			if v, err = values.of(p.value); err == nil {
+				text, err = place.value(v)
+			}
 		}
-		value, err := v.of(p.value)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(escape(b.String(), value))
+		b.WriteString(text)
+	}
+	if err := place.end(b.String()); err != nil {
+		return "", err
 	}
 	return b.String(), nil
 }

@@ -34,7 +34,37 @@ func Samples(job *entity.Job) *Values {
 	}}
 }
 
-func (v *Values) of(ref *reference) (string, error) {
+// of is what a placeholder stands for.
+func (v *Values) of(ref *reference) (value, error) {
+	if v.sample && (ref.name == oneParam || ref.name == oneSecret) {
+		return value{placeholder: ref.text, text: Sample, sample: true, open: true, known: v.known(ref)}, nil
+	}
+	text, err := v.text(ref)
+	return value{placeholder: ref.text, text: text, sample: v.sample}, err
+}
+
+// known is what a parameter stands for where the run is given nothing, or what it is like, as far as
+// the definition says.
+func (v *Values) known(ref *reference) []string {
+	if ref.name != oneParam {
+		return nil
+	}
+	for _, p := range v.run.Job.Parameters {
+		switch {
+		case p.Name != ref.key:
+		case len(p.Default) > 0 && string(p.Default) != "null":
+			return []string{textOf(p.Default)}
+		case p.Type == entity.ParameterDate || p.Type == entity.ParameterDateTime:
+			return []string{v.run.Execution.ScheduledTime.Format(time.DateOnly)}
+		}
+	}
+	if ref.fallback != nil {
+		return []string{*ref.fallback}
+	}
+	return nil
+}
+
+func (v *Values) text(ref *reference) (string, error) {
 	switch ref.name {
 	case scheduledTime:
 		zone, err := time.LoadLocation(v.run.Job.Schedule.TimeZone)
@@ -57,9 +87,6 @@ func (v *Values) of(ref *reference) (string, error) {
 }
 
 func (v *Values) secret(name string) (string, error) {
-	if v.sample {
-		return Sample, nil
-	}
 	if value, known := v.run.Secrets[name]; known {
 		return value, nil
 	}
@@ -70,11 +97,8 @@ func (v *Values) secret(name string) (string, error) {
 	}
 }
 
-// param is a parameter of the run: a text as it is, anything else as its JSON.
+// param is a parameter of the run.
 func (v *Values) param(ref *reference) (string, error) {
-	if v.sample {
-		return Sample, nil
-	}
 	if !v.read {
 		v.read = true
 		// Parameters were checked to be an object when the run was made.
@@ -88,9 +112,14 @@ func (v *Values) param(ref *reference) (string, error) {
 		return "", wrong("the run was not given the parameter %s; give it, or a default with ${params.%s:-default}", ref.key,
 			ref.key)
 	}
+	return textOf(raw), nil
+}
+
+// textOf is a JSON value as a text: a string as it is, anything else as its JSON.
+func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		return text, nil
+		return text
 	}
-	return string(raw), nil
+	return string(raw)
 }

@@ -63,11 +63,12 @@ func parse(data string, run *placeholder.Values) (call, []apperror.Field) {
 }
 
 func read(r *jobdata.Reader) definition {
+	headers, contentType := readHeaders(r)
 	d := definition{
+		headers:        headers,
+		body:           r.Template("body", maxBody, placeholder.Body(contentType, r.Peek("body"))),
 		method:         r.Text("method", maxMethod),
 		url:            knownAddress(r.Template("url", maxURL, placeholder.URL)),
-		headers:        r.Texts("headers"),
-		body:           r.Template("body", maxBody, placeholder.Body(r.Peek("body"))),
 		expectedStatus: r.Scalar("expectedStatus", maxExpected),
 		expectedBody:   r.Template("expectedBody", maxExpectedBody, placeholder.Raw),
 		async:          r.Boolean("async"),
@@ -75,14 +76,27 @@ func read(r *jobdata.Reader) definition {
 		key:            r.Template("clientKey", maxPEM, placeholder.Raw),
 		authority:      r.Template("certificateAuthority", maxPEM, placeholder.Raw),
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.headers)) {
-		d.headers[name] = r.Expand("headers."+name, d.headers[name], placeholder.Raw)
-	}
 	if key := r.Peek("clientKey"); key != "" && len(placeholder.SecretNames(key)) == 0 {
 		r.Reject("clientKey", "not_allowed",
 			"must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
 	}
 	return d
+}
+
+// readHeaders reads the headers, and of these the Content-Type. One that is made of values and says
+// nothing about the form of the body counts as none: values do not choose that nothing is escaped.
+func readHeaders(r *jobdata.Reader) (headers map[string]string, contentType string) {
+	headers = r.Texts("headers")
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		text := headers[name]
+		headers[name] = r.Expand("headers."+name, text, placeholder.Raw)
+		if strings.EqualFold(name, "Content-Type") {
+			if contentType = headers[name]; placeholder.Holds(text) && !placeholder.Formed(contentType) {
+				contentType = ""
+			}
+		}
+	}
+	return headers, contentType
 }
 
 func (d definition) check(r *jobdata.Reader) call {

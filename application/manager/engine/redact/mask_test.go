@@ -1,11 +1,14 @@
 package redact_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -55,7 +58,12 @@ func TestSecretsAreHiddenHoweverTheyAreEscaped(t *testing.T) {
 		}
 		return b.String()
 	}
+	var inXML bytes.Buffer
+	require.NoError(t, xml.EscapeText(&inXML, []byte(strings.ReplaceAll(secret, "\x01", "&"))))
+	require.Equal(t, "<a>***</a>", hidden(strings.ReplaceAll(secret, "\x01", "&"), "<a>"+inXML.String()+"</a>"), "XML")
+	require.Equal(t, "<![CDATA[***]]>", hidden("pa>ss]word>", "<![CDATA[pa]]><![CDATA[>ss]word]]><![CDATA[>]]>"), "a section")
 	for name, form := range map[string]string{
+		"HTML":                       html.EscapeString(secret),
 		"JSON of JavaScript":         plainJSON,
 		"JSON of PHP":                strings.ReplaceAll(asciiJSON(secret, `\u%04x`), "/", `\/`),
 		"JSON of Python":             asciiJSON(secret, `\u%04x`),

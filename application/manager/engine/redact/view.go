@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ type view struct {
 }
 
 // views are the text as it is, and without the escapes that it may hold: of
-// JSON, also of JSON in JSON, and of URLs.
+// JSON, also of JSON in JSON, of URLs and of XML.
 func (m *mask) views(text string) []view {
 	out := []view{{text: text}}
 	if inner, escaped := unescapeJSON(out[0]); escaped {
@@ -27,6 +28,9 @@ func (m *mask) views(text string) []view {
 		}
 	}
 	if plain, escaped := unescapeURL(out[0], false); escaped {
+		out = append(out, plain)
+	}
+	if plain, escaped := unescapeXML(out[0]); escaped {
 		out = append(out, plain)
 	}
 	if m.spaced && strings.Contains(text, "+") {
@@ -130,6 +134,34 @@ func unescapeURL(v view, plus bool) (_ view, changed bool) {
 			return "", 0
 		}
 		return string([]byte{byte(n)}), 3
+	})
+}
+
+// longestEntity bounds an escape of XML, such as &#x10ffff;.
+const longestEntity = 12
+
+// unescapeXML takes the escapes of XML and of HTML away, and the ends of sections that nothing
+// stands between.
+func unescapeXML(v view) (_ view, changed bool) {
+	const anew = "]]><![CDATA["
+	s := v.text
+	return rewrite(v, "&]", func(i int) (string, int) {
+		if s[i] == ']' {
+			if strings.HasPrefix(s[i:], anew) {
+				return "", len(anew)
+			}
+			return "", 0
+		}
+		end := strings.IndexByte(s[i:min(i+longestEntity, len(s))], ';')
+		if end < 0 {
+			return "", 0
+		}
+		entity := s[i : i+end+1]
+		plain := html.UnescapeString(entity)
+		if plain == entity {
+			return "", 0
+		}
+		return plain, len(entity)
 	})
 }
 

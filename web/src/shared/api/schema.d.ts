@@ -3755,7 +3755,7 @@ export interface components {
              * @default false
              */
             async?: boolean | null;
-            /** @description body is sent as it stands; GET and HEAD have none. */
+            /** @description body is sent as it stands, and the values of placeholders keep their places in it: in JSON, forms and XML by the header Content-Type. GET and HEAD have none. */
             body?: string | null;
             /** @description certificateAuthority is trusted instead of those of the machine, in PEM. */
             certificateAuthority?: string | null;
