@@ -22,8 +22,9 @@ type jsonPlace struct {
 	escape int
 	// lines: a line has ended since the last value that stands in no other.
 	lines bool
-	// touches: what came last is a value, and nothing stands behind it yet.
+	// touches: what came last is the value of the placeholder last, and nothing stands behind it yet.
 	touches bool
+	last    string
 	// read counts the bytes of the text.
 	read int
 }
@@ -104,7 +105,7 @@ func (p *jsonPlace) next(c byte) error {
 		return nil
 	}
 	if p.touches && strings.IndexByte(",:]}", c) < 0 {
-		return p.wrong(joined)
+		return p.wrong(joined, p.last)
 	}
 	p.touches = false
 	return p.begin(c)
@@ -214,8 +215,8 @@ func (p *jsonPlace) named() error {
 }
 
 const (
-	joined = "a placeholder without quotes joins what stands beside it, and it has to be a whole JSON value: put all of the " +
-		"value into the parameter, or quotes around all of the text"
+	joined = "%s joins what stands beside it, and without quotes it has to be a whole JSON value: put all of the value into " +
+		"the parameter, or quotes around all of the text"
 	noPlace = "%s stands where JSON has no value: put it into quotes, or in place of a whole value"
 	noValue = "the value of %s is not one JSON value (a number, true, false, null, a text in quotes, a list such as [1,2], " +
 		"an object): give one, or put quotes around the placeholder where a text is meant"
@@ -238,7 +239,7 @@ func (p *jsonPlace) value(v value) (string, error) {
 	}
 	switch {
 	case p.at == jsonWord || p.touches || p.at == jsonAfter && len(p.frames) == 0 && !p.lines:
-		return "", p.wrong(joined)
+		return "", p.wrong(joined, v.placeholder)
 	case p.at != jsonValue && p.at != jsonFirst && (p.at != jsonAfter || len(p.frames) > 0):
 		return "", p.wrong(noPlace, v.placeholder)
 	}
@@ -247,7 +248,7 @@ func (p *jsonPlace) value(v value) (string, error) {
 		return "", err
 	}
 	p.over()
-	p.touches = true
+	p.touches, p.last = true, v.placeholder
 	return text, nil
 }
 
