@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	_ "time/tzdata" // zones must load on a machine that has none installed
+
+	"github.com/stretchr/testify/require"
 )
 
 func zone(t *testing.T, name string) *time.Location {

@@ -8,8 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 	_ "time/tzdata" // zones must load on a machine that has none installed
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 )
 
 const layout = "2006-01-02 15:04:05"

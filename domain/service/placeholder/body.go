@@ -20,22 +20,22 @@ func Body(contentType, text string) Escape {
 	}
 	kind, boundary := mediaOf(contentType)
 	if kind == mediaJSON {
-		return func() place { return &jsonPlace{declared: true} }
+		return func() Place { return &jsonPlace{declared: true} }
 	}
 	formed := beginsJSON(parts) && isJSON(parts)
 	switch {
 	case kind == mediaNone && (formed || beginsJSON(parts) && meansJSON(parts)):
-		return func() place { return &jsonPlace{} }
+		return func() Place { return &jsonPlace{} }
 	case formed:
-		return func() place { return &jsonPlace{lenient: true} }
+		return func() Place { return &jsonPlace{lenient: true} }
 	case kind == mediaForm:
-		return func() place { return form{} }
+		return func() Place { return form{} }
 	case kind == mediaXML:
-		return func() place { return &xmlPlace{} }
+		return func() Place { return &xmlPlace{} }
 	case kind == mediaParts:
-		return func() place { return newMultipart(boundary) }
+		return func() Place { return newMultipart(boundary) }
 	case kind == mediaNone:
-		return func() place { return unnamed{} }
+		return func() Place { return unnamed{} }
 	}
 	return Raw
 }

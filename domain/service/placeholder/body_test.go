@@ -153,7 +153,8 @@ func TestACheckKnowsWhichBodyCanNeverBeRight(t *testing.T) {
 	job := &entity.Job{ID: "j", Name: "nightly", Parameters: []entity.JobParameter{
 		{Name: "n", Type: entity.ParameterInteger, Default: json.RawMessage("7")},
 		{Name: "word", Type: entity.ParameterString, Default: json.RawMessage(`"abc"`)},
-		{Name: "day", Type: entity.ParameterDate}, {Name: "free", Type: entity.ParameterString},
+		{Name: "day", Type: entity.ParameterDate},
+		{Name: "free", Type: entity.ParameterString},
 	}}
 	for body, good := range map[string]bool{
 		`{"a": ${params.x}}`:                            true,
@@ -291,7 +292,8 @@ func TestEachValueKeepsItsPlaceInParts(t *testing.T) {
 	reader := multipart.NewReader(strings.NewReader(got), "cut")
 	part, err := reader.NextPart()
 	require.NoError(t, err)
-	require.Equal(t, []any{"f", "a%22%0D%0AX: y%0D%0A%0D%0Az", 1}, []any{part.FormName(), part.FileName(), len(part.Header)})
+	require.Equal(t, []string{"f", "a%22%0D%0AX: y%0D%0A%0D%0Az"}, []string{part.FormName(), part.FileName()})
+	require.Len(t, part.Header, 1)
 	text, err := io.ReadAll(part)
 	require.NoError(t, err)
 	require.Equal(t, "a\"\r\nX: y\r\n\r\nz", string(text))

@@ -6,10 +6,10 @@ import (
 )
 
 // Escape makes the values of a text fit for their places. It begins anew for each text.
-type Escape func() place
+type Escape func() Place
 
-// place follows one text from its begin to its end, and knows where in it the next value stands.
-type place interface {
+// Place follows one text from its begin to its end, and knows where in it the next value stands.
+type Place interface {
 	// plain takes the next piece of the text that is no placeholder.
 	plain(text string) error
 	// value makes a value fit for the place where it stands now. The error is *Error.
@@ -31,7 +31,7 @@ type value struct {
 
 // Raw leaves values as they are. It serves arguments, headers and variables, which are checked
 // afterwards as a whole.
-func Raw() place { return free{} }
+func Raw() Place { return free{} }
 
 // free is a place of a text without a form.
 type free struct{}
@@ -42,7 +42,7 @@ func (free) end(string) error              { return nil }
 
 // URL escapes values so that each stays in its part of a URL. It leaves a value that begins the
 // text as it is, because a whole address is not a part of one.
-func URL() place { return &address{} }
+func URL() Place { return &address{} }
 
 type address struct {
 	free

@@ -71,8 +71,8 @@ func (p *jsonPlace) broken() error {
 	if !p.declared {
 		return p.wrong("it is no JSON from byte %d on: mend it, so that each value can keep its place", p.read+1)
 	}
-	return p.wrong("it is no JSON from byte %d on, and the header Content-Type says that it is: mend it, so that each value "+
-		"can keep its place, or set another type", p.read+1)
+	return p.wrong("it is no JSON from byte %d on, and the header Content-Type says that it is: mend it, so that each "+
+		"value can keep its place, or set another type", p.read+1)
 }
 
 // wrong is an error of a value or of the text. Where nobody named the type, it may be another one.
@@ -215,11 +215,11 @@ func (p *jsonPlace) named() error {
 }
 
 const (
-	joined = "%s joins what stands beside it, and without quotes it has to be a whole JSON value: put all of the value into " +
-		"the parameter, or quotes around all of the text"
+	joined = "%s joins what stands beside it, and without quotes it has to be a whole JSON value: put all of the value " +
+		"into the parameter, or quotes around all of the text"
 	noPlace = "%s stands where JSON has no value: put it into quotes, or in place of a whole value"
-	noValue = "the value of %s is not one JSON value (a number, true, false, null, a text in quotes, a list such as [1,2], " +
-		"an object): give one, or put quotes around the placeholder where a text is meant"
+	noValue = "the value of %s is not one JSON value (a number, true, false, null, a text in quotes, a list such as " +
+		"[1,2], an object): give one, or put quotes around the placeholder where a text is meant"
 )
 
 func (p *jsonPlace) value(v value) (string, error) {

@@ -29,10 +29,10 @@ func (m *multipart) follow(text string) {
 		if !ended {
 			return
 		}
-		switch line := strings.TrimRight(m.line.String(), " \t\r"); {
-		case line == m.delimiter:
+		switch strings.TrimRight(m.line.String(), " \t\r") {
+		case m.delimiter:
 			m.head = true
-		case line == "":
+		case "":
 			m.head = false
 		}
 		m.line.Reset()

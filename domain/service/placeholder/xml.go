@@ -119,7 +119,8 @@ func (x *xmlPlace) fit(v value) (string, error) {
 		return "", wrong("the value of %s is no name, and in a tag of XML it may be one alone: put the placeholder between "+
 			"quotes, or between tags", v.placeholder)
 	}
-	return "", wrong("%s stands where XML takes no value: put it between tags, or in quotes as an attribute", v.placeholder)
+	return "", wrong("%s stands where XML takes no value: put it between tags, or in quotes as an attribute",
+		v.placeholder)
 }
 
 // cdata keeps a text inside its section. No ] of the text meets a > that follows it, because a new

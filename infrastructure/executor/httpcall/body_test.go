@@ -39,7 +39,9 @@ func TestParametersAddNoFieldsToABody(t *testing.T) {
 		return x.Run(t.Context(), run, &executortest.Recorder{}), len(x.Check(run.Job))
 	}
 	const evil = `x", "admin": true, "y": "`
-	for _, contentType := range []string{"", "application/json", "Application/Vnd.Api+JSON; charset=utf-8", "${params.type}"} {
+	for _, contentType := range []string{
+		"", "application/json", "Application/Vnd.Api+JSON; charset=utf-8", "${params.type}",
+	} {
 		outcome, faults := send(contentType, `{"n": ${params.n}, "s": "${params.s}"}`,
 			map[string]any{"n": 5, "s": evil, "type": "text/x-chosen"})
 		require.Equal(t, entity.StatusSuccess, outcome.Status, outcome.Message)
