@@ -15,7 +15,8 @@ const (
 
 // LogChunk is consecutive lines of one attempt, stored as one row. Lines are
 // separated by \n; SeqFrom and SeqTo are the inclusive numbers of the lines,
-// counted from 1 within the execution.
+// counted from 1 within the execution. A line that the next one of its type and
+// attempt replaces ends in \r.
 type LogChunk struct {
 	ID          string
 	JobID       string

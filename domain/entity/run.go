@@ -63,8 +63,9 @@ const LogLimit = 1 << 20
 // use, never blocks for the store, and may be called after the attempt ended,
 // which does nothing.
 type Reporter interface {
-	// Log records one line. Line breaks split it, control characters are made harmless,
-	// and what is over the cap is cut with a mark. Text beyond LogLimit is not kept,
+	// Log records one line. Line breaks split it; a line that ends in a carriage return is
+	// replaced by the next one. Control characters are made harmless, and what is over the
+	// cap is cut with a mark. Text beyond LogLimit is not kept,
 	// and need not be passed on.
 	Log(t LogType, line string)
 	// Progress records how far the work is, 0–100.

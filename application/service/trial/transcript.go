@@ -1,7 +1,7 @@
 package trial
 
 import (
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,22 +31,48 @@ type transcript struct {
 	bytes     int
 	truncated bool
 	ended     bool
+	// returned are the places of lines that the next one of their stream replaces.
+	returned map[entity.LogType]int
 }
 
 // Log implements entity.Reporter.
 func (r *transcript) Log(t entity.LogType, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for part := range strings.SplitSeq(text, "\n") {
+	for line, returned := range validation.Lines(text) {
 		if r.ended || r.truncated {
 			return
 		}
-		line := validation.LogLine(part, entity.MaxLogLine)
-		if r.truncated = r.bytes+len(line)+lineCost > maxLog; !r.truncated {
-			r.bytes += len(line) + lineCost
-			r.lines = append(r.lines, Line{Time: r.now(), Stream: t, Text: line})
+		r.take(t, validation.LogLine(line, entity.MaxLogLine), returned)
+	}
+}
+
+// take adds a line; the caller holds the lock.
+func (r *transcript) take(t entity.LogType, line string, returned bool) {
+	if returned && line == "" {
+		return // only the cursor moves
+	}
+	if at, ok := r.returned[t]; ok {
+		delete(r.returned, t)
+		if line == "" {
+			return // it ends the line that is there
+		}
+		r.bytes -= len(r.lines[at].Text) + lineCost
+		r.lines = slices.Delete(r.lines, at, at+1)
+		for stream, place := range r.returned {
+			if place > at {
+				r.returned[stream]--
+			}
 		}
 	}
+	if r.truncated = r.bytes+len(line)+lineCost > maxLog; r.truncated {
+		return
+	}
+	if returned {
+		r.returned[t] = len(r.lines)
+	}
+	r.bytes += len(line) + lineCost
+	r.lines = append(r.lines, Line{Time: r.now(), Stream: t, Text: line})
 }
 
 // Progress implements entity.Reporter; nobody follows a trial.

@@ -147,7 +147,7 @@ func (t *Trials) run(ctx context.Context, draft *entity.Job, params string) *Res
 		case <-bounded.Done():
 		}
 	}()
-	log := &transcript{now: t.StoreClock.Now}
+	log := &transcript{now: t.StoreClock.Now, returned: map[entity.LogType]int{}}
 	outcome := t.Runner.Run(bounded, run, log)
 	if outcome.Status == entity.StatusWaiting {
 		outcome = entity.Failed(entity.ReasonError, outcome.Message)

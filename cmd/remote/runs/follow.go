@@ -55,7 +55,9 @@ func ended(k *remote.Call, id string, silent bool) (run json.RawMessage, o remot
 		path: "/executions/" + remote.Segment(id), silent: silent,
 	}
 	ctx := k.Cmd.Context()
-	if err := f.persist(ctx, func() error { return f.stream(ctx) }); err != nil {
+	err = f.persist(ctx, func() error { return f.stream(ctx) })
+	f.settle(nil)
+	if err != nil {
 		return nil, nil, err
 	}
 	err = f.persist(ctx, func() error { return f.api.Call(ctx, "GET", f.path, nil, nil, &run) })

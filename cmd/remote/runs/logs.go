@@ -3,7 +3,9 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,28 @@ import (
 type logLine struct {
 	Time, Stream, Line string
 	Attempt            int
+	// Unfinished: the next line of the stream and attempt takes its place.
+	Unfinished bool
+}
+
+// replacedBy reports whether another line takes the place of this one.
+func (l *logLine) replacedBy(next *logLine) bool {
+	return l.Unfinished && next != nil && next.Stream == l.Stream && next.Attempt == l.Attempt && next.Line != ""
+}
+
+// shown leaves out the lines that later ones replace.
+func shown(lines []logLine) []logLine {
+	var kept []logLine
+	next := map[string]*logLine{}
+	for i := len(lines) - 1; i >= 0; i-- {
+		l := &lines[i]
+		if !l.replacedBy(next[l.Stream]) {
+			kept = append(kept, *l)
+		}
+		next[l.Stream] = l
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // lineWriter prints lines of a run for people.
@@ -26,24 +50,61 @@ type lineWriter struct {
 	timestamps bool
 	// attempt is that of the last line.
 	attempt int
+	// open is an unfinished line, which a terminal shows already.
+	open *logLine
 }
 
 // print writes a line: what the run wrote to its stdout on stdout, everything
 // else on stderr, as well as where a further attempt begins.
 func (w *lineWriter) print(l logLine) {
+	w.settle(&l)
 	if l.Attempt != w.attempt && (w.attempt > 0 || l.Attempt > 1) {
 		w.Notef("--- attempt %d ---", l.Attempt)
 	}
 	w.attempt = l.Attempt
+	if !l.Unfinished {
+		w.write(l, "\n")
+		return
+	}
+	w.open = &l
+	if _, seen := terminal.Of(w.stream(l)); seen {
+		w.write(l, "")
+	}
+}
+
+// settle ends an unfinished line, unless the next one takes its place; nil is the end of the log.
+func (w *lineWriter) settle(next *logLine) {
+	l := w.open
+	if l == nil {
+		return
+	}
+	w.open = nil
+	_, seen := terminal.Of(w.stream(*l))
+	switch replaced := l.replacedBy(next); {
+	case seen && replaced:
+		_, _ = fmt.Fprint(w.stream(*l), "\r\x1b[K")
+	case seen:
+		_, _ = fmt.Fprintln(w.stream(*l))
+	case !replaced:
+		w.write(*l, "\n")
+	}
+}
+
+// stream is where a line is written to.
+func (w *lineWriter) stream(l logLine) io.Writer {
+	if l.Stream == "STDOUT" {
+		return w.Out
+	}
+	return w.Err
+}
+
+func (w *lineWriter) write(l logLine, end string) {
 	text := l.Line
 	if w.timestamps {
 		text = w.Moment(l.Time) + " " + text
 	}
-	to := w.Err
-	if l.Stream == "STDOUT" {
-		to = w.Out
-	}
-	_, _ = fmt.Fprintln(to, coloured(text, terminal.Colourful(to, w.Environment("NO_COLOR"))))
+	to := w.stream(l)
+	_, _ = fmt.Fprint(to, coloured(text, terminal.Colourful(to, w.Environment("NO_COLOR"))), end)
 }
 
 // colours are the sequences that a line of a log may have; nothing else in it steers a terminal.
@@ -106,9 +167,10 @@ and the exit code is 1 unless it succeeded.`,
 			return err
 		}
 		w := &lineWriter{Session: k.Session, timestamps: k.On("timestamps")}
-		for _, l := range lines {
+		for _, l := range shown(lines) {
 			w.print(l)
 		}
+		w.settle(nil)
 		o, err := k.Get(k.Path("/executions/{id}"), nil)
 		if err == nil && o.Text("status") != succeeded {
 			k.Notef("the run is %s", outcome(o))

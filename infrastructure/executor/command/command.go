@@ -156,7 +156,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	over := make(chan struct{})
 	readers.Go(func() { out.read(e.clock, over) })
 	readers.Go(func() { errs.read(e.clock, over) })
-	readers.Go(func() { report.follow(e.clock, over) })
+	readers.Go(func() { watch(e.clock, over, report, out, errs) })
 	exit, signalled, err := e.await(ctx, process)
 	close(over)
 	// No process of the run is left, so nobody else holds the pipes, and the rest in them is

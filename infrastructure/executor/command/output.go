@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -19,12 +19,6 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is passed on, in bytes. The rest of a longer line is
-	// skipped, so that a stream without line breaks needs no memory.
-	maxLine = 8 << 10
-	// maxSkip is how much longer a line may be. A longer one is no text, but the output of a
-	// program that writes a file.
-	maxSkip = 16 << 20
 	// maxTail is how much of the end of a stream becomes the result, in bytes.
 	maxTail = 4 << 10
 	// readSize is what a pipe holds, and so the most that one read takes.
@@ -35,6 +29,9 @@ const (
 	pace = 2 * time.Millisecond
 	// slowest is the time between two looks at a stream that wrote much and became quiet.
 	slowest = 50 * time.Millisecond
+	// silence is after how much time without a byte a line is shown that has no end yet, as a
+	// prompt has none.
+	silence = 2 * time.Second
 )
 
 // stream reads one pipe of a process until its end.
@@ -43,8 +40,14 @@ type stream struct {
 	kind entity.LogType
 	rep  entity.Reporter
 
-	mu   sync.Mutex
-	tail []byte
+	mu    sync.Mutex
+	tail  []byte
+	lines lines
+	// shown means that the log has the current line as it is. heard is when it grew.
+	shown bool
+	heard time.Duration
+	// passed counts the bytes of the lines in the log.
+	passed int
 	// named finds the line that names an error.
 	named cause.Finder
 	// drained means that lines are not told apart any more.
@@ -81,34 +84,81 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	defer s.pipe.Close()
 	timer := c.NewTimer(pace)
 	defer timer.Stop()
-	r := bufio.NewReaderSize(&paced{pipe: s.pipe, timer: timer, over: over}, readSize)
-	for passed := 0; passed <= entity.LogLimit; {
-		line, err := readLine(r)
-		if len(line) > 0 || err == nil {
-			s.take(line)
-			passed += len(line) + 1
-		}
-		if errors.Is(err, errNoText) {
-			s.rep.Log(entity.LogSystem, fmt.Sprintf("… the %s was cut here: it holds a line of more than %d MiB …",
-				strings.ToLower(string(s.kind)), maxSkip>>20))
-			break
-		}
-		if err != nil {
-			return
-		}
+	if err := s.readLines(c, &paced{pipe: s.pipe, timer: timer, over: over}); err == nil {
+		s.drain(timer, over)
 	}
-	s.drain(r, timer, over)
 }
 
-// drain reads output of which only the end will be seen, first the rest in the buffer. Each
-// write to a pipe wakes the poller of the runtime. So drain takes this pipe from the poller and
-// reads it by the clock.
-func (s *stream) drain(r *bufio.Reader, timer clock.Timer, over <-chan struct{}) {
+// readLines passes lines on until it cannot read. It returns nil where the rest is not to be
+// told apart by lines.
+func (s *stream) readLines(c clock.Clock, from io.Reader) error {
+	buf := make([]byte, readSize)
+	for {
+		n, err := from.Read(buf)
+		if more := s.take(buf[:n], c.Monotonic()); !more {
+			return nil
+		}
+		if err != nil {
+			s.finish()
+			return err
+		}
+	}
+}
+
+// take takes what was read. more is false when the log needs no further lines.
+func (s *stream) take(data []byte, now time.Duration) (more bool) {
+	s.keep(data)
 	s.mu.Lock()
-	s.drained = true
-	s.mu.Unlock()
-	left, _ := r.Peek(r.Buffered())
-	s.keep(left)
+	defer s.mu.Unlock()
+	if len(data) > 0 {
+		s.shown, s.heard = false, now
+	}
+	err := s.lines.feed(data, s.pass)
+	if errors.Is(err, errNoText) {
+		s.pass(s.lines.text())
+		s.rep.Log(entity.LogSystem, fmt.Sprintf("… the %s was cut here: it holds a line of more than %d MiB …",
+			strings.ToLower(string(s.kind)), maxSkip>>20))
+	}
+	s.drained = err != nil || s.passed > entity.LogLimit
+	return !s.drained
+}
+
+// pass logs a line; the caller holds the lock.
+func (s *stream) pass(line []byte) {
+	if s.passed > entity.LogLimit {
+		return
+	}
+	text := string(line)
+	s.passed += len(line) + 1
+	s.rep.Log(s.kind, text)
+	s.named.Add(text)
+}
+
+// finish passes on what stands behind the last end of a line.
+func (s *stream) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.lines.line) > 0 {
+		s.pass(s.lines.text())
+		s.lines.begin()
+	}
+}
+
+// show logs the current line before its end is known: one that ended by a carriage return at
+// once, another after a silence. The next line of the stream takes its place.
+func (s *stream) show(now time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown || s.drained || len(s.lines.line) == 0 || !s.lines.returned && now-s.heard < silence {
+		return
+	}
+	s.shown = true
+	s.rep.Log(s.kind, string(s.lines.text())+"\r")
+}
+
+// drain reads output of which only the end will be seen. Each write to a pipe wakes the poller
+// of the runtime. So drain takes this pipe from the poller and reads it by the clock.
+func (s *stream) drain(timer clock.Timer, over <-chan struct{}) {
 	fd, err := dup(s.pipe)
 	if err != nil {
 		return // the command is told that nobody reads any more
@@ -152,38 +202,6 @@ func dup(f *os.File) (fd int, err error) {
 	return fd, errors.Join(controlled, err)
 }
 
-// errNoText ends the reading of lines from output that has none.
-var errNoText = errors.New("a line without an end")
-
-// readLine reads a line without its end, at most maxLine bytes of it. It fails with errNoText
-// when the end does not come within maxSkip more bytes.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for skipped := 0; ; {
-		part, err := r.ReadSlice('\n')
-		room := min(maxLine-len(line), len(part))
-		line = append(line, part[:room]...)
-		if skipped += len(part) - room; skipped > maxSkip {
-			return line, errNoText
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		return line, err
-	}
-}
-
-func (s *stream) take(line []byte) {
-	text := string(line)
-	s.rep.Log(s.kind, text)
-	s.mu.Lock()
-	s.named.Add(text)
-	s.mu.Unlock()
-	s.keep(line)
-	s.keep([]byte{'\n'})
-}
-
 // keep appends to the tail.
 func (s *stream) keep(text []byte) {
 	s.mu.Lock()
@@ -200,7 +218,16 @@ func (s *stream) keep(text []byte) {
 func (s *stream) end() (tail, said string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := bytes.TrimSpace(s.tail)
+	kept := s.tail
+	if len(kept) == maxTail { // it may begin inside a character
+		for range utf8.UTFMax - 1 {
+			if utf8.RuneStart(kept[0]) {
+				break
+			}
+			kept = kept[1:]
+		}
+	}
+	kept = bytes.TrimSpace(kept)
 	if s.drained && len(kept) > 0 {
 		return string(kept), cause.Line(string(kept))
 	}

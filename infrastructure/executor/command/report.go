@@ -65,8 +65,9 @@ func newReportFile(file *os.File, rep entity.Reporter) *reportFile {
 	return &reportFile{file: file, rep: rep, progress: -1}
 }
 
-// follow reads until over is closed.
-func (r *reportFile) follow(c clock.Clock, over <-chan struct{}) {
+// watch looks, until over is closed, at what the run reports, and at output that has no end of
+// a line yet.
+func watch(c clock.Clock, over <-chan struct{}, report *reportFile, output ...*stream) {
 	timer := c.NewTimer(reportInterval)
 	defer timer.Stop()
 	for {
@@ -75,7 +76,10 @@ func (r *reportFile) follow(c clock.Clock, over <-chan struct{}) {
 			return
 		case <-timer.C():
 		}
-		r.step(maxReportStep)
+		report.step(maxReportStep)
+		for _, s := range output {
+			s.show(c.Monotonic())
+		}
 		timer.Reset(reportInterval)
 	}
 }

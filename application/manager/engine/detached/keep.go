@@ -85,17 +85,19 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 		return nil // it was said that the log ends
 	}
 	t.Bytes += reportCost
-	for _, line := range lines {
-		for part := range strings.SplitSeq(line, "\n") {
-			part = validation.LogLine(part, entity.MaxLogLine)
-			if t.Bytes+len(part) > m.LogLimit {
-				add(entity.LogSystem, "… the log was cut here: it reached its limit …")
-				out[len(out)-1].Truncated = true
-				t.Bytes = m.LogLimit + 1
-				return out
-			}
-			add(entity.LogStdout, part)
+	for _, line := range validation.Shown(lines) {
+		text, returned := strings.CutSuffix(line, validation.Replaced)
+		text = validation.LogLine(text, entity.MaxLogLine-(len(line)-len(text)))
+		if t.Bytes+len(text) > m.LogLimit {
+			add(entity.LogSystem, "… the log was cut here: it reached its limit …")
+			out[len(out)-1].Truncated = true
+			t.Bytes = m.LogLimit + 1
+			return out
 		}
+		if returned {
+			text += validation.Replaced
+		}
+		add(entity.LogStdout, text)
 	}
 	return out
 }

@@ -230,6 +230,29 @@ func TestATargetMayForbidRetries(t *testing.T) {
 		[]any{got.Status, got.ErrorMessage})
 }
 
+// Targets end their lines as they like; a line that returns is replaced by the next one.
+func TestReportedLinesEndAtEachKindOfEnd(t *testing.T) {
+	r := newRig(t, 1)
+	exec := r.detached(r.one(), r.job(nil).ID)
+	require.NoError(t, r.report(r.one(), exec.ID, 1, says("one\r\ntwo\r\n", "a\rb\rc", "middle", "10%\r", "20%\r")))
+	require.NoError(t, r.report(r.one(), exec.ID, 1, says("100%", "the end")))
+	var got []string
+	numbers := map[int64]bool{}
+	for _, c := range r.lines(exec.ID) {
+		if c.Type != entity.LogStdout {
+			continue
+		}
+		lines := strings.Split(c.Content, "\n")
+		require.Equal(t, c.SeqTo-c.SeqFrom+1, int64(len(lines)), "as many numbers as lines")
+		for i, line := range lines {
+			require.False(t, numbers[c.SeqFrom+int64(i)])
+			numbers[c.SeqFrom+int64(i)] = true
+			got = append(got, line)
+		}
+	}
+	require.Equal(t, []string{"one", "two", "c", "middle", "20%\r", "100%", "the end"}, got)
+}
+
 // The log of an attempt is bounded, whoever writes it and in however many reports.
 func TestReportedLinesAreBounded(t *testing.T) {
 	r := newRig(t, 1)

@@ -4,7 +4,6 @@ package logbuffer
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +27,12 @@ type Buffer struct {
 	chunks []entity.LogChunk
 	// text is the content of the last chunk while lines may be appended to it:
 	// it is made a text when it is handed out, not with each line.
-	text       []byte
+	text []byte
+	// held is a line that the next one of its type replaces, unless it was handed out before.
+	held *line
+	// transient counts the bytes of such lines that were handed out, offered is when.
+	transient  int
+	offered    time.Time
 	full       bool
 	closed     bool
 	progress   int
@@ -39,24 +43,78 @@ type Buffer struct {
 	hasCheckpoint bool
 }
 
+// line is one line of a stream.
+type line struct {
+	kind entity.LogType
+	text string
+}
+
 // New returns the buffer of an attempt. It keeps at most limit bytes of its log.
 func New(e *entity.Execution, limit int, c clock.StoreClock) *Buffer {
 	return &Buffer{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
 }
 
 // Log implements entity.Reporter.
-func (b *Buffer) Log(t entity.LogType, line string) {
+func (b *Buffer) Log(t entity.LogType, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.full {
 		return
 	}
-	for part := range strings.SplitSeq(line, "\n") {
-		b.add(t, validation.LogLine(part, entity.MaxLogLine))
+	for text, returned := range validation.Lines(text) {
+		b.take(line{t, text}, returned)
 		if b.full {
 			return
 		}
 	}
+}
+
+// take adds a line, or holds it where the next one replaces it; the caller holds the lock.
+func (b *Buffer) take(l line, returned bool) {
+	if returned && l.text == "" {
+		return // only the cursor moves
+	}
+	if b.held != nil && b.held.kind == l.kind {
+		if l.text == "" { // it ends the line that is there
+			l.text = b.held.text
+		}
+		b.held = nil
+	}
+	b.settle()
+	if returned {
+		b.held = &l
+		return
+	}
+	b.add(l.kind, validation.LogLine(l.text, entity.MaxLogLine))
+}
+
+// settle adds the line that is held, marked as one that the next one replaces.
+func (b *Buffer) settle() {
+	if b.held == nil || b.full {
+		return
+	}
+	l := b.held
+	b.held = nil
+	text := validation.LogLine(l.text, entity.MaxLogLine-len(validation.Replaced))
+	b.add(l.kind, text+validation.Replaced)
+}
+
+// offer settles a line that is held, for those who follow the log, as often as the limit
+// allows: a program that shows its progress for days must not fill its log with that.
+func (b *Buffer) offer() {
+	if b.held == nil {
+		return
+	}
+	now := b.clock.Now()
+	pause := time.Duration(float64(time.Minute) * 16 * float64(b.transient) / float64(b.limit))
+	switch {
+	case b.closed:
+	case b.transient > b.limit/2, !now.Before(b.offered) && now.Sub(b.offered) < pause:
+		return
+	}
+	b.transient += len(b.held.text) + 1
+	b.offered = now
+	b.settle()
 }
 
 // add appends one clean line; the caller holds the lock.
@@ -161,6 +219,7 @@ func (b *Buffer) markDirty() {
 func (b *Buffer) pending() []entity.LogChunk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.offer()
 	b.fillLast()
 	for i := range b.chunks {
 		if b.chunks[i].ID == "" {
@@ -182,7 +241,7 @@ func (b *Buffer) stored(taken []entity.LogChunk) {
 func (b *Buffer) Discard() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.chunks = nil
+	b.chunks, b.held = nil, nil
 }
 
 func (b *Buffer) ended() bool {

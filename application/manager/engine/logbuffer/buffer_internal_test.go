@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -145,3 +146,97 @@ func TestAnEndCarriesProgressAndCheckpoint(t *testing.T) {
 }
 
 func failure() entity.Outcome { return entity.Failed(entity.ReasonError, "it broke") }
+
+// asShown says the lines, and returns what was stored of them, flushed after each where that is asked for.
+func asShown(flushed bool, said ...string) []string {
+	j := bufferOf(1, 1<<20)
+	var chunks []entity.LogChunk
+	flush := func() {
+		if got := j.pending(); len(got) > 0 {
+			chunks = append(chunks, got...)
+			j.stored(got)
+		}
+	}
+	for _, text := range said {
+		j.Log(entity.LogStdout, text)
+		if flushed {
+			flush()
+		}
+	}
+	j.End(&entity.Outcome{})
+	flush()
+	return lines(chunks)
+}
+
+func TestALineThatReturnsIsReplacedByTheNextOne(t *testing.T) {
+	for _, c := range []struct {
+		said []string
+		want []string
+	}{
+		{[]string{"a\rb\rc", "middle", "the end"}, []string{"1 STDOUT c", "2 STDOUT middle", "3 STDOUT the end"}},
+		{[]string{"10%\r", "20%\r", "done"}, []string{"1 STDOUT done"}},
+		{[]string{"one\r\ntwo\r\n", "three"}, []string{"1 STDOUT one", "2 STDOUT two", "3 STDOUT three"}},
+		{[]string{"\r10%", "next"}, []string{"1 STDOUT 10%", "2 STDOUT next"}},
+		{[]string{"100%\r", "", "next"}, []string{"1 STDOUT 100%", "2 STDOUT next"}},
+		{[]string{"stays\r"}, []string{"1 STDOUT stays\r"}},
+	} {
+		require.Equal(t, c.want, asShown(false, c.said...), "%q", c.said)
+	}
+}
+
+// A line that the store took already stays in it, marked, under a number of its own.
+func TestAReplacedLineThatWasStoredKeepsItsNumber(t *testing.T) {
+	require.Equal(t, []string{"1 STDOUT 10%\r", "2 STDOUT 20%", "3 STDOUT the end"},
+		asShown(true, "10%\r", "20%", "the end"))
+}
+
+func TestLinesOfTwoStreamsKeepTheirOrder(t *testing.T) {
+	j := bufferOf(1, 1<<20)
+	j.Log(entity.LogStdout, "10%\r")
+	j.Log(entity.LogStderr, "careful")
+	j.Log(entity.LogStdout, "20%")
+	require.Equal(t, []string{"1 STDOUT 10%\r", "2 STDERR careful", "3 STDOUT 20%"}, lines(j.pending()))
+}
+
+// A program may show its progress for a week: what it says at its end is in the log.
+func TestProgressForDaysLeavesRoomForTheEnd(t *testing.T) {
+	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	j := New(&entity.Execution{ID: "e", JobID: "j", Attempt: 1}, entity.LogLimit, clock)
+	var chunks []entity.LogChunk
+	shown := 0
+	for range 7 * 24 * 3600 * 2 {
+		j.Log(entity.LogStdout, strings.Repeat("=", 80)+"\r")
+		clock.Advance(500 * time.Millisecond)
+		if got := j.pending(); len(got) > 0 {
+			chunks = append(chunks, got...)
+			j.stored(got)
+			shown++
+		}
+	}
+	require.Greater(t, shown, 1000)
+	require.Less(t, shown, 6000)
+	j.Log(entity.LogStdout, "the end")
+	last := j.pending()
+	require.True(t, strings.HasSuffix(last[len(last)-1].Content, "the end"))
+	require.False(t, last[len(last)-1].Truncated)
+}
+
+func TestALineThatIsCutHoldsWholeCharactersAndAMark(t *testing.T) {
+	for name, text := range map[string]string{
+		"ASCII": strings.Repeat("x", 8193), "two bytes": "x" + strings.Repeat("é", 4096), "three": strings.Repeat("界", 3000),
+		"four": "x" + strings.Repeat("😀", 3000), "four, moved": "xyz" + strings.Repeat("😀", 3000), "no text": strings.Repeat("\xff", 8193),
+	} {
+		for _, end := range []string{"", "\r"} {
+			j := bufferOf(1, 1<<20)
+			j.Log(entity.LogStdout, text+end)
+			j.End(&entity.Outcome{})
+			got, _ := strings.CutSuffix(j.pending()[0].Content, "\r")
+			require.LessOrEqual(t, len(got)+len(end), 8192, name)
+			require.Greater(t, len(got), 8192-8, name)
+			require.True(t, utf8.ValidString(got) && strings.HasSuffix(got, "…"), name)
+		}
+	}
+	j := bufferOf(1, 1<<20)
+	j.Log(entity.LogStdout, strings.Repeat("x", 8192))
+	require.Equal(t, strings.Repeat("x", 8192), j.pending()[0].Content, "as long as a line may be")
+}

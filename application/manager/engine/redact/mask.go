@@ -106,7 +106,8 @@ func (m *mask) hide(text string) string {
 
 // line looks at one line; emit takes what it finds, moved by from.
 func (m *mask) line(line string, from int, emit func(from, to int)) {
-	line = strings.TrimRight(line, "\r\n")
+	// What was cut may have been cut inside a secret.
+	line = strings.TrimSuffix(strings.TrimRight(line, "\r\n"), "…")
 	m.search(line, from, emit)
 	bare := strings.TrimSpace(line)
 	from += strings.Index(line, bare)

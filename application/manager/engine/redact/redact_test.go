@@ -101,6 +101,11 @@ func hidden(secret, text string) string {
 	return n.lines[0]
 }
 
+func TestASecretInALineThatWasCutIsHidden(t *testing.T) {
+	require.Equal(t, "key ***…", hidden("hunter2hunter2", "key hunter2hun…"))
+	require.Equal(t, "key ***…\r", hidden("hunter2hunter2", "key hunter2hun…\r"))
+}
+
 func TestSecretsAreHiddenInTheFormsThatProgramsWrite(t *testing.T) {
 	secret := `pa"ss w/ö+rd&`
 	quoted, err := json.Marshal(secret)

@@ -2,14 +2,15 @@ import { shallowReactive } from 'vue'
 import { plain } from './ansi'
 import type { Model } from '@/shared/api/types'
 
-/** The lines of a log. They come in gushes and are shown once a frame; only `count` is reactive. */
+/** The lines of a log. They come in gushes and are shown once a frame; only `state` is reactive. */
 export class Lines {
   private readonly all: Model<'LogLine'>[] = []
   private coming: Model<'LogLine'>[] = []
   private due = false
   private closed = false
-  /** How many lines there are to see. */
-  readonly state = shallowReactive({ count: 0 })
+  /** How many lines there are to see, and how many were replaced by the next one of their stream. */
+  readonly state = shallowReactive({ count: 0, replaced: 0 })
+  private readonly latest = new Map<string, number>()
 
   /** `soon` runs a function at the next frame. */
   constructor(private readonly soon: (run: () => void) => void = (run) => requestAnimationFrame(run)) {}
@@ -53,9 +54,23 @@ export class Lines {
   private take(): void {
     this.due = false
     if (this.closed) return
-    for (const line of this.coming) this.all.push(line)
+    for (const line of this.coming) this.put(line)
     this.coming = []
     this.state.count = this.all.length
+  }
+
+  /** Adds a line, or puts it in the place of an unfinished one: a bar of progress, a prompt. */
+  private put(line: Model<'LogLine'>): void {
+    const stream = `${line.attempt} ${line.stream}`
+    const at = this.latest.get(stream) ?? -1
+    const before = this.all[at]
+    if (before?.unfinished && line.line !== '') {
+      this.state.replaced++
+      this.all.splice(at, 1)
+      for (const [other, place] of this.latest) if (place > at) this.latest.set(other, place - 1)
+    }
+    this.latest.set(stream, this.all.length)
+    this.all.push(line)
   }
 }
 
