@@ -36,15 +36,17 @@ type MetricsCollector struct {
 	unreadable *prometheus.CounterVec
 	aside      *prometheus.CounterVec
 	lateness   *traced
-	duration   *prometheus.HistogramVec
-	ended      *prometheus.CounterVec
-	refused    prometheus.Counter
-	recovered  prometheus.Counter
-	queries    *prometheus.CounterVec
-	queryTook  *prometheus.HistogramVec
-	ends       map[entity.Status]*traced
-	okCount    prometheus.Counter
-	byQuery    sync.Map // name → *queryInstruments
+	// latest is the greatest lateness, latestOfSample that since the latest sample of the series.
+	latest, latestOfSample greatest
+	duration               *prometheus.HistogramVec
+	ended                  *prometheus.CounterVec
+	refused                prometheus.Counter
+	recovered              prometheus.Counter
+	queries                *prometheus.CounterVec
+	queryTook              *prometheus.HistogramVec
+	ends                   map[entity.Status]*traced
+	okCount                prometheus.Counter
+	byQuery                sync.Map // name → *queryInstruments
 }
 
 // latenessBuckets are in seconds. They are fine around the promised lateness.
@@ -157,6 +159,8 @@ func (m *MetricsCollector) SetAside(kind string) { m.aside.WithLabelValues(kind)
 
 // Started implements running.Metrics.
 func (m *MetricsCollector) Started(s entity.AttemptStart) {
+	m.latest.observe(s.Lateness)
+	m.latestOfSample.observe(s.Lateness)
 	m.lateness.observe(s.Lateness.Seconds(), s.ExecutionID)
 	if s.Job != nil {
 		m.jobs.started(s)

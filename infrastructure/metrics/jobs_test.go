@@ -234,6 +234,22 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
+// Each sample knows the greatest lateness since the one before.
+func TestASampleIsNoLaterThanItsGreatestStart(t *testing.T) {
+	m := metrics.New(clock.NewSystem(), 200)
+	m.Watch(sources(queue{}))
+	s := m.Sampler()
+	for _, late := range []time.Duration{210_689 * time.Millisecond, 301 * time.Millisecond, 400 * time.Second} {
+		m.Started(entity.AttemptStart{Lateness: late})
+		for _, measure := range s.Sample(t.Context(), false) {
+			if measure.Name == "node.latenessP99Ms" {
+				require.LessOrEqual(t, measure.Value, float64(late.Milliseconds()))
+				require.Greater(t, measure.Value, 0.9*float64(late.Milliseconds()))
+			}
+		}
+	}
+}
+
 func BenchmarkSample(b *testing.B) {
 	m := metrics.New(clock.NewSystem(), 200)
 	m.Watch(sources(queue{}))

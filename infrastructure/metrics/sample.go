@@ -62,11 +62,12 @@ func (s *Sampler) lateness(add func(name string, value float64)) {
 	if err := s.m.lateness.of.Write(&now); err != nil {
 		return
 	}
+	most := time.Duration(s.m.latestOfSample.value.Swap(0))
 	recent := since(now.GetHistogram(), s.before)
 	s.before = now.GetHistogram()
 	if recent.GetSampleCount() > 0 {
-		add("node.latenessP50Ms", float64(quantile(recent, 0.5))/float64(time.Millisecond))
-		add("node.latenessP99Ms", float64(quantile(recent, 0.99))/float64(time.Millisecond))
+		add("node.latenessP50Ms", float64(quantile(recent, 0.5, most))/float64(time.Millisecond))
+		add("node.latenessP99Ms", float64(quantile(recent, 0.99, most))/float64(time.Millisecond))
 	}
 }
 

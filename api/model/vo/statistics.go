@@ -142,7 +142,10 @@ func quantilesOf(h *sums.Histogram, sum int64) Quantiles {
 	if q.Count == 0 {
 		return q
 	}
-	at := func(share float64) *int64 { ms := h.Quantile(share).Milliseconds(); return &ms }
+	at := func(share float64) *int64 {
+		ms := min(h.Quantile(share).Milliseconds(), sum) // no value is more than all together
+		return &ms
+	}
 	mean := float64(sum) / float64(q.Count)
 	q.Mean, q.P50, q.P95, q.P99 = &mean, at(0.5), at(0.95), at(0.99)
 	return q
