@@ -17,6 +17,9 @@ import (
 // faults collects wrong fields; binders of nested objects share one.
 type faults struct{ list []apperror.Field }
 
+// codeUnknownField is the code of a field that nobody reads.
+const codeUnknownField = "unknown_field"
+
 // maxFaults bounds the fields of one answer: a body of a million mistakes must
 // not become an answer of many times its size. The rest shows when these are
 // mended.
@@ -35,6 +38,9 @@ type binder struct {
 	object *object
 	taken  map[string]bool
 	faults *faults
+	// places are of the whole body, whose path is base.
+	places places
+	base   string
 }
 
 // has reports whether something is wrong with a field.
@@ -232,6 +238,13 @@ func escapeControls(text string) string {
 	return b.String()
 }
 
+// child is a binder of an object inside.
+func (b *binder) child(name string, o *object, f *faults) *binder {
+	return &binder{
+		path: join(b.path, name), object: o, taken: map[string]bool{}, faults: f, places: b.places, base: b.base,
+	}
+}
+
 // nested runs fn with a binder of an object inside, and closes it; ok is false
 // when there is no object.
 func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
@@ -239,7 +252,7 @@ func (b *binder) nested(name string, fn func(*binder)) (ok bool) {
 	if !ok {
 		return false
 	}
-	child := &binder{path: join(b.path, name), object: o, taken: map[string]bool{}, faults: b.faults}
+	child := b.child(name, o, b.faults)
 	fn(child)
 	child.close()
 	return true
@@ -256,7 +269,7 @@ func (b *binder) each(name string, fn func(i int, b *binder) bool) {
 			b.wrongType(field, "an object", item)
 			continue
 		}
-		if !fn(i, &binder{path: join(b.path, field), object: o, taken: map[string]bool{}, faults: &faults{}}) {
+		if !fn(i, b.child(field, o, &faults{})) {
 			return
 		}
 	}
@@ -279,11 +292,13 @@ func (b *binder) close() {
 		case len(b.faults.list) >= maxFaults:
 			return
 		}
-		hint := "is not a field here; remove it"
+		remedy := "remove it"
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
-			hint = "is not a field here; did you mean " + known[i] + "?"
+			remedy = "did you mean " + known[i] + "?"
+		} else if elsewhere := b.places.remedy(b.base, b.path, name); elsewhere != "" {
+			remedy = elsewhere
 		}
-		b.faults.add(join(b.path, name), "unknown_field", "%s", hint)
+		b.faults.add(join(b.path, name), codeUnknownField, "is not a field here; %s", remedy)
 	}
 }
 

@@ -49,6 +49,7 @@ func readObject[T any](o *object, check func(body *T, f *faults)) (T, error) {
 // bind reads a whole object into a struct, and closes the binder.
 func bind[T any](b *binder) T {
 	body := atDefaults[T]()
+	b.places, b.base = placesOf(reflect.TypeFor[T]()), b.path
 	b.into(reflect.ValueOf(&body).Elem())
 	b.close()
 	return body

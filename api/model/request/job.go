@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -118,6 +120,16 @@ func (r JobReader) findings(job *entity.Job, now time.Time) []apperror.Field {
 	found := validation.Job(job, now)
 	if r.Checker != nil {
 		found = merge(found, r.Checker.Check(job))
+	}
+	// The executor knows the fields of jobData alone.
+	for i, f := range found {
+		name, inData := strings.CutPrefix(f.Field, "jobData.")
+		if f.Code != codeUnknownField || !inData {
+			continue
+		}
+		if remedy := placesOf(reflect.TypeFor[JobBody]()).remedy("", "jobData", name); remedy != "" {
+			found[i].Message = "is not a field here; " + remedy
+		}
 	}
 	return found
 }

@@ -22,7 +22,7 @@ type HTTPData struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// Body is sent as it stands, and the values of placeholders keep their places in it: in JSON, forms
 	// and XML by the header Content-Type. GET and HEAD have none.
-	Body string `json:"body,omitempty" maxLength:"1048576"`
+	Body string `json:"body,omitempty" maxLength:"65536"`
 	// ExpectedStatus lists statuses and ranges from 200 to 599, such as
 	// 200,204,300-302; any other one fails the attempt.
 	ExpectedStatus string `json:"expectedStatus,omitempty" maxLength:"256" default:"200-299"`
@@ -48,7 +48,7 @@ type CommandData struct {
 	Command []string `json:"command,omitempty"`
 	// Script is what the interpreter reads. Placeholders in it are left alone: give
 	// values by env.
-	Script string `json:"script,omitempty" maxLength:"262144"`
+	Script string `json:"script,omitempty" maxLength:"65536"`
 	// Interpreter is one of executor.command.interpreters, such as sh or python3.
 	Interpreter string `json:"interpreter,omitempty"`
 	// Env are variables of the process, at most 200, beside the run's own.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
@@ -19,7 +20,7 @@ import (
 const (
 	maxArgs     = 256
 	maxArg      = 32 << 10
-	maxScript   = 256 << 10
+	maxScript   = bounds.DataBytes // a longer one has no room in jobData
 	maxDir      = 4 << 10
 	maxEnv      = 200
 	maxEnvName  = 128

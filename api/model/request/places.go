@@ -1,0 +1,91 @@
+package request
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// places are the objects of a body that have a field, by its name. The body itself is "", the
+// objects of an array parameters are "parameters[]".
+type places map[string][]string
+
+// bodies are the places of each kind of body that was read so far; they never change.
+var bodies sync.Map
+
+// placesOf are those of a struct that documents a body.
+func placesOf(t reflect.Type) places {
+	if found, ok := bodies.Load(t); ok {
+		return found.(places)
+	}
+	p := places{}
+	p.walk("", t)
+	bodies.Store(t, p)
+	return p
+}
+
+func (p places) walk(path string, t reflect.Type) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner, below := field.Type, join(path, name)
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Slice {
+			inner, below = inner.Elem(), below+"[]"
+		}
+		switch {
+		case field.Anonymous:
+			p.walk(path, inner)
+			continue
+		case name == "" || name == "-" || field.Tag.Get("readonly") == "true":
+			continue
+		case inner == reflect.TypeFor[DataForms]():
+			p.walk(below, reflect.TypeFor[HTTPData]())
+			p.walk(below, reflect.TypeFor[CommandData]())
+		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
+			p.walk(below, inner)
+		}
+		if !slices.Contains(p[name], path) {
+			p[name] = append(p[name], path)
+		}
+	}
+}
+
+// remedy says where a field belongs that is not known in an object of the body at base; "" where
+// no object of the body has it.
+func (p places) remedy(base, object, name string) string {
+	within := withoutPlaces(strings.TrimPrefix(strings.TrimPrefix(object, base), "."))
+	var found []string
+	for _, path := range p[name] {
+		switch place := join(base, path); {
+		case path == within:
+		case place == "":
+			found = append(found, "at the top level")
+		default:
+			found = append(found, "under "+place)
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "it belongs " + strings.Join(found, " or ")
+}
+
+// withoutPlaces is a path without the numbers of entries: parameters[] for parameters[3].
+func withoutPlaces(path string) string {
+	var out strings.Builder
+	for path != "" {
+		before, after, found := strings.Cut(path, "[")
+		out.WriteString(before)
+		if !found {
+			break
+		}
+		out.WriteString("[]")
+		_, path, _ = strings.Cut(after, "]")
+	}
+	return out.String()
+}
