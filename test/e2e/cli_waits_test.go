@@ -32,7 +32,7 @@ func TestPeopleSeeWhatRunsWaitFor(t *testing.T) {
 	waiting := strings.TrimSpace(s.must("job", "trigger", "gpu"))
 	const waits = "waits: no node that is up carries the labels that the job asks for\n"
 	says := waits + "- its latest run, " + waiting + ", " + waits +
-		"- the job asks for the label gpu=yes\n- 1 executors are up, and none of them has it\n"
+		"- the job asks for the label gpu=yes\n- 1 executor is up, and none of them has it\n"
 	require.Eventually(t, func() bool { return strings.HasSuffix(s.must("job", "why", "gpu"), says) }, time.Minute,
 		50*time.Millisecond)
 	require.Regexp(t, waiting+` +gpu .* WAITING +waits for NODE`, s.must("execution", "list", "--waits-for", "node"))

@@ -102,15 +102,16 @@ type WhyController struct{ Explainer *explain.ExplainService }
 //	@Description One answer from the fire ledger, the definition of that time, pauses, limits, nodes and alerts. It is about the fire of that very moment, the range of skipped fires that holds it, or the first fire of its minute; without a moment about the latest fire. Facts about runs need execution:read, those about alerts alert:read.
 //	@Tags schedules
 //	@Param id path string true "id of the job, also of a deleted one"
-//	@Param at query string false "moment, RFC 3339; the latest fire by default" format(date-time)
-//	@Param timeZone query string false "IANA zone of the times in texts; that of the job by default"
+//	@Param at query string false "moment, RFC 3339, or as 2026-03-29T02:30 a time of the clock in timeZone; the latest fire by default"
+//	@Param timeZone query string false "IANA zone of the times in texts, and of at without a zone; that of the job by default"
 //	@Success 200 {object} vo.Explanation
 //	@Failure 404 {object} problem.Problem "there was never such a job"
 //	@Failure 422 {object} problem.Problem
 //	@Router /api/v1/jobs/{id}/why [get]
 func (w *WhyController) Why(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
-	ask := explain.Query{JobID: c.Param("id"), At: q.Time("at"), Zone: q.Zone("timeZone")}
+	ask := explain.Query{JobID: c.Param("id"), Zone: q.Zone("timeZone")}
+	ask.At, ask.Wall = q.Moment("at")
 	if err := q.Done(); err != nil {
 		return err
 	}

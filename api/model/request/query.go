@@ -100,6 +100,26 @@ func (q *Query) Time(name string) time.Time {
 	return t
 }
 
+// wallLayouts are how a time of the clock on the wall may be written.
+var wallLayouts = [...]string{"2006-01-02T15:04", "2006-01-02T15:04:05"}
+
+// Moment returns a moment, or a time of the clock on the wall where it names no zone, read as if that were UTC; both are
+// zero when it is absent.
+func (q *Query) Moment(name string) (at, wall time.Time) {
+	for _, layout := range wallLayouts {
+		t, err := time.Parse(layout, q.values.Get(name))
+		if err != nil || len(q.values.Get(name)) != len(layout) {
+			continue
+		}
+		if q.Text(name); t.Year() < 1970 {
+			q.faults.add(name, "invalid_time", "must be in the years 1970 to 9999")
+			return at, wall
+		}
+		return at, t
+	}
+	return q.Time(name), wall
+}
+
 // Span returns the parameters from and to.
 func (q *Query) Span() (from, to time.Time) {
 	from, to = q.Time("from"), q.Time("to")

@@ -33,6 +33,7 @@ const (
 	BadSchedule    Code = "BAD_SCHEDULE"
 	NoRecord       Code = "NO_RECORD"
 	TooOld         Code = "TOO_OLD"
+	NoSuchTime     Code = "NO_SUCH_TIME"
 	// Range is a range of fires that were not run; the code of the answer is their reason.
 	Range Code = "RANGE"
 )
@@ -83,6 +84,12 @@ const (
 	FactBeginsAt       Code = "BEGINS_AT"
 	FactReplay         Code = "REPLAYED"
 	FactLate           Code = "LATE"
+	FactServerDown     Code = "SERVER_WAS_DOWN"
+	FactGapLeftOut     Code = "GAP_LEFT_OUT"
+	FactGapMoved       Code = "GAP_MOVED"
+	FactGapRunsOn      Code = "GAP_RUNS_ON"
+	FactFireThen       Code = "FIRE_THEN"
+	FactField          Code = "CRON_FIELD"
 	FactMisfireRan     Code = "MISFIRE_RAN"
 	FactMisfirePolicy  Code = "MISFIRE_POLICY"
 	FactPausedNow      Code = "PAUSED_NOW"
@@ -99,13 +106,15 @@ type Sentence struct {
 	// Code is empty where all other codes of the verdict are said so: a status, a reason, what a run waits for.
 	Code Code
 	// Text is in English. {name} stands for a parameter; what is in brackets is left out where one in it is missing.
+	// Of (one|many) behind a number the first is said of 1.
 	Text string
 }
 
 const (
-	notPlanned  = "no fire of the job is planned for {time}: "
-	wasNot      = "no fire of the job was planned for {time}: "
-	paused      = "paused[ by {user}][: {pauseReason}] since {since}[, until {until}]"
+	notPlanned = "no fire of the job is planned for {time}: "
+	wasNot     = "no fire of the job was planned for {time}: "
+	paused     = "paused[ by {user}][: {pauseReason}] since {since}[, until {until}][; it would have fired {skipped} " +
+		"(time|times) so far]"
 	clocksJump  = "the clocks of {timeZone} jump by {jumpMs} to {change} on that day, and "
 	shard       = "[shard {shardIndex} of {shardTotal}: ]"
 	onNode      = "[ on node {nodeId}]"
@@ -121,7 +130,7 @@ func Sentences() []Sentence {
 		{Fired, "", "the fire of {time} was run, {latenessMs} late, and ended as {status}[, {reason}]"},
 		{Running, "", "the fire of {time} runs, {latenessMs} late"},
 		{Waiting, "", "the fire of {time} {waitsFor}"},
-		{Skipped, Range, "the {fires} fires from {time} to {rangeEnd} were not run, {reason}"},
+		{Skipped, Range, "the {fires} fires from {time} to before {rangeEnd} were not run, {reason}"},
 		{Skipped, "", "the fire of {time} was not run, {reason}"},
 		{Planned, NotDue, "the fire of {time} is still to come[, in {inMs}]"},
 		{Planned, AfterPause, "the fire of {time} is still to come, once the pause has ended"},
@@ -149,15 +158,16 @@ func Sentences() []Sentence {
 		{NotPlanned, OverlapOfClock, wasNot + "the clocks of {timeZone} are put back on that day, and the schedule fires " +
 			"at the first of two equal times alone (dstOverlap FIRST)"},
 		{NotPlanned, NotInSchedule, wasNot + "its schedule, {schedule}, does not name that time"},
-		{Unknown, TooOld, "what became of the fire of {time} is not known: runs are kept for {keptDays} days"},
+		{NotPlanned, NoSuchTime, "{wallTime} does not exist in {timeZone}: its clocks jump by {jumpMs} to {change}"},
+		{Unknown, TooOld, "what became of the fire of {time} is not known: runs are kept for {keptDays} (day|days)"},
 		{Unknown, NoRecord, "the schedule names {time}, and nothing is recorded for it: the schedule may have been " +
 			"changed, or the job enabled, after that time"},
 
-		{"", FactNext, "its next fire is of {time}"},
+		{"", FactNext, "its next fire is of {time}[, and starts at {startTime}]"},
 		{"", FactNextNamed, "the next time that it names is {time}"},
 		{"", FactNextPaused, "its next fire is of {time}, once the pause has ended"},
 		{"", FactNoNext, "it has no next fire until it is resumed"},
-		{"", FactJitter, "the jitter of the job moves its start by {jitterMs}"},
+		{"", FactJitter, "the jitter of the job moves its start by {jitterMs}, to {startTime}"},
 		{"", FactLatestEnded, "its latest run, {runId}, ended as {status}[, {reason}]"},
 		{"", FactLatestWaits, "its latest run, {runId}, {waitsFor}"},
 		{"", FactLatestRuns, "its latest run, {runId}, runs"},
@@ -169,32 +179,40 @@ func Sentences() []Sentence {
 		{"", FactRunStill, inTheWay + "goes on"},
 		{"", FactNodeAway, "node {nodeId} is {status}[, its last beat was at {lastHeartbeat}]: once it is given up, " +
 			"onNodeLoss {onNodeLoss} decides"},
-		{"", FactNodeLost, shard + "a node that ran it was lost, {times} times"},
+		{"", FactNodeLost, shard + "[node {nodeId} was lost while it ran attempt {attempt}]" +
+			"[a node that ran it was lost, {times} (time|times)]"},
 		{"", FactNodePlans, "node {nodeId} plans it; it is {status}, its last beat was at {lastHeartbeat}"},
 		{"", FactNobodyFires, "no scheduler is up: nobody fires jobs"},
 		{"", FactStandsBy, "the nodes stand by since {since}, so that nobody fires or runs jobs: {standbyReason}"},
 		{"", FactNodeStandsBy, "node {nodeId} stands by; its part standby of /readyz says why"},
 		{"", FactNodeMeant, "it is meant for node {nodeId}, which is {status}; the runs of a node that is DOWN go to others"},
 		{"", FactNodeSlots, "node {nodeId} is {status}, with {taken} of {slots} slots taken"},
-		{"", FactMoreNodes, "and {count} nodes more may take it"},
+		{"", FactMoreNodes, "and {count} (node|nodes) more may take it"},
 		{"", FactNoNodeUp, "no node that may take it is up"},
 		{"", FactNodeFitsAway, "node {nodeId} has it, and is {status} since {since}"},
-		{"", FactNoNodeFits, "{count} executors are up, and none of them has it"},
+		{"", FactNoNodeFits, "{count} (executor is|executors are) up, and none of them has it"},
 		{"", FactAsksCommands, "the job asks for a node that runs commands"},
 		{"", FactAsksHandler, "the job asks for the handler {handler}"},
 		{"", FactAsksLabel, "the job asks for the label {key}={value}"},
-		{"", FactAsksMore, "the job asks for {count} labels more"},
-		{"", FactJobLimit, "the job lets {limit} fires run at once; its overlap policy is {overlapPolicy}"},
-		{"", FactGroupLimit, "the group {group} lets {limit} fires run at once (maxConcurrency)"},
+		{"", FactAsksMore, "the job asks for {count} (label|labels) more"},
+		{"", FactJobLimit, "the job lets {limit} (fire|fires) run at once; its overlap policy is {overlapPolicy}"},
+		{"", FactGroupLimit, "the group {group} lets {limit} (fire|fires) run at once (maxConcurrency)"},
 		{"", FactMaxQueued, "maxQueued of the job is {maxQueued}"},
 		{"", FactOverlapPolicy, "the overlap policy of the job is {overlapPolicy}"},
 		{"", FactGivenUpAt, "it is given up at {time}, by startDeadlineSec {startDeadlineSec}"},
 		{"", FactStartDeadline, "startDeadlineSec of the job is {startDeadlineSec}"},
-		{"", FactAttempts, shard + "it took {attempts} attempts"},
+		{"", FactAttempts, shard + "it took {attempts} (attempt|attempts)"},
 		{"", FactNextAttempt, "attempt {attempt} ended[ ({reason})]; the next one begins at {time}"},
 		{"", FactBeginsAt, "it may begin at {time}"},
-		{"", FactReplay, "it was repeated by hand, {times} times; the latest run is {runId}"},
+		{"", FactReplay, "it was repeated by hand, {times} (time|times); the latest run is {runId}"},
 		{"", FactLate, shard + "it began {latenessMs} after it was due: it waited for a slot, a node, its group or its job"},
+		{"", FactServerDown, shard + "it was due while the server was down, or could not reach its store: it was fired " +
+			"{latenessMs} later, at {createTime}"},
+		{"", FactGapLeftOut, "the schedule names a time that does not exist then, and leaves it out (dstGap SKIP)"},
+		{"", FactGapMoved, "the schedule names a time that does not exist then, whose fire is of {change} (dstGap NEXT_VALID)"},
+		{"", FactGapRunsOn, "the schedule fires in every hour, and goes on by the new time"},
+		{"", FactFireThen, "the fire of {time}: {outcome}[, {reason}]"},
+		{"", FactField, "{cronField} says no: {cronValue}[; it names {cronNames}]"},
 		{"", FactMisfireRan, "it was missed at its time; the misfire policy {misfirePolicy} ran it later"},
 		{"", FactMisfirePolicy, "the misfire policy of the job is {misfirePolicy}"},
 		{"", FactChanged, "version {then} of the job held then; now it is version {now}"},

@@ -77,6 +77,8 @@ type Answer struct {
 type Query struct {
 	JobID string
 	At    time.Time
+	// Wall is the moment as a clock of Zone shows it, read as if that were UTC. It stands in place of At.
+	Wall time.Time
 	// Zone is of the times in texts; nil is that of the job.
 	Zone *time.Location
 	// SeesRuns and SeesAlerts tell whether the caller may.
@@ -109,12 +111,17 @@ func (s *ExplainService) Explain(ctx context.Context, q Query) (*Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &inquiry{ExplainService: s, Query: q, job: job, now: s.Clock.Now(), latestAsked: q.At.IsZero()}
+	c := &inquiry{ExplainService: s, Query: q, job: job, now: s.Clock.Now()}
 	if c.Zone == nil {
 		c.Zone = zoneOf(job.Schedule.TimeZone)
 	}
-	c.answer = &Answer{JobID: job.ID, JobName: job.Name, Time: q.At}
-	if err := c.run(ctx); err != nil {
+	var left *gap
+	if !q.Wall.IsZero() {
+		c.At, left = moment(q.Wall, c.Zone)
+	}
+	c.latestAsked = c.At.IsZero()
+	c.answer = &Answer{JobID: job.ID, JobName: job.Name, Time: c.At}
+	if err := c.run(ctx, left); err != nil {
 		return nil, fmt.Errorf("explain the job %s: %w", job.ID, err)
 	}
 	return c.answer, nil
@@ -137,6 +144,9 @@ func (s *ExplainService) deleted(ctx context.Context, q Query, missing error) (*
 	c := &inquiry{ExplainService: s, Query: q, job: &entity.Job{ID: q.JobID}, now: s.Clock.Now(), answer: a}
 	if c.Zone == nil {
 		c.Zone = time.UTC
+	}
+	if !q.Wall.IsZero() {
+		a.Time, _ = moment(q.Wall, c.Zone)
 	}
 	c.say(NotPlanned, Deleted, nil)
 	return a, c.latestRun(ctx)
@@ -171,8 +181,14 @@ func (c *inquiry) add(code Code, id string, p Params) {
 	c.answer.Facts = append(c.answer.Facts, Fact{Code: code, ID: id, Params: p, Text: c.sentence(template("", code), p)})
 }
 
-func (c *inquiry) run(ctx context.Context) error {
+func (c *inquiry) run(ctx context.Context, left *gap) error {
 	find := c.find
+	if left != nil && !c.At.Before(c.job.CreateTime) {
+		if err := c.gapped(ctx, left); err != nil {
+			return err
+		}
+		return c.standing(ctx)
+	}
 	if c.latestAsked {
 		find = c.latest
 	}

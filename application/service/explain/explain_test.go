@@ -217,7 +217,7 @@ func fires() []question {
 			_, err := d.Executions.Retry(d.T.Context(), id, entity.Actor{})
 			require.NoError(d.T, err)
 			return job.ID, noon(10 * time.Second)
-		}, explain.Fired, "FAILED", "ERROR: the run failed", []string{"REPLAYED", "it was repeated by hand, 1 times"}},
+		}, explain.Fired, "FAILED", "ERROR: the run failed", []string{"REPLAYED", "it was repeated by hand, 1 time;"}},
 		{"an alert is open", func(d *servicetest.Desk) (string, time.Time) {
 			job := d.Create(servicetest.EveryTenSeconds(nil))
 			d.After(10 * time.Second)
@@ -241,7 +241,7 @@ func waits() []question {
 			d.After(10 * time.Second)
 			return job.ID, noon(10 * time.Second)
 		}, explain.Waiting, "NODE", "no node that is up carries the labels", []string{
-			"the job asks for the label node=nobody", "1 executors are up, and none of them has it",
+			"the job asks for the label node=nobody", "1 executor is up, and none of them has it",
 			"it is given up at 2026-11-20 12:10:10Z, by startDeadlineSec 600",
 		}},
 		{"the node with the labels is down", func(d *servicetest.Desk) (string, time.Time) {
@@ -287,7 +287,7 @@ func waits() []question {
 				d.After(10 * time.Second)
 				return job.ID, noon(20 * time.Second)
 			}, explain.Waiting, "JOB", "the fires of the job before it are not over",
-			[]string{"the job lets 1 fires run at once; its overlap policy is SERIAL", "is on node node-1 since"},
+			[]string{"the job lets 1 fire run at once; its overlap policy is SERIAL", "is on node node-1 since"},
 		},
 		{
 			"the group is at its limit", func(d *servicetest.Desk) (string, time.Time) {
@@ -302,7 +302,7 @@ func waits() []question {
 				require.Fail(d.T, "none waits")
 				return "", time.Time{}
 			}, explain.Waiting, "GROUP", "the group of the job is at its limit",
-			[]string{"the group g lets 1 fires run at once (maxConcurrency)"},
+			[]string{"the group g lets 1 fire run at once (maxConcurrency)"},
 		},
 		{
 			"the next attempt is to come", func(d *servicetest.Desk) (string, time.Time) {
@@ -362,8 +362,8 @@ func plans() []question {
 				d.After(10 * time.Second)
 				return job.ID, time.Time{}
 			}, explain.Fired, "SUCCESS",
-			"the job is paused by ann: audit since 2026-11-20 12:00:10Z, until 2026-11-20 13:00:00Z; the fire of " +
-				"2026-11-20 12:00:10Z",
+			"the job is paused by ann: audit since 2026-11-20 12:00:10Z, until 2026-11-20 13:00:00Z; it would have " +
+				"fired 1 time so far; the fire of 2026-11-20 12:00:10Z",
 			[]string{"NEXT_FIRE_AFTER_PAUSE : its next fire is of 2026-11-20 13:00:00Z, once the pause has ended"},
 		},
 		{"the pause will have ended", func(d *servicetest.Desk) (string, time.Time) {

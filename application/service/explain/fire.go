@@ -15,6 +15,11 @@ const runsShown = 200
 
 // fire explains a line of the ledger.
 func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
+	if !e.RangeEnd.IsZero() && e.Count == 1 && !e.CountAtLeast {
+		c.say(Skipped, Code(e.Reason), Params{"time": e.ScheduledTime, "reason": e.Reason})
+		c.answer.Message = e.Message
+		return nil
+	}
 	if !e.RangeEnd.IsZero() {
 		c.sayAs(Skipped, Code(e.Reason), Range, Params{
 			"time": e.ScheduledTime, "rangeEnd": e.RangeEnd, "reason": e.Reason, "fires": fires(e),
@@ -26,9 +31,17 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 	if e.Outcome == entity.OutcomePlanned {
 		return c.toCome(ctx, e)
 	}
-	runs, err := c.runsOf(ctx, e)
+	all, err := c.runsOf(ctx, e)
 	if err != nil {
 		return err
+	}
+	begun, err := c.firstStarts(ctx, e, all)
+	if err != nil {
+		return err
+	}
+	runs := all
+	if !c.SeesRuns {
+		runs = nil
 	}
 	if n := len(e.Replays); n > 0 {
 		c.add(FactReplay, e.Replays[n-1], Params{"times": n, "runId": e.Replays[n-1]})
@@ -41,7 +54,7 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 		return c.waiting(ctx, e.WaitsFor, runs)
 	case entity.StatusRunning:
 		c.say(Running, Code(status), p)
-		return c.running(ctx, runs)
+		return c.running(ctx, runs, begun)
 	case entity.StatusSkipped:
 		c.say(Skipped, Code(e.Reason), Params{"time": e.ScheduledTime, "reason": e.Reason})
 		c.answer.Message = e.Message
@@ -53,7 +66,7 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 		c.say(Fired, Code(status), p)
 	}
 	c.answer.Message = e.Message
-	c.ended(e, runs)
+	c.ended(e, runs, begun)
 	return nil
 }
 
@@ -68,9 +81,9 @@ func fires(e *entity.LedgerEntry) string {
 	return fmt.Sprint(e.Count)
 }
 
-// runsOf are the runs of a fire, as far as the caller may see them.
+// runsOf are the runs of a fire.
 func (c *inquiry) runsOf(ctx context.Context, e *entity.LedgerEntry) ([]*entity.Execution, error) {
-	if !c.SeesRuns || len(e.ExecutionIDs) == 0 {
+	if len(e.ExecutionIDs) == 0 {
 		return nil, nil
 	}
 	ids := e.ExecutionIDs[:min(len(e.ExecutionIDs), runsShown)]
@@ -79,21 +92,13 @@ func (c *inquiry) runsOf(ctx context.Context, e *entity.LedgerEntry) ([]*entity.
 	return runs, err
 }
 
-// lateAfter is from when a late start is told.
-const lateAfter = time.Second
-
 // ended tells of runs that are over: the worst says why.
-func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution) {
+func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution, begun beginnings) {
 	for _, r := range runs {
 		if r.Status != entity.Status(e.Outcome) {
 			continue
 		}
-		of := func(p Params) Params {
-			if r.ShardTotal > 1 {
-				p["shardIndex"], p["shardTotal"] = r.ShardIndex, r.ShardTotal
-			}
-			return p
-		}
+		of := func(p Params) Params { return ofShard(r, p) }
 		if !r.StartTime.IsZero() {
 			c.add(FactRunEnded, r.ID, of(Params{
 				"runId": r.ID, "startTime": r.StartTime, "nodeId": r.NodeID, "durationMs": r.Duration,
@@ -102,12 +107,8 @@ func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution) {
 		if r.RetryCount > 0 {
 			c.add(FactAttempts, r.ID, of(Params{"attempts": r.Attempt}))
 		}
-		if lateness := r.Lateness(); lateness >= lateAfter && r.RetryCount == 0 && r.NodeLosses == 0 {
-			c.add(FactLate, r.ID, of(Params{"latenessMs": lateness}))
-		}
-		if r.NodeLosses > 0 {
-			c.add(FactNodeLost, r.NodeID, of(Params{"times": r.NodeLosses}))
-		}
+		c.late(r, begun)
+		c.lost(r, begun)
 		if r.Trigger == entity.TriggerMisfire {
 			c.add(FactMisfireRan, r.ID, Params{"misfirePolicy": c.job.Misfire.Policy})
 		}
@@ -119,7 +120,7 @@ func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution) {
 }
 
 // running tells where a run is, and what is wrong there.
-func (c *inquiry) running(ctx context.Context, runs []*entity.Execution) error {
+func (c *inquiry) running(ctx context.Context, runs []*entity.Execution, begun beginnings) error {
 	nodes, err := c.registry(ctx)
 	if err != nil {
 		return err
@@ -130,6 +131,8 @@ func (c *inquiry) running(ctx context.Context, runs []*entity.Execution) error {
 			continue
 		}
 		told++
+		c.late(r, begun)
+		c.lost(r, begun)
 		if r.Detached() {
 			c.add(FactRunDetached, r.ID, Params{"runId": r.ID})
 			continue

@@ -20,21 +20,34 @@ const (
 )
 
 // find is the line of the ledger for the moment: the fire of that very moment, a range that holds it, or the first fire
-// of its minute.
+// of its minute; else the fire that its jitter moves there.
 func (c *inquiry) find(ctx context.Context) (*entity.LedgerEntry, error) {
+	found, err := c.of(ctx, c.At)
+	if found != nil || err != nil || c.jitter() == 0 {
+		return found, err
+	}
+	found, err = c.of(ctx, c.At.Add(-c.jitter()))
+	if found != nil && !found.RangeEnd.IsZero() {
+		return nil, err
+	}
+	return found, err
+}
+
+// of is the line of the ledger for a moment.
+func (c *inquiry) of(ctx context.Context, at time.Time) (*entity.LedgerEntry, error) {
 	entries, _, err := c.Ledger(ctx, entity.LedgerQuery{
-		JobID: c.job.ID, From: c.At, To: c.At.Add(time.Millisecond), Limit: pageLines,
+		JobID: c.job.ID, From: at, To: at.Add(time.Millisecond), Limit: pageLines,
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i := range entries {
 		e := &entries[i]
-		if e.ScheduledTime.Equal(c.At) || !e.ScheduledTime.After(c.At) && c.At.Before(e.RangeEnd) {
+		if e.ScheduledTime.Equal(at) || !e.ScheduledTime.After(at) && at.Before(e.RangeEnd) {
 			return e, nil
 		}
 	}
-	q := entity.LedgerQuery{JobID: c.job.ID, From: c.At, To: c.At.Add(minute), Limit: pageLines}
+	q := entity.LedgerQuery{JobID: c.job.ID, From: at, To: at.Add(minute), Limit: pageLines}
 	var first *entity.LedgerEntry
 	for range pages {
 		entries, next, err := c.Ledger(ctx, q)
@@ -42,7 +55,7 @@ func (c *inquiry) find(ctx context.Context) (*entity.LedgerEntry, error) {
 			return nil, err
 		}
 		for i := range entries { // newest first
-			if !entries[i].ScheduledTime.Before(c.At) {
+			if !entries[i].ScheduledTime.Before(at) {
 				first = &entries[i]
 			}
 		}
@@ -66,8 +79,15 @@ func (c *inquiry) overdue(scheduled time.Time) bool {
 	if c.job.DueTime.IsZero() || scheduled.Before(c.job.NextFireTime) {
 		return false
 	}
-	jitter := c.job.DueTime.Sub(c.job.NextFireTime)
-	return scheduled.Add(jitter + grace).Before(c.now)
+	return scheduled.Add(c.jitter() + grace).Before(c.now)
+}
+
+// jitter is how far the jitter of the job moves a start.
+func (c *inquiry) jitter() time.Duration {
+	if c.job.DueTime.IsZero() || c.job.NextFireTime.IsZero() {
+		return 0
+	}
+	return c.job.DueTime.Sub(c.job.NextFireTime)
 }
 
 // before is the newest line of the ledger before a moment; nil where there is none.

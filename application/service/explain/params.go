@@ -13,6 +13,22 @@ import (
 // for, texts and numbers.
 type Params map[string]any
 
+// Names are what a field of a cron expression has or names: numbers, months and weekdays in capitals, as 9-17 or
+// MONDAY-WEDNESDAY, SATURDAY.
+type Names string
+
+func (n Names) english() string {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(string(n), "-", " to "), ", ", " , "), func(r rune) bool {
+		return r == ' '
+	})
+	for i, word := range words {
+		if word != "to" {
+			words[i] = word[:1] + strings.ToLower(word[1:])
+		}
+	}
+	return strings.ReplaceAll(strings.Join(words, " "), " , ", ", ")
+}
+
 // shown leaves out the values that say nothing. A number and a duration always say something.
 func (p Params) shown() Params {
 	for name, value := range p {
@@ -59,8 +75,17 @@ func (c *inquiry) filled(text string, p Params) (filled string, whole bool) {
 		name, after, _ := strings.Cut(rest, "}")
 		value, known := p[name]
 		whole = whole && known
-		out.WriteString(c.english(value))
+		said := c.english(value)
+		out.WriteString(said)
 		text = after
+		if inner, behind, closed := strings.Cut(strings.TrimPrefix(after, " ("), ")"); closed && strings.HasPrefix(after, " (") {
+			if one, many, counted := strings.Cut(inner, "|"); counted {
+				text = " " + many + behind
+				if said == "1" {
+					text = " " + one + behind
+				}
+			}
+		}
 	}
 }
 
@@ -77,6 +102,8 @@ func (c *inquiry) english(value any) string {
 		return meaning(v)
 	case entity.Wait:
 		return waitsFor(v)
+	case Names:
+		return v.english()
 	}
 	return fmt.Sprint(value)
 }

@@ -13,9 +13,10 @@ import (
 // toCome explains a fire of the schedule that nobody has decided about.
 func (c *inquiry) toCome(ctx context.Context, e *entity.LedgerEntry) error {
 	if !c.overdue(e.ScheduledTime) {
-		c.say(Planned, NotDue, Params{"time": e.ScheduledTime, "inMs": e.ScheduledTime.Sub(c.now)})
-		if jitter := c.job.DueTime.Sub(c.job.NextFireTime); jitter > 0 && !c.job.DueTime.IsZero() {
-			c.add(FactJitter, "", Params{"jitterMs": jitter})
+		start := e.ScheduledTime.Add(c.jitter())
+		c.say(Planned, NotDue, Params{"time": e.ScheduledTime, "inMs": start.Sub(c.now)})
+		if c.jitter() > 0 {
+			c.add(FactJitter, "", Params{"jitterMs": c.jitter(), "startTime": start})
 		}
 		return nil
 	}
@@ -31,7 +32,9 @@ func (c *inquiry) toCome(ctx context.Context, e *entity.LedgerEntry) error {
 		code = NoScheduler
 		c.add(FactNobodyFires, "", nil)
 	}
-	c.say(Overdue, code, Params{"time": e.ScheduledTime, "overdueMs": c.now.Sub(e.ScheduledTime)})
+	c.say(Overdue, code, Params{
+		"time": e.ScheduledTime, "overdueMs": c.now.Sub(e.ScheduledTime.Add(c.jitter())),
+	})
 	for _, n := range all {
 		if owner != "" && n.ID == owner {
 			c.add(FactNodePlans, n.ID, Params{
@@ -104,7 +107,7 @@ func (c *inquiry) held(ctx context.Context, then *entity.Job) (bool, error) {
 	switch {
 	case now.Status == entity.JobPaused && !c.At.Before(now.PausedAt) && now.PausedBy == entity.PausedByUser &&
 		(now.Pause.Until.IsZero() || c.At.Before(now.Pause.Until)):
-		c.say(NotPlanned, JobPaused, Params{"time": c.At}.with(now.Pause, now.PausedAt))
+		c.say(NotPlanned, JobPaused, c.sincePause(now.PausedAt, Params{"time": c.At}.with(now.Pause, now.PausedAt)))
 		return true, nil
 	case now.Status == entity.JobPaused && now.PausedBy == entity.PausedByGroup, now.Status == entity.JobEnabled:
 		return c.heldByGroup(ctx)
@@ -126,7 +129,7 @@ func (c *inquiry) heldByGroup(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if g.Paused && !c.At.Before(g.PausedAt) && (g.Pause.Until.IsZero() || c.At.Before(g.Pause.Until)) {
-			p := Params{"time": c.At}.with(g.Pause, g.PausedAt)
+			p := c.sincePause(g.PausedAt, Params{"time": c.At}.with(g.Pause, g.PausedAt))
 			if one.code == GroupPaused {
 				p["group"] = one.name
 			}
@@ -169,6 +172,11 @@ func (c *inquiry) beside(job *entity.Job) error {
 		c.say(NotPlanned, Finished, Params{"time": c.At})
 	} else {
 		c.say(NotPlanned, NotInSchedule, Params{"time": c.At, "schedule": described})
+		if r, refused := sched.Refuses(c.At); refused {
+			c.add(FactField, "", Params{
+				"cronField": r.Field, "cronValue": Names(r.Value), "cronNames": Names(r.Names),
+			})
+		}
 	}
 	if ok {
 		c.add(FactNextNamed, "", Params{"time": first})

@@ -2,12 +2,14 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
 // standing tells what holds for the job now, where the answer does not say it.
@@ -20,7 +22,11 @@ func (c *inquiry) standing(ctx context.Context) error {
 	switch now.Status {
 	case entity.JobEnabled:
 		if !now.NextFireTime.IsZero() && a.Verdict != NotPlanned {
-			c.add(FactNext, "", Params{"time": now.NextFireTime})
+			p := Params{"time": now.NextFireTime}
+			if c.jitter() > 0 {
+				p["startTime"] = now.DueTime
+			}
+			c.add(FactNext, "", p)
 		}
 		return nil
 	case entity.JobFinished:
@@ -44,7 +50,7 @@ func (c *inquiry) pausedNow(ctx context.Context) error {
 		return nil
 	}
 	if c.job.PausedBy == entity.PausedByUser {
-		c.add(FactPausedNow, "", Params{}.with(c.job.Pause, c.job.PausedAt))
+		c.add(FactPausedNow, "", c.sincePause(c.job.PausedAt, Params{}.with(c.job.Pause, c.job.PausedAt)))
 		c.nextPaused(c.job.Pause.Until)
 		return nil
 	}
@@ -56,15 +62,43 @@ func (c *inquiry) pausedNow(ctx context.Context) error {
 		if !g.Paused {
 			continue
 		}
+		p := c.sincePause(g.PausedAt, Params{}.with(g.Pause, g.PausedAt))
 		if name == entity.AllJobs {
-			c.add(FactAllPausedNow, "", Params{}.with(g.Pause, g.PausedAt))
+			c.add(FactAllPausedNow, "", p)
 		} else {
-			c.add(FactGroupPausedNow, "", Params{"group": name}.with(g.Pause, g.PausedAt))
+			p["group"] = name
+			c.add(FactGroupPausedNow, "", p)
 		}
 		c.nextPaused(g.Pause.Until)
 		return nil
 	}
 	return nil
+}
+
+// countedPaused bounds the fires of a pause that are counted.
+const countedPaused = 1000
+
+// sincePause adds how many fires of the job a pause has kept from running so far. They become a line of the ledger
+// when the pause ends.
+func (c *inquiry) sincePause(since time.Time, p Params) Params {
+	sched, err := c.Schedules.Compile(c.job.Schedule)
+	if err != nil || c.job.Schedule.Kind == schedule.FixedDelay {
+		return p // each time of a fixed delay depends on the run before it
+	}
+	first, ok := c.job.NextFireTime, !c.job.NextFireTime.IsZero()
+	if !ok {
+		first, ok = sched.Next(since)
+	}
+	if !ok {
+		return p
+	}
+	switch n, capped := sched.Count(first, c.now.Add(time.Millisecond), countedPaused); {
+	case capped:
+		p["skipped"] = fmt.Sprintf("%d or more", n)
+	case n > 0:
+		p["skipped"] = fmt.Sprint(n)
+	}
+	return p
 }
 
 // nextPaused tells when a paused job fires next.
@@ -121,10 +155,14 @@ func (c *inquiry) latestRun(ctx context.Context) error {
 		return c.waiting(ctx, what, rows)
 	case entity.StatusRunning:
 		c.add(FactLatestRuns, r.ID, Params{"runId": r.ID})
-		if c.latestAsked {
-			c.say(Running, Code(r.Status), Params{"time": r.ScheduledTime, "latenessMs": r.Lateness()})
+		begun, err := c.beginnings(ctx, rows)
+		if err != nil {
+			return err
 		}
-		return c.running(ctx, rows)
+		if c.latestAsked {
+			c.say(Running, Code(r.Status), Params{"time": r.ScheduledTime, "latenessMs": begun.lateness(r)})
+		}
+		return c.running(ctx, rows, begun)
 	default:
 		c.add(FactLatestEnded, r.ID, Params{"runId": r.ID, "status": string(r.Status), "reason": r.Reason})
 	}

@@ -36,7 +36,7 @@ or before --to; without --to also the nearest fires of the hour to come.`,
 	Example: "job fires \"settle orders\" --from 03:00\njob fires \"settle orders\" --from 2026-11-01 --to 2026-11-08 " +
 		"--limit 0 -o json",
 	Span: "the job", Paged: true, Limit: 50, Path: "/jobs/{id}/fires", Words: outcomes,
-	Columns: "planned=scheduledTime|zoned, to=rangeEnd|zoned, fires, outcome, reason=why, late, " +
+	Columns: "planned=scheduledTime|zoned, before=rangeEnd|zoned, fires, outcome, reason=why, late, " +
 		"runs=executionIds|spaced, replays|spaced, message",
 }
 
@@ -48,7 +48,7 @@ definition of that time, pauses, limits, nodes and alerts. Without a zone the ti
 taken in that of the job; without a time it is that of the latest fire.`,
 	Example: "job why \"settle orders\" --at 03:00\njob why \"settle orders\" 2026-11-14T03:00:00Z",
 	Flags: []remote.Flag{{
-		Name: "at", To: remote.Moment,
+		Name: "at", To: remote.WallMoment,
 		Help: "the moment, as `TIME` such as 2026-11-14T00:00:00Z, \"2026-11-14 09:30\" or 09:30",
 	}},
 	Check: func(k *remote.Call) error {
@@ -65,9 +65,9 @@ taken in that of the job; without a time it is that of the latest fire.`,
 		if len(k.Args) < 2 {
 			return nil
 		}
-		at, err := k.Time(remote.Input{Flag: "TIME", Text: k.Args[1]}, k.ZoneName)
-		if !at.IsZero() {
-			q.Set("at", remote.Sent(at))
+		at, err := remote.WallMoment(k, remote.Input{Flag: "TIME", Text: k.Args[1]})
+		if text, ok := at.(string); ok && text != "" {
+			q.Set("at", text)
 		}
 		return err
 	},

@@ -26,7 +26,15 @@ var words = remote.Words{
 	// The node that runs it, or ran it, or in whose queue it waits.
 	"where":      remote.If("detached", "none: its target works", "{nodeId}"),
 	"job":        remote.Said("{jobName}, version {jobVersion} ({jobId})"),
-	"planned to": remote.If("skipCount", "{skipTo|moment}, {skipCount} fires", ""),
+	"planned before": func(k *remote.Call, o remote.Object) string {
+		switch o.Int("skipCount") {
+		case 0:
+			return ""
+		case 1:
+			return k.Sentence("{skipTo|moment}, 1 fire", o)
+		}
+		return k.Sentence("{skipTo|moment}, {skipCount} fires", o)
+	},
 	"progressed": remote.Said("[{progress|some} %]"),
 	"used":       func(_ *remote.Call, o remote.Object) string { return used(o) },
 	"percent":    remote.If("progress", "{progress} %", "0 %"),
@@ -141,7 +149,7 @@ var get = remote.Verb{
 
 // described are the fields of execution get.
 const described = "Id=id, Job=job, Status=status, Reason=reason, Message=errorMessage, Waits for=waits, " +
-	"Planned=scheduledTime|moment, Planned to=planned to, Trigger=trigger, Asked by=by, Params=params, " +
+	"Planned=scheduledTime|moment, Planned before=planned before, Trigger=trigger, Asked by=by, Params=params, " +
 	"Repeats=retryOf, Shard=shard, Priority=priority, Attempt=attempt|some, Node=where, Deadline=deadline|moment, " +
 	"Started=startTime|moment, Late=latenessMs|took, Ended=endTime|moment, Took=durationMs|took, Used=used, " +
 	"Progress=progressed, Checkpoint=checkpoint, Result=result"

@@ -195,3 +195,25 @@ func (c chinese) days(d *cronexpr.Description) string {
 func chineseWeekday(day time.Weekday) string {
 	return [...]string{"周日", "周一", "周二", "周三", "周四", "周五", "周六"}[day]
 }
+
+// Refuses tells which field of a cron expression does not name the minute of an instant; false
+// where each does, and for other kinds.
+func (s *Schedule) Refuses(at time.Time) (r cronexpr.Refusal, refused bool) {
+	if s.kind != Cron {
+		return r, false
+	}
+	return s.expr.Refuses(at.In(s.zone))
+}
+
+// Zone is the name of the time zone that a cron expression is read in.
+func (s *Schedule) Zone() string { return s.zone.String() }
+
+// NamesWall reports whether a cron expression names a time of the wall clock in [from, to), which
+// are read as if the wall clock showed UTC.
+func (s *Schedule) NamesWall(from, to time.Time) bool {
+	if s.kind != Cron {
+		return false
+	}
+	next, ok := s.expr.Next(from.Add(-time.Millisecond), time.UTC, s.gap, s.overlap)
+	return ok && next.Before(to)
+}

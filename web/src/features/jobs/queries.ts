@@ -103,12 +103,12 @@ export function useFires(id: MaybeRefOrGetter<string>, range: MaybeRefOrGetter<{
   })
 }
 
-/** Why the job did, or did not, fire at a moment; without one, at its latest fire. */
-export function useWhy(id: MaybeRefOrGetter<string>, at: MaybeRefOrGetter<string>) {
+/** Why the job did, or did not, fire at a moment, or at a time of the clock in a zone; without one, at its latest fire. */
+export function useWhy(id: MaybeRefOrGetter<string>, at: MaybeRefOrGetter<string>, zone: MaybeRefOrGetter<string>) {
   return useQuery({
-    queryKey: computed(() => [...keys.of(toValue(id), 'why'), toValue(at)]),
+    queryKey: computed(() => [...keys.of(toValue(id), 'why'), toValue(at), toValue(zone)]),
     queryFn: ({ signal }) => data(client.GET('/api/v1/jobs/{id}/why', {
-      params: { path: { id: toValue(id) }, query: { ...(toValue(at) && { at: toValue(at) }) } }, signal,
+      params: { path: { id: toValue(id) }, query: { timeZone: toValue(zone), ...(toValue(at) && { at: toValue(at) }) } }, signal,
     })),
     placeholderData: keepPreviousData,
   })

@@ -31,6 +31,12 @@ export function offsetText(minutes: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${h}${m === 0 ? '' : `:${String(m).padStart(2, '0')}`}`
 }
 
+/** Whether the clock of a zone never shows a time, because it jumps over it. */
+export function skipped(wall: string, zone: string): boolean {
+  const moment = momentOf(wall, zone)
+  return moment !== '' && wallOf(moment, zone) !== (wall.length === 16 ? `${wall}:00` : wall)
+}
+
 /** The moment of a time on the wall: the first at which clocks show it or a later time, as the server has it. So in a gap it is the one after the gap, and of two the earlier. Empty for what is no time. */
 export function momentOf(wall: string, zone: string): string {
   const utc = Date.parse(`${wall.length === 16 ? `${wall}:00` : wall}Z`)

@@ -72,7 +72,21 @@ describe('a sentence', () => {
 
   it('speaks of a range where the answer is of one', () => {
     expect(sentenceOf(why('SKIPPED', 'PAUSED', { fires: 12, time: '2026-11-20T08:00:00Z', rangeEnd: '2026-11-20T09:00:00Z', reason: 'PAUSED' }), 'UTC'))
-      .toContain('The 12 fires from 2026-11-20 08:00:00 UTC to 2026-11-20 09:00:00 UTC')
+      .toContain('The 12 fires from 2026-11-20 08:00:00 UTC to before 2026-11-20 09:00:00 UTC')
+  })
+
+  it('says one of one, and several of several', () => {
+    expect(fill('{times} (time|times), {limit} (fire|fires).', { times: 1, limit: 3 }, 'UTC')).toBe('1 time, 3 fires.')
+    expect(fill('so far {skipped} (time|times)', { skipped: '1000 or more' }, 'UTC')).toBe('so far 1000 or more times')
+  })
+
+  it('names the field of a cron expression that says no, in each language', () => {
+    const no = fact('CRON_FIELD', { cronField: 'day-of-week', cronValue: 'THURSDAY', cronNames: 'MONDAY-WEDNESDAY, SUNDAY' })
+    expect(factOf(no, 'UTC')).toBe('The day of the week says no: Thursday; it names Monday to Wednesday, Sunday.')
+    expect(factOf(fact('CRON_FIELD', { cronField: 'hour', cronValue: '18', cronNames: '9-17' }), 'UTC')).toBe('The hour says no: 18; it names 9 to 17.')
+    setLanguage('zh-CN')
+    expect(factOf(no, 'UTC')).toBe('星期不符合：周四；调度包含 周一至周三, 周日。')
+    setLanguage('en')
   })
 
   it('is that of the server for what is not known here', () => {
@@ -83,6 +97,7 @@ describe('a sentence', () => {
   it('leads to what it names', () => {
     expect(linkOf(fact('RUN_ENDED', {}, 'e1'))).toBe('/executions/e1')
     expect(linkOf(fact('NODE_SLOTS', {}, 'n1'))).toBe('/nodes/n1')
+    expect(linkOf(fact('NODE_WAS_LOST', {}, 'n1'))).toBe('/nodes/n1')
     expect(linkOf(fact('ALERT', {}, 'a1'))).toBe('/alerts/a1')
     expect(linkOf(fact('JITTER'))).toBeUndefined()
   })

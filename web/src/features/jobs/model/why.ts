@@ -12,19 +12,25 @@ function shown(name: string, value: unknown, zone: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'number') return name.endsWith('Ms') ? duration(value) : String(value)
   const text = String(value)
+  if (name.startsWith('cron')) return text.split(', ').map((part) => part.split(/(?<=[A-Z0-9])-(?=[A-Z0-9])/).map(word).join(t('jobs.why.cron.to'))).join(', ')
   const dictionary = { reason: 'jobs.why.reason', waitsFor: 'jobs.why.waits', status: 'shared.status', outcome: 'shared.status', level: 'shared.status' }[name]
   if (dictionary && hasText(`${dictionary}.${text}`)) return t(`${dictionary}.${text}`)
   return moment.test(text) && !Number.isNaN(Date.parse(text)) ? absolute(text, zone) : text
 }
 
-/** Fills a sentence. A part in brackets is left out where a parameter in it is missing. */
+/** A field of a cron expression, a month or a weekday in the reader's words; a number as it is. */
+function word(name: string): string {
+  return hasText(`jobs.why.cron.${name}`) ? t(`jobs.why.cron.${name}`) : name
+}
+
+/** Fills a sentence. A part in brackets is left out where a parameter in it is missing; of (one|many) behind a number the first is said of 1. */
 export function fill(sentence: string, params: Params, zone: string): string {
   const put = (part: string, missing: string): string | undefined => {
     let whole = true
-    const out = part.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const out = part.replace(/\{(\w+)\}(?: \(([^()|]*)\|([^()|]*)\))?/g, (_, name: string, one?: string, many?: string) => {
       const value = shown(name, params[name], zone)
       if (value === undefined) whole = false
-      return value ?? missing
+      return (value ?? missing) + (many === undefined ? '' : ` ${value === '1' ? one : many}`)
     })
     return whole ? out : missing === '' ? undefined : out
   }
@@ -57,6 +63,6 @@ export function factOf(fact: Explanation['facts'][number], zone: string): string
 export function linkOf(fact: Explanation['facts'][number]): string | undefined {
   if (fact.id === '') return undefined
   if (fact.code === 'ALERT') return `/alerts/${fact.id}`
-  if (fact.code.startsWith('NODE_')) return fact.code === 'NODE_WAS_LOST' ? `/executions/${fact.id}` : `/nodes/${fact.id}`
+  if (fact.code.startsWith('NODE_')) return `/nodes/${fact.id}`
   return `/executions/${fact.id}`
 }

@@ -1,0 +1,86 @@
+package explain
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
+)
+
+// gap is a change of the clocks that leaves a time out.
+type gap struct {
+	// wall is the time that was asked for, as if the wall clock showed UTC.
+	wall   time.Time
+	change time.Time
+	// from and to are what the wall clock shows before and after the change, in the same way.
+	from, to time.Time
+	zone     *time.Location
+}
+
+// moment is the instant of a time of the wall clock: the earlier of two, and the first one after a change of the
+// clocks that leaves it out, which is returned, too.
+func moment(wall time.Time, zone *time.Location) (time.Time, *gap) {
+	shows := func(t time.Time) time.Time {
+		_, offset := t.In(zone).Zone()
+		return t.UTC().Add(time.Duration(offset) * time.Second)
+	}
+	// Offsets are at most a day and some hours, and no zone changes its clocks twice within that time.
+	start, end := wall.UTC().Add(-26*time.Hour), wall.UTC().Add(26*time.Hour)
+	for at := start; ; {
+		_, offset := at.In(zone).Zone()
+		_, change := at.In(zone).ZoneBounds()
+		t := wall.UTC().Add(-time.Duration(offset) * time.Second)
+		if change.IsZero() || t.Before(change) || change.After(end) || !change.After(at) {
+			return t, nil
+		}
+		from, to := shows(change.Add(-time.Nanosecond)).Add(time.Nanosecond), shows(change)
+		if wall.Before(to) {
+			return change, &gap{wall: wall, change: change, from: from, to: to, zone: zone}
+		}
+		at = change
+	}
+}
+
+// gapped explains a time that the clocks left out: what runs instead of it.
+func (c *inquiry) gapped(ctx context.Context, g *gap) error {
+	p := Params{
+		"wallTime": g.wall.Format(time.DateTime), "timeZone": g.zone.String(), "jumpMs": g.to.Sub(g.from), "change": g.change,
+	}
+	entries, _, err := c.Ledger(ctx, entity.LedgerQuery{
+		JobID: c.job.ID, From: g.change, To: g.change.Add(time.Millisecond), Limit: 1,
+	})
+	if err != nil {
+		return err
+	}
+	c.say(NotPlanned, NoSuchTime, p)
+	job, err := c.definition(ctx)
+	if err != nil {
+		return err
+	}
+	sched, err := c.Schedules.Compile(job.Schedule)
+	if err != nil {
+		c.say(NotPlanned, BadSchedule, Params{"error": err.Error()})
+		return nil
+	}
+	next, ok := sched.Next(g.change.Add(-time.Millisecond))
+	if job.Schedule.Kind == schedule.Cron && sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {
+		switch {
+		case job.Schedule.DstGap == cronexpr.Skip:
+			c.add(FactGapLeftOut, "", nil)
+		case ok && next.Equal(g.change):
+			c.add(FactGapMoved, "", Params{"change": g.change})
+		default:
+			c.add(FactGapRunsOn, "", nil)
+		}
+	}
+	if len(entries) > 0 && entries[0].RangeEnd.IsZero() {
+		e := &entries[0]
+		c.answer.Fire = e
+		c.add(FactFireThen, "", Params{"time": e.ScheduledTime, "outcome": e.Outcome, "reason": e.Reason})
+	} else if ok {
+		c.add(FactNextNamed, "", Params{"time": next})
+	}
+	return nil
+}
