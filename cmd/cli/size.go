@@ -11,6 +11,7 @@ import (
 var ofRuns = map[string]bool{
 	"scheduler_job_execution": true, "scheduler_execution_attempt": true, "scheduler_execution_replay": true,
 	"scheduler_job_log": true, "scheduler_dead_letter": true, "scheduler_execution_usage": true,
+	"scheduler_execution_hold": true,
 }
 
 // storeSize is what a store takes of the disk.

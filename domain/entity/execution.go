@@ -76,6 +76,8 @@ type Execution struct {
 	// Parent is the span that asked for the run (W3C Trace Context); empty for all runs that
 	// are a trace of their own. The node that claims the run knows it, and the code that shows it.
 	Parent TraceContext
+	// Holds are those of its attempts. The node that claims the run knows them, and nobody else.
+	Holds []Hold
 
 	Status Status
 	Reason Reason

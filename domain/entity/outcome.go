@@ -5,7 +5,7 @@ import "time"
 // Outcome is what one attempt came to, as the executor reports it.
 type Outcome struct {
 	// Status is SUCCESS, FAILED, TIMEOUT or CANCELLED; WAITING says that the
-	// attempt did not begin, see NotBegun, RUNNING that it goes on, see Accepted.
+	// attempt did not begin, see NotBegun and HeldBack, RUNNING that it goes on, see Accepted.
 	Status Status
 	Reason Reason
 	// Message is the error for people; Result what the run returned. Both are
@@ -16,6 +16,8 @@ type Outcome struct {
 	NoRetry bool
 	// RetryAfter overrides the policy's wait when positive.
 	RetryAfter time.Duration
+	// Asked is how long the target of a call asks not to be called. The policy bounds it.
+	Asked      time.Duration
 	Progress   int
 	Checkpoint string
 	// ExitCode is that of a command whose result is its output.
@@ -23,7 +25,7 @@ type Outcome struct {
 	// Usage is what a command took, whatever it came to.
 	Usage Usage
 
-	accepted bool
+	accepted, held bool
 }
 
 // Succeeded is the plain good end.

@@ -161,6 +161,8 @@ type ExecutionReader interface {
 	Attempts(ctx context.Context, executionID string) ([]entity.Attempt, error)
 	// Usages are what the attempts of a run took, by their numbers; attempts without a usage are not in it.
 	Usages(ctx context.Context, executionID string) (map[int]entity.Usage, error)
+	// Holds are those of the attempts of runs.
+	Holds(ctx context.Context, executionIDs []string) ([]entity.Hold, error)
 }
 
 // ClaimReader answers the engine's questions to the claim index.

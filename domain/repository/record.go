@@ -14,6 +14,8 @@ type RecordWriter interface {
 	AddAttempts(ctx context.Context, attempts []entity.Attempt) error
 	// AddUsages keeps what attempts took.
 	AddUsages(ctx context.Context, usages []entity.AttemptUsage) error
+	// AddHolds adds to the holds of attempts: call it where a transaction that is sent again writes nothing.
+	AddHolds(ctx context.Context, holds []entity.Hold) error
 	AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error
 	// MarkReplayed notes the run that a replay made; apperror.KindConflict when
 	// the letter was replayed before, apperror.KindNotFound when there is none.

@@ -156,6 +156,7 @@ func TestABackupLeavesOutWhatItIsTold(t *testing.T) {
 		require.Equal(t, claimed(t, s), count(path, "scheduler_job_execution"), "what waits and what runs")
 		require.Equal(t, 2, count(path, "scheduler_job_log"), "theirs")
 		require.Equal(t, 1, count(path, "scheduler_execution_usage"), "theirs")
+		require.Equal(t, 1, count(path, "scheduler_execution_hold"), "theirs")
 		require.Zero(t, count(path, "scheduler_audit_log"))
 		require.Zero(t, count(path, "scheduler_session"))
 		require.Positive(t, count(path, "scheduler_job_version"))

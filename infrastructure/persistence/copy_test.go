@@ -67,6 +67,12 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 		}); err != nil {
 			return err
 		}
+		if err := tx.Records.AddHolds(ctx, []entity.Hold{
+			{ExecutionID: runs[2].ID, Attempt: 1, Count: 3, For: time.Minute},
+			{ExecutionID: runs[0].ID, Attempt: 1, Count: 1, For: time.Second},
+		}); err != nil {
+			return err
+		}
 		if err := tx.Records.AddEvents(ctx,
 			[]entity.Event{{
 				ID: "e1", Topic: "run", Key: "k", Type: "failed", Payload: rocket, CreateTime: at,
@@ -153,6 +159,7 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		"events":   func() (any, error) { return s.PendingEvents(ctx, entity.ReaderKafka, 0, 100) },
 		"replays":  func() (any, error) { return s.Executions.Replays(ctx, []string{(history{}).run(2).ID}) },
 		"attempts": func() (any, error) { return s.Executions.Attempts(ctx, (history{}).run(5002).ID) },
+		"holds":    func() (any, error) { return s.Executions.Holds(ctx, []string{(history{}).run(5002).ID}) },
 		"usages":   func() (any, error) { return s.Executions.Usages(ctx, (history{}).run(5002).ID) },
 	} {
 		out[name], err = read()

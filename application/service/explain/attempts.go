@@ -74,7 +74,7 @@ func (c *inquiry) late(r *entity.Execution, begun beginnings) {
 		fired = r.CreateTime
 		c.add(FactServerDown, r.ID, ofShard(r, Params{"latenessMs": fired.Sub(r.DueTime), "createTime": fired}))
 	}
-	if start.Sub(fired) >= lateAfter {
+	if start.Sub(fired) >= lateAfter && !c.saysHeldBack(r) {
 		c.add(FactLate, r.ID, ofShard(r, Params{"latenessMs": start.Sub(r.DueTime)}))
 	}
 }

@@ -80,6 +80,7 @@ const (
 	FactGivenUpAt      Code = "GIVEN_UP_AT"
 	FactStartDeadline  Code = "START_DEADLINE"
 	FactAttempts       Code = "ATTEMPTS"
+	FactHeldBack       Code = "HELD_BACK"
 	FactNextAttempt    Code = "NEXT_ATTEMPT"
 	FactBeginsAt       Code = "BEGINS_AT"
 	FactReplay         Code = "REPLAYED"
@@ -202,6 +203,8 @@ func Sentences() []Sentence {
 		{"", FactGivenUpAt, "it is given up at {time}, by startDeadlineSec {startDeadlineSec}"},
 		{"", FactStartDeadline, "startDeadlineSec of the job is {startDeadlineSec}"},
 		{"", FactAttempts, shard + "it took {attempts} (attempt|attempts)"},
+		{"", FactHeldBack, shard + "it was held back {times} (time|times), for {heldMs} in all: calls in a row could not connect to its " +
+			"target"},
 		{"", FactNextAttempt, "attempt {attempt} ended[ ({reason})]; the next one begins at {time}"},
 		{"", FactBeginsAt, "it may begin at {time}"},
 		{"", FactReplay, "it was repeated by hand, {times} (time|times); the latest run is {runId}"},

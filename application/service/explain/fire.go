@@ -2,7 +2,9 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,10 +53,10 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 	switch status {
 	case entity.StatusWaiting:
 		c.say(Waiting, Code(e.WaitsFor), Params{"time": e.ScheduledTime, "waitsFor": e.WaitsFor})
-		return c.waiting(ctx, e.WaitsFor, runs)
+		return errors.Join(c.heldBack(ctx, runs), c.waiting(ctx, e.WaitsFor, runs))
 	case entity.StatusRunning:
 		c.say(Running, Code(status), p)
-		return c.running(ctx, runs, begun)
+		return errors.Join(c.heldBack(ctx, runs), c.running(ctx, runs, begun))
 	case entity.StatusSkipped:
 		c.say(Skipped, Code(e.Reason), Params{"time": e.ScheduledTime, "reason": e.Reason})
 		c.answer.Message = e.Message
@@ -66,8 +68,38 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 		c.say(Fired, Code(status), p)
 	}
 	c.answer.Message = e.Message
+	err = c.heldBack(ctx, runs)
 	c.ended(e, runs, begun)
-	return nil
+	return err
+}
+
+// heldBack tells which runs of a fire were held back, because their target could not be reached.
+func (c *inquiry) heldBack(ctx context.Context, runs []*entity.Execution) error {
+	of := map[string][]entity.Hold{}
+	for _, r := range runs {
+		if r.PutBackBefore() {
+			of[r.ID] = nil
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	holds, err := c.Executions.Holds(ctx, slices.Sorted(maps.Keys(of)))
+	for _, h := range holds {
+		of[h.ExecutionID] = append(of[h.ExecutionID], h)
+	}
+	for _, r := range runs {
+		sum := entity.TotalHold(of[r.ID])
+		if sum.Count == 0 {
+			continue
+		}
+		p := Params{"times": sum.Count, "heldMs": sum.For}
+		if r.ShardTotal > 1 {
+			p["shardIndex"], p["shardTotal"] = r.ShardIndex, r.ShardTotal
+		}
+		c.add(FactHeldBack, r.ID, p)
+	}
+	return err
 }
 
 // fires is how many fires a range holds, as people read it.
@@ -117,6 +149,11 @@ func (c *inquiry) ended(e *entity.LedgerEntry, runs []*entity.Execution, begun b
 		}
 		return
 	}
+}
+
+// saysHeldBack reports whether the answer says that a run was held back: that is why it began late.
+func (c *inquiry) saysHeldBack(r *entity.Execution) bool {
+	return slices.ContainsFunc(c.answer.Facts, func(f Fact) bool { return f.Code == FactHeldBack && f.ID == r.ID })
 }
 
 // running tells where a run is, and what is wrong there.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -152,7 +153,7 @@ func (c *inquiry) latestRun(ctx context.Context) error {
 		if c.latestAsked {
 			c.say(Waiting, Code(what), Params{"time": r.ScheduledTime, "waitsFor": what})
 		}
-		return c.waiting(ctx, what, rows)
+		return errors.Join(c.heldBack(ctx, rows), c.waiting(ctx, what, rows))
 	case entity.StatusRunning:
 		c.add(FactLatestRuns, r.ID, Params{"runId": r.ID})
 		begun, err := c.beginnings(ctx, rows)
@@ -162,12 +163,12 @@ func (c *inquiry) latestRun(ctx context.Context) error {
 		if c.latestAsked {
 			c.say(Running, Code(r.Status), Params{"time": r.ScheduledTime, "latenessMs": begun.lateness(r)})
 		}
-		return c.running(ctx, rows, begun)
+		return errors.Join(c.heldBack(ctx, rows), c.running(ctx, rows, begun))
 	default:
 		c.add(FactLatestEnded, r.ID, Params{"runId": r.ID, "status": string(r.Status), "reason": r.Reason})
 	}
 	c.answer.Message = r.ErrorMessage
-	return nil
+	return c.heldBack(ctx, rows)
 }
 
 // The alerts that are told: open ones, and alerts that began about when the fire was.

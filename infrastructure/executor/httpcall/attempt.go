@@ -82,6 +82,10 @@ func (a *attempt) failedByAnswer(reason entity.Reason, message string) entity.Ou
 // failed is the outcome of a call without a complete answer.
 func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	cause := context.Cause(ctx)
+	var held *hosts.HeldBack
+	if cause == nil && a.redirects == 0 && errors.As(err, &held) {
+		return held.Outcome(origin(a.call.url))
+	}
 	if cause == nil {
 		a.trouble = a.stage.String() + ": " + reasonOf(err)
 	} else {
@@ -89,10 +93,6 @@ func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	}
 	o := entity.Failed(entity.ReasonError, a.trouble)
 	o.Result = a.answer.text()
-	var held *hosts.HeldBack
-	if errors.As(err, &held) {
-		o.RetryAfter = held.Wait
-	}
 	if cause == nil && errors.Is(err, entity.ErrStopLost) {
 		o.Reason = entity.ReasonNodeLost
 	}

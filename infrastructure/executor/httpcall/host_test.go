@@ -90,10 +90,14 @@ func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
 		require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
 	}
 	now.Advance(4 * time.Second)
-	held := runs(t, x, data{"url": url})
-	require.Equal(t, entity.ReasonError, held.Reason)
-	require.Contains(t, held.Message, "held back: 3 calls in a row could not connect; the next one is made in 6s")
-	require.Equal(t, 6*time.Second, held.RetryAfter)
+	rep := &executortest.Recorder{}
+	held := x.Run(t.Context(), newRun(t, data{"url": url}), rep)
+	require.True(t, held.IsHeldBack())
+	require.Equal(t, entity.StatusWaiting, held.Status, "the attempt did not begin")
+	require.Equal(t, "held back: 3 calls in a row could not connect to "+url, held.Message)
+	require.GreaterOrEqual(t, held.RetryAfter, 7*time.Second, "a little after the call that tries")
+	require.Less(t, held.RetryAfter, 9*time.Second)
+	require.Empty(t, rep.Lines(), "nothing was called")
 
 	now.Advance(6 * time.Second)
 	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ", "one call tries again")
@@ -101,8 +105,26 @@ func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
 
 	up()
 	now.Advance(10 * time.Second)
+	run, rep := newRun(t, data{"url": url}), &executortest.Recorder{}
+	run.Execution.Attempt = 2
+	run.Execution.Holds = []entity.Hold{{Attempt: 1, Count: 5, For: time.Minute}, {Attempt: 2, Count: 3, For: 24 * time.Second}}
+	require.Equal(t, entity.StatusSuccess, x.Run(t.Context(), run, rep).Status)
+	require.Contains(t, rep.Lines()[0].Text, "held back 3 times, 24s in all, before this attempt")
 	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
-	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
+}
+
+// A hop that is held back is a part of its attempt, which has called its target.
+func TestAHopThatIsHeldBackIsAFailedAttempt(t *testing.T) {
+	dead, _ := flaky(t)
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, dead, http.StatusFound) })
+	bounds := open()
+	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 10*time.Second
+	x := httpcall.New(clocktest.NewManual(time.Unix(0, 0)), bounds)
+	defer x.Close()
+	require.Contains(t, runs(t, x, data{"url": dead}).Message, "connect to ")
+	got := runs(t, x, data{"url": s.URL})
+	require.Equal(t, []any{entity.StatusFailed, entity.ReasonError, time.Duration(0)}, []any{got.Status, got.Reason, got.RetryAfter})
+	require.Contains(t, got.Message, "held back: 1 calls")
 }
 
 // A call that is held back fails at once, and waits for no place before it does.

@@ -91,7 +91,7 @@ func (x *Executor) read(job *entity.Job, run *placeholder.Values) (call, []apper
 // The time limit of the job, or that of the settings, spans the whole attempt: to resolve, connect,
 // follow redirects and read the answer. Two waits come before it: for the store to take a
 // token, and for a permit of the host. When the wait for a permit is long, the attempt does not
-// begin here, see entity.NotBegun.
+// begin here, see entity.NotBegun. Neither does one whose first call is held back, see entity.HeldBack.
 func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	limit := run.Job.Timeout()
 	if limit <= 0 {
@@ -108,7 +108,10 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	defer done()
 	entered, where := x.clock.Monotonic(), origin(c.url)
 	reserved, err := x.hosts.Reserve(ctx, hosts.Target{Origin: where, Identity: through.credentials}, run, rep)
+	var held *hosts.HeldBack
 	switch {
+	case errors.As(err, &held):
+		return held.Outcome(where)
 	case errors.Is(err, hosts.ErrBusy):
 		return x.hosts.Busy(where)
 	case err != nil:
@@ -127,6 +130,13 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	limited, stop := x.within(reserved.In(ctx), limit)
 	defer stop()
 	outcome := a.do(limited, through, run)
+	if outcome.IsHeldBack() {
+		return outcome
+	}
+	if hold := entity.HoldOf(run.Execution.Holds, run.Execution.Attempt); hold.Count > 0 {
+		rep.Log(entity.LogSystem, fmt.Sprintf("held back %s, before this attempt: calls in a row could not connect to %s",
+			hold, where))
+	}
 	a.tell(rep, x.clock.Monotonic()-began)
 	return outcome
 }

@@ -149,6 +149,8 @@ type Result struct {
 	Slots entity.Slots
 	// Slotless: the attempt waited on this node without a slot, and ended without one.
 	Slotless bool
+	// hold: the attempt did not begin, because its call is held back for so long.
+	hold entity.Hold
 	// unanswered: a transaction with this end got no answer, and may have
 	// stored it. stored: no more transactions are needed.
 	unanswered bool

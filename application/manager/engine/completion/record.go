@@ -21,6 +21,7 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 	}
 	var finals, again []decision
 	for _, f := range c.items {
+		c.hold(f)
 		if f.Outcome.Status == entity.StatusWaiting {
 			d, err := c.putBack(f)
 			if err != nil {
@@ -153,14 +154,6 @@ func (m *Completer) asksSuccess(job *entity.Job) bool {
 	return job.Alerts.Successes() || m.AsksSuccess != nil && m.AsksSuccess(job)
 }
 
-// putBack makes the execution's next state of an attempt that did not begin: it is
-// routed anew when its moment comes, and keeps a slot of its group.
-func (c *completion) putBack(f *Result) (decision, error) {
-	exec := *f.Run.Execution
-	err := exec.PutBack(c.now.Add(f.Outcome.RetryAfter), f.Outcome.Message, f.Run.Job.Broadcast, c.now)
-	return decision{item: f, outcome: f.Outcome, exec: &exec}, err
-}
-
 // writeRetries keeps the attempt that ended, if it had begun, and parks the execution
 // until its next. Of an attempt that goes on elsewhere it detaches the execution.
 func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again []decision) error {
@@ -178,6 +171,7 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 	}
 	byID := entity.ByID(held)
 	var attempts []entity.Attempt
+	var holds []entity.Hold
 	for _, d := range again {
 		mine, exec := d.item.Run.Execution, byID[d.exec.ID]
 		if exec == nil || !exec.HeldAs(mine) {
@@ -211,6 +205,9 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if err := tx.Executions.Update(ctx, d.exec, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.exec.ID, err)
 		}
+		if d.item.hold.Count > 0 && !d.exec.Status.Final() {
+			holds = append(holds, d.item.hold)
+		}
 		over := begun && !detached
 		if over {
 			attempts = append(attempts, attemptOf(d))
@@ -222,6 +219,9 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			(c.postCommit.NextScheduled.IsZero() || until.Before(c.postCommit.NextScheduled)) {
 			c.postCommit.NextScheduled = until
 		}
+	}
+	if err := tx.Records.AddHolds(ctx, holds); err != nil {
+		return fmt.Errorf("keep that %d calls were held back: %w", len(holds), err)
 	}
 	if len(attempts) == 0 {
 		return nil

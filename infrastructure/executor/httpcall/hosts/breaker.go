@@ -2,17 +2,19 @@ package hosts
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // maxTroubled bounds the targets that the breaker remembers.
 const maxTroubled = 4096
 
 // HeldBack is the error of a call that was not made: several calls in a row could not
-// reach its target. The next call may be made after Wait.
+// reach its target. The next call may be made after Wait; where that is 0, one is under way.
 type HeldBack struct {
 	Failures int
 	Wait     time.Duration
@@ -22,6 +24,13 @@ type HeldBack struct {
 func (h *HeldBack) Error() string {
 	return fmt.Sprintf("held back: %d calls in a row could not connect; the next one is made in %s", h.Failures,
 		h.Wait.Round(time.Millisecond))
+}
+
+// Outcome is that of an attempt whose first call was held back. Runs of one target come back a little after the call
+// that tries it, and not at one moment.
+func (h *HeldBack) Outcome(origin string) entity.Outcome {
+	return entity.HeldBack(h.Wait+hostPause/2+rand.N(hostPause),
+		fmt.Sprintf("held back: %d calls in a row could not connect to %s", h.Failures, origin))
 }
 
 // breaker holds back calls of a target that cannot be reached. Safe for concurrent use.
@@ -73,12 +82,15 @@ func (b *breaker) begin(to Target) (*trial, error) {
 	return c, nil
 }
 
-// holds tells whether begin would hold a call back now.
-func (b *breaker) holds(to Target) bool {
+// check fails with *HeldBack where begin would.
+func (b *breaker) check(to Target) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := b.troubled[to]
-	return b.after > 0 && known != nil && known.failures >= b.after && known.held(b.clock.Monotonic()) != nil
+	if b.after <= 0 || known == nil || known.failures < b.after {
+		return nil
+	}
+	return known.held(b.clock.Monotonic())
 }
 
 // held is the error of the next call; nil means that this call probes the target.

@@ -38,13 +38,13 @@ func New(c clock.Clock, s Settings) *Hosts {
 }
 
 // Reserve takes the permit of the first call of an attempt before the attempt begins, so
-// that the wait does not count (engine rule 22). A call that the breaker holds back needs
-// no permit: it fails at once and says why. Where no permit is free, the attempt waits
+// that the wait does not count (engine rule 22). Where no permit is free, the attempt waits
 // without a slot of its node, if that has room, and gets one in the order of due times.
-// Reserve fails with ErrBusy, or when ctx ends.
+// Reserve fails with *HeldBack where the breaker holds the call back, which needs no permit, with
+// ErrBusy, or when ctx ends.
 func (h *Hosts) Reserve(ctx context.Context, to Target, run entity.Run, rep entity.Reporter) (*Reservation, error) {
-	if h.breaker.holds(to) {
-		return &Reservation{}, nil
+	if err := h.breaker.check(to); err != nil {
+		return nil, err
 	}
 	return h.permits.reserve(ctx, h.clock, to.Origin, run, rep)
 }

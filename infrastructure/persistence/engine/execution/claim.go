@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -53,6 +54,9 @@ func (w *executionWriter) Claim(ctx context.Context, r repository.ClaimRequest) 
 	if err := w.readParents(ctx, rows); err != nil {
 		return rows, err
 	}
+	if err := w.readHolds(ctx, rows); err != nil {
+		return rows, err
+	}
 	return rows, w.take(ctx, rows, r, now)
 }
 
@@ -99,6 +103,23 @@ func (w *executionWriter) readParents(ctx context.Context, rows []*entity.Execut
 			}
 			return id, err
 		})
+	return err
+}
+
+// readHolds reads how long calls of runs were held back. Only a run whose start was undone has more tokens than
+// attempts, so that no other claim has the statement.
+func (w *executionWriter) readHolds(ctx context.Context, rows []*entity.Execution) error {
+	again := map[string]*entity.Execution{}
+	for _, e := range rows {
+		if e.PutBackBefore() {
+			again[e.ID] = e
+		}
+	}
+	holds, err := readHolds(ctx, w.c, slices.Sorted(maps.Keys(again)))
+	for _, h := range holds {
+		e := again[h.ExecutionID]
+		e.Holds = append(e.Holds, h)
+	}
 	return err
 }
 

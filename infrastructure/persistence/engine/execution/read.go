@@ -130,6 +130,22 @@ func (r *Executions) Usages(ctx context.Context, executionID string) (map[int]en
 	return out, err
 }
 
+// Holds implements repository.ExecutionReader.
+func (r *Executions) Holds(ctx context.Context, executionIDs []string) ([]entity.Hold, error) {
+	return readHolds(ctx, r.c, sqlvalue.OnlyASCIIIDs(executionIDs))
+}
+
+func readHolds(ctx context.Context, c *sqldb.Conn, ids []string) ([]entity.Hold, error) {
+	return sqldb.CollectIn(ctx, c, "execution.holds",
+		"SELECT execution, attempt, holds, held_ms FROM scheduler_execution_hold WHERE {in}", "execution", ids,
+		func(rows *sql.Rows) (h entity.Hold, err error) {
+			var ms int64
+			err = rows.Scan(&h.ExecutionID, &h.Attempt, &h.Count, &ms)
+			h.For = time.Duration(ms) * time.Millisecond
+			return h, err
+		})
+}
+
 // Replays implements repository.ExecutionReader.
 func (r *Executions) Replays(ctx context.Context, rootIDs []string) (map[string][]string, error) {
 	out := make(map[string][]string)

@@ -46,6 +46,19 @@ func (w *recordWriter) AddUsages(ctx context.Context, usages []entity.AttemptUsa
 		})
 }
 
+// AddHolds implements repository.RecordWriter.
+func (w *recordWriter) AddHolds(ctx context.Context, holds []entity.Hold) error {
+	add := " ON DUPLICATE KEY UPDATE holds = holds + VALUES(holds), held_ms = held_ms + VALUES(held_ms)"
+	if w.c.Dialect.IsSQLite() {
+		add = " ON CONFLICT (execution, attempt) DO UPDATE SET holds = holds + excluded.holds, " +
+			"held_ms = held_ms + excluded.held_ms"
+	}
+	return bulk.Insert(ctx, w.c, "hold.insert", "scheduler_execution_hold (execution, attempt, holds, held_ms)", 4, add,
+		holds, func(args []any, h entity.Hold) []any {
+			return append(args, h.ExecutionID, h.Attempt, h.Count, h.For.Milliseconds())
+		})
+}
+
 // AddDeadLetters implements repository.RecordWriter.
 func (w *recordWriter) AddDeadLetters(ctx context.Context, letters []entity.DeadLetter) error {
 	for _, l := range letters {

@@ -110,6 +110,7 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 		{"retention.delete", "scheduler_job_execution", "id"},
 		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
 		{"retention.delete-usages", "scheduler_execution_usage", "execution"},
+		{"retention.delete-holds", "scheduler_execution_hold", "execution"},
 		{"retention.delete-letters", "scheduler_dead_letter", "execution_id"},
 		{"retention.delete-tokens", "scheduler_run_token", "execution_id"},
 		{"retention.delete-replays", "scheduler_execution_replay", "execution_id"},

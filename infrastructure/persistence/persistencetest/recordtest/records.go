@@ -23,6 +23,7 @@ import (
 func Records(t *testing.T, open storetest.Opener) {
 	t.Run("attempts", func(t *testing.T) { attempts(t, open(t, nil)) })
 	t.Run("usages", func(t *testing.T) { usages(t, open(t, nil)) })
+	t.Run("holds", func(t *testing.T) { holds(t, open(t, nil)) })
 	t.Run("dead letters", func(t *testing.T) { deadLetters(t, open(t, nil)) })
 	t.Run("outbox", func(t *testing.T) { outbox(t, open(t, nil)) })
 	t.Run("outbox of two readers", func(t *testing.T) { outboxOfTwo(t, open(t, nil)) })
@@ -72,6 +73,26 @@ func usages(t *testing.T, s *persistence.Store) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
+}
+
+func holds(t *testing.T, s *persistence.Store) {
+	one := storetest.RunOf(storetest.JobID(1), storetest.Noon).ID
+	other := storetest.RunOf(storetest.JobID(2), storetest.Noon).ID
+	add := func(rows ...entity.Hold) {
+		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Records.AddHolds(ctx, rows) })
+	}
+	add()
+	add(entity.Hold{ExecutionID: one, Attempt: 1, Count: 1, For: 1500 * time.Millisecond},
+		entity.Hold{ExecutionID: other, Attempt: 1, Count: 1, For: time.Minute})
+	add(entity.Hold{ExecutionID: one, Attempt: 1, Count: 1, For: 2 * time.Second},
+		entity.Hold{ExecutionID: one, Attempt: 2, Count: 1, For: time.Second})
+	got, err := s.Executions.Holds(t.Context(), []string{one, "nobody"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []entity.Hold{
+		{ExecutionID: one, Attempt: 1, Count: 2, For: 3500 * time.Millisecond},
+		{ExecutionID: one, Attempt: 2, Count: 1, For: time.Second},
+	}, got)
+	require.Equal(t, entity.Hold{Count: 3, For: 4500 * time.Millisecond}, entity.TotalHold(got))
 }
 
 func deadLetters(t *testing.T, s *persistence.Store) {

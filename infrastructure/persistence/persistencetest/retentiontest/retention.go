@@ -52,6 +52,9 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 			{ExecutionID: plain.ID, Attempt: 2, Usage: took},
 			{ExecutionID: young.ID, Attempt: 1, Usage: took},
 		}))
+		require.NoError(t, tx.Records.AddHolds(ctx, []entity.Hold{
+			{ExecutionID: plain.ID, Attempt: 1, Count: 1}, {ExecutionID: young.ID, Attempt: 1, Count: 1},
+		}))
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{
 			{ExecutionID: letter.ID, JobID: letter.JobID, CreateTime: old},
 			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: storetest.JobID(90)},
@@ -78,6 +81,9 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 		usages, err := s.Executions.Usages(t.Context(), id)
 		require.NoError(t, err)
 		require.Len(t, usages, rows, "usage goes with its run")
+		holds, err := s.Executions.Holds(t.Context(), []string{id})
+		require.NoError(t, err)
+		require.Len(t, holds, rows, "holds go with their run")
 	}
 	_, err = s.DeadLetter(t.Context(), replayed.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))

@@ -65,6 +65,7 @@ export default {
     GROUP_LIMIT: 'The group {group} lets {limit} (fire|fires) run at once.', MAX_QUEUED: 'At most {maxQueued} (fire|fires) of the job may wait.',
     OVERLAP_POLICY: 'The overlap policy of the job is {overlapPolicy}.', GIVEN_UP_AT: 'It is given up at {time}, by the start deadline of {startDeadlineSec} s.',
     START_DEADLINE: 'The start deadline of the job is {startDeadlineSec} s.', ATTEMPTS: '[Shard {shardIndex} of {shardTotal}: ]It took {attempts} (attempt|attempts).',
+    HELD_BACK: '[Shard {shardIndex} of {shardTotal}: ]It was held back {times} (time|times), for {heldMs} in all: calls in a row could not connect to its target.',
     NEXT_ATTEMPT: 'Attempt {attempt} ended[ ({reason})]. The next one begins at {time}.', BEGINS_AT: 'It may begin at {time}.',
     REPLAYED: 'It was repeated by hand, {times} (time|times). The latest run is {runId}.',
     LATE: '[Shard {shardIndex} of {shardTotal}: ]It began {latenessMs} after it was due: it waited for a slot, a node, its group or its job.',

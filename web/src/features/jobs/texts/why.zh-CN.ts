@@ -56,6 +56,7 @@ export default {
     MAX_QUEUED: '任务最多允许 {maxQueued} 次触发排队。', OVERLAP_POLICY: '任务的重叠策略为 {overlapPolicy}。',
     GIVEN_UP_AT: '将于 {time} 放弃（启动期限 {startDeadlineSec} 秒）。', START_DEADLINE: '任务的启动期限为 {startDeadlineSec} 秒。',
     ATTEMPTS: '[分片 {shardIndex}/{shardTotal}：]共尝试 {attempts} 次。', NEXT_ATTEMPT: '第 {attempt} 次尝试已结束[（{reason}）]，下一次于 {time} 开始。',
+    HELD_BACK: '[分片 {shardIndex}/{shardTotal}：]曾被暂缓 {times} 次，共 {heldMs}：连续多次调用都无法连接其目标。',
     BEGINS_AT: '最早可于 {time} 开始。', REPLAYED: '已手动重跑 {times} 次，最近一次运行为 {runId}。',
     LATE: '[分片 {shardIndex}/{shardTotal}：]在应启动时间之后 {latenessMs} 才开始：曾等待槽位、节点、分组或任务本身。',
     SERVER_WAS_DOWN: '[分片 {shardIndex}/{shardTotal}：]应启动时服务器已停机，或无法连接存储；{latenessMs} 之后于 {createTime} 才触发。',
