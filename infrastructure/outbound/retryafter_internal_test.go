@@ -3,6 +3,7 @@ package outbound
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +17,7 @@ func FuzzRetryAfter(f *testing.F) {
 		wait := RetryAfter(&http.Response{
 			StatusCode: http.StatusTooManyRequests,
 			Header:     http.Header{"Retry-After": {after}, "Date": {date}},
-		})
+		}, time.Unix(0, 0))
 		require.True(t, wait >= 0 && wait <= maxRetryAfter, wait)
 	})
 }

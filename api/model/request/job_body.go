@@ -204,7 +204,7 @@ type RetryBody struct {
 	Backoff string `json:"backoff,omitempty" enums:"FIXED,LINEAR,EXPONENTIAL" default:"FIXED"`
 	// IntervalMs is the first wait.
 	IntervalMs int64 `json:"intervalMs,omitempty" minimum:"0" maximum:"86400000" default:"1000"`
-	// MaxIntervalMs is the longest wait, at least intervalMs.
+	// MaxIntervalMs is the longest wait, at least intervalMs; also where the target of a call asks for a longer one.
 	MaxIntervalMs *int64 `json:"maxIntervalMs,omitempty" minimum:"0" maximum:"86400000" default:"60000"`
 	// Jitter is the share by which each wait is drawn shorter or longer.
 	Jitter float64 `json:"jitter,omitempty" minimum:"0" maximum:"1" default:"0.1"`

@@ -17,15 +17,20 @@ const MaxWait = 24 * time.Hour
 // it never exceeds the policy's cap or MaxWait. It is between 0 and that cap for any
 // input; a cap of 0 or less is none.
 func Backoff(p entity.RetryPolicy, number int, random float64) time.Duration {
-	limit := MaxWait.Milliseconds()
-	if p.MaxIntervalMs > 0 {
-		limit = min(limit, p.MaxIntervalMs)
-	}
+	limit := longest(p).Milliseconds()
 	wait := grow(p.Backoff, uint64(max(p.IntervalMs, 0)), uint64(max(number, 1)), uint64(limit))
 	share := within(p.Jitter)
 	spread := float64(wait) * share * (2*within(random) - 1)
 	ms := int64(math.Round(float64(wait) + spread))
 	return time.Duration(min(max(ms, 0), limit)) * time.Millisecond
+}
+
+// longest is the longest wait of a policy.
+func longest(p entity.RetryPolicy) time.Duration {
+	if p.MaxIntervalMs > 0 && p.MaxIntervalMs < MaxWait.Milliseconds() {
+		return time.Duration(p.MaxIntervalMs) * time.Millisecond
+	}
+	return MaxWait
 }
 
 // grow multiplies without overflow; what exceeds the limit is the limit.

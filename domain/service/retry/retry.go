@@ -3,7 +3,9 @@
 package retry
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -33,6 +35,8 @@ type Decision struct {
 	Retry  bool
 	Wait   time.Duration
 	Status entity.Status
+	// Note says what the target of a call asked for, and what it gets.
+	Note string
 	// NodeLoss: the attempt is repeated because its node died, which counts
 	// among the losses and not among the retries. After a stop of the node it is
 	// false, and nothing is counted.
@@ -73,10 +77,22 @@ func Decide(in Input) Decision {
 	d.Retry, d.Status = true, entity.StatusWaiting
 	d.RetryCount++
 	d.Wait = Backoff(in.Policy, d.RetryCount, in.Random)
-	if in.Outcome.RetryAfter > 0 {
+	switch asked := in.Outcome.Asked; {
+	case in.Outcome.RetryAfter > 0:
 		d.Wait = min(in.Outcome.RetryAfter, MaxWait)
+	case asked > 0:
+		d.Wait = max(d.Wait, min(asked, longest(in.Policy)))
+		d.Note = fmt.Sprintf("the target asks for %s, the policy waits %s", span(asked), span(d.Wait))
 	}
 	return d
+}
+
+// span is a wait for people: 2 h, 90 s, 4.1 s.
+func span(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 }
 
 // MaxHeld is how long the calls of a run are held back in all. After that each one that is held back counts.

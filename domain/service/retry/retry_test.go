@@ -110,8 +110,8 @@ func TestDecide(t *testing.T) {
 			retry.Input{Policy: policy(2, entity.ReasonError), Outcome: timedOut},
 			again(time.Second, 1, 0),
 		},
-		{"target asks for a wait", retry.Input{Policy: policy(2), Outcome: asked}, again(3*time.Minute, 1, 0)},
-		{"target asks for weeks", retry.Input{Policy: policy(2), Outcome: askedLong}, again(24*time.Hour, 1, 0)},
+		{"handler asks for a wait", retry.Input{Policy: policy(2), Outcome: asked}, again(3*time.Minute, 1, 0)},
+		{"handler asks for weeks", retry.Input{Policy: policy(2), Outcome: askedLong}, again(24*time.Hour, 1, 0)},
 
 		{"node lost", retry.Input{Policy: policy(0), Outcome: lost}, elsewhere(0, 1)},
 		{"node lost with retries used up", retry.Input{Policy: policy(2), Outcome: lost, RetryCount: 2}, elsewhere(2, 1)},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall/hosts"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/outbound"
@@ -20,6 +21,7 @@ const userAgent = "platform-scheduler"
 
 // attempt is one call in progress. It belongs to one goroutine.
 type attempt struct {
+	clock clock.Clock
 	call  call
 	limit time.Duration
 	// With the token, the target of an asynchronous call reports to reportURL.
@@ -56,7 +58,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	if !a.call.expected.has(a.status) {
 		o := a.failedByAnswer(entity.ReasonHTTPStatus, fmt.Sprintf("status %s is not among the expected %s",
 			statusText(a.status), a.call.expected.text))
-		o.RetryAfter = outbound.RetryAfter(response)
+		o.Asked = outbound.RetryAfter(response, a.clock.Now())
 		return o
 	}
 	if err != nil {

@@ -118,7 +118,7 @@ func (x *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return entity.Failed(entity.ReasonError, "stopped while it waited for a permit of its host: "+err.Error())
 	}
 	defer reserved.Free()
-	a := &attempt{call: c, limit: limit, stage: stage{peer: c.url.Host}}
+	a := &attempt{clock: x.clock, call: c, limit: limit, stage: stage{peer: c.url.Host}}
 	if err := x.open(ctx, a, run, rep); err != nil {
 		return a.failed(ctx, fmt.Errorf("get a token for the target's reports: %w", err))
 	}

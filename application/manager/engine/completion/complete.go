@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 // The longest texts kept of a run, in bytes. A result fills the store's TEXT
@@ -180,7 +181,7 @@ func (d decision) observed() *entity.Execution {
 	}
 	exec := *d.exec
 	exec.StartTime, exec.EndTime, exec.Duration = d.item.Start, d.item.End, d.item.Took
-	exec.Reason, exec.ErrorMessage = d.outcome.Reason, d.outcome.Message
+	exec.Reason, exec.ErrorMessage = d.outcome.Reason, d.message()
 	return &exec
 }
 
@@ -304,4 +305,15 @@ type decision struct {
 	outcome entity.Outcome
 	exec    *entity.Execution
 	retried bool
+	// note is of the wait for the next attempt.
+	note string
+}
+
+// message is that of the attempt, with the note.
+func (d decision) message() string {
+	message := d.item.Outcome.Message
+	if d.note == "" {
+		return message
+	}
+	return validation.Text(message, maxMessage-len(d.note)-2) + "; " + d.note
 }

@@ -142,7 +142,7 @@ func (c *completion) decide(f *Result) (decision, error) {
 		return d, exec.Finish(decision.Status, &f.Outcome, entity.AttemptTime{Start: f.Start, End: f.End, Took: f.Took},
 			c.now)
 	}
-	d.retried = true
+	d.retried, d.note = true, decision.Note
 	next := entity.NextAttempt{Wait: decision.Wait, NodeLost: decision.NodeLoss, KeepNode: f.Run.Job.Broadcast}
 	if job != nil {
 		next.StartWithin = time.Duration(job.StartDeadlineSec) * time.Second
@@ -237,7 +237,7 @@ func attemptOf(d decision) entity.Attempt {
 	return entity.Attempt{
 		ExecutionID: d.exec.ID, Attempt: f.Run.Execution.Attempt, Status: f.Outcome.Status, Reason: f.Outcome.Reason,
 		NodeID: f.Run.Execution.NodeID, StartTime: f.Start, EndTime: f.End,
-		ErrorMessage: f.Outcome.Message, Result: f.Outcome.Result, Progress: f.Outcome.Progress, ExitCode: f.Outcome.ExitCode,
+		ErrorMessage: d.message(), Result: f.Outcome.Result, Progress: f.Outcome.Progress, ExitCode: f.Outcome.ExitCode,
 	}
 }
 

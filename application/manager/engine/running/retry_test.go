@@ -102,6 +102,8 @@ func TestARunThatUsesItsRetriesUpIsDead(t *testing.T) {
 func TestTheWaitForARetry(t *testing.T) {
 	after := failed()
 	after.RetryAfter = 7 * time.Minute
+	asked := failed()
+	asked.Asked = time.Hour
 	for _, c := range []struct {
 		name    string
 		change  func(j *entity.Job)
@@ -109,7 +111,8 @@ func TestTheWaitForARetry(t *testing.T) {
 		want    time.Duration
 	}{
 		{"the policy's", retrying(1), failed(), retryWait},
-		{"the target's", retrying(1), after, 7 * time.Minute},
+		{"the handler's", retrying(1), after, 7 * time.Minute},
+		{"the longest of the policy", func(j *entity.Job) { retrying(1)(j); j.Retry.MaxIntervalMs = 60_000 }, asked, time.Minute},
 		{"the policy's as it is now", func(j *entity.Job) { retrying(1)(j); j.Retry.IntervalMs = 1 }, failed(), retryWait},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,8 +124,12 @@ func TestTheWaitForARetry(t *testing.T) {
 				}
 				return c.outcome
 			})
-			until, _ := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1).Claim.ScheduledUntil()
+			exec := awaitRetry(t, n, startRun(t, n, job.ID).ID, 1)
+			until, _ := exec.Claim.ScheduledUntil()
 			require.Equal(t, n.Clock.Now().Add(c.want), until)
+			if c.outcome.Asked > 0 {
+				require.Equal(t, "it broke; the target asks for 1 h, the policy waits 60 s", attemptsOf(t, n, exec.ID)[0].ErrorMessage)
+			}
 		})
 	}
 }

@@ -3580,7 +3580,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "START_DEADLINE";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "START_DEADLINE";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -4731,7 +4731,7 @@ export interface components {
              */
             jitter?: number | null;
             /**
-             * @description maxIntervalMs is the longest wait, at least intervalMs.
+             * @description maxIntervalMs is the longest wait, at least intervalMs; also where the target of a call asks for a longer one.
              * @default 60000
              */
             maxIntervalMs?: number | null;
