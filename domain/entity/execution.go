@@ -37,9 +37,12 @@ const (
 	ReasonExitCode     Reason = "EXIT_CODE"
 	ReasonHTTPStatus   Reason = "HTTP_STATUS"
 	ReasonBodyMismatch Reason = "BODY_MISMATCH"
-	ReasonPanic        Reason = "PANIC"
-	ReasonInvalid      Reason = "INVALID"
-	ReasonDeleted      Reason = "DELETED"
+	// ReasonRedirected: the target redirected a call that is not sent on, as it may have had its effect. It is not
+	// retried.
+	ReasonRedirected Reason = "REDIRECTED"
+	ReasonPanic      Reason = "PANIC"
+	ReasonInvalid    Reason = "INVALID"
+	ReasonDeleted    Reason = "DELETED"
 	// ReasonSecretMissing: the definition names a secret that does not exist, or
 	// that is not for the jobs of its group. It is not retried.
 	ReasonSecretMissing Reason = "SECRET_MISSING"

@@ -17,6 +17,7 @@ var reasons = map[entity.Reason]string{
 	entity.ReasonExitCode:      "the command ended with a code that is no success",
 	entity.ReasonHTTPStatus:    "the target answered with a status that is not expected",
 	entity.ReasonBodyMismatch:  "the answer of the target did not hold what is expected",
+	entity.ReasonRedirected:    "the target redirected a call that is not sent on, as it may have had its effect",
 	entity.ReasonTimeout:       "it ran longer than its timeoutSec",
 	entity.ReasonPanic:         "the handler panicked",
 	entity.ReasonInvalid:       "the definition could not be run as it stands",

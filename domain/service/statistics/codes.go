@@ -21,6 +21,7 @@ var (
 		entity.ReasonPaused, entity.ReasonNoNode, entity.ReasonDeadline, entity.ReasonNodeLost, entity.ReasonShutdown,
 		entity.ReasonExitCode, entity.ReasonHTTPStatus, entity.ReasonBodyMismatch, entity.ReasonPanic,
 		entity.ReasonInvalid, entity.ReasonDeleted, entity.ReasonSecretMissing, entity.ReasonTimeout, entity.ReasonError,
+		entity.ReasonRedirected,
 	}
 )
 

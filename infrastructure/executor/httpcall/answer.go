@@ -103,6 +103,9 @@ func headersText(h http.Header) string {
 		if hidden[name] {
 			value = "…"
 		}
+		if name == "Location" || name == "Content-Location" {
+			value = secrets.ReplaceAllString(value, "…")
+		}
 		value = validation.Text(value, maxKeptHeader)
 		if b.Len()+len(name)+len(value) > maxKeptHeaders {
 			b.WriteString("; …")

@@ -28,7 +28,9 @@ type attempt struct {
 	token     string
 	reportURL string
 	stage     stage
-	redirects int
+	// sent is the latest request; hops are those before it, with what redirected them.
+	sent *http.Request
+	hops []string
 	// status is 0 until the final answer begins.
 	status  int
 	answer  answer
@@ -42,9 +44,9 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	if err != nil {
 		return a.failed(ctx, err)
 	}
-	client := http.Client{Transport: transport, CheckRedirect: a.redirect}
-	response, err := client.Do(request)
-	if err != nil {
+	response, err := a.send(transport, request)
+	var moved redirected
+	if err != nil && !errors.As(err, &moved) {
 		return a.failed(ctx, err)
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -52,6 +54,11 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	a.headers = headersText(response.Header)
 	a.stage.enter(reading)
 	err = a.answer.read(response, a.call.contains)
+	if moved != "" {
+		o := a.failedByAnswer(entity.ReasonRedirected, moved.Error())
+		o.NoRetry = true
+		return o
+	}
 	if err != nil && ctx.Err() != nil {
 		return a.failed(ctx, err)
 	}
@@ -85,7 +92,7 @@ func (a *attempt) failedByAnswer(reason entity.Reason, message string) entity.Ou
 func (a *attempt) failed(ctx context.Context, err error) entity.Outcome {
 	cause := context.Cause(ctx)
 	var held *hosts.HeldBack
-	if cause == nil && a.redirects == 0 && errors.As(err, &held) {
+	if cause == nil && len(a.hops) == 0 && errors.As(err, &held) {
 		return held.Outcome(origin(a.call.url))
 	}
 	if cause == nil {
@@ -118,6 +125,7 @@ func (a *attempt) request(ctx context.Context, run entity.Run) (*http.Request, e
 		return nil, err
 	}
 	request.Header = a.call.header
+	a.sent = request
 	if request.Header.Get("User-Agent") == "" {
 		request.Header.Set("User-Agent", userAgent)
 	}
@@ -140,29 +148,32 @@ func contentType(body string) string {
 	return "text/plain; charset=utf-8"
 }
 
-// tell writes the result of the call into the run's log.
+// tell writes the result of the call into the run's log: each request that was sent, and what it came to.
 func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
+	for _, hop := range a.hops {
+		rep.Log(entity.LogSystem, hop)
+	}
 	rep.Log(entity.LogSystem, a.line(took))
 	if a.headers != "" {
 		rep.Log(entity.LogSystem, "answered with "+a.headers)
 	}
 }
 
-// line describes the call for the run's log. It never holds a query or a header, which may hold
+// line describes the latest request for the run's log. It never holds a query or a header, which may hold
 // secrets.
 func (a *attempt) line(took time.Duration) string {
 	var b strings.Builder
-	u := a.call.url
-	fmt.Fprintf(&b, "%s %s://%s%s: ", a.call.method, u.Scheme, u.Host, u.EscapedPath())
-	if a.status != 0 {
-		fmt.Fprintf(&b, "%s, %d bytes", statusText(a.status), a.answer.seen)
+	if a.sent != nil {
+		b.WriteString(sentText(a.sent))
 	} else {
-		b.WriteString("no answer")
+		b.WriteString(a.call.method + " " + addressText(a.call.url))
+	}
+	if a.status != 0 {
+		fmt.Fprintf(&b, ": %s, %d bytes", statusText(a.status), a.answer.seen)
+	} else {
+		b.WriteString(": no answer")
 	}
 	fmt.Fprintf(&b, " after %d ms", took.Milliseconds())
-	if a.redirects > 0 {
-		fmt.Fprintf(&b, " and %d redirects to %s", a.redirects, a.stage.host())
-	}
 	if a.trouble != "" {
 		b.WriteString("; " + a.trouble)
 	}

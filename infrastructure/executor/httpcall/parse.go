@@ -42,12 +42,14 @@ type definition struct {
 
 // call is a checked definition.
 type call struct {
-	method   string
-	url      *url.URL
-	header   http.Header
-	body     string
-	expected statuses
-	contains string
+	method string
+	url    *url.URL
+	header http.Header
+	body   string
+	// secretBody means that the body holds a secret.
+	secretBody bool
+	expected   statuses
+	contains   string
 	// async means that the answer only begins the run, and the target reports its end later.
 	async bool
 	// credentials is what the call needs of TLS beyond other calls, or nil.
@@ -102,7 +104,7 @@ func readHeaders(r *jobdata.Reader) (headers map[string]string, contentType stri
 func (d definition) check(r *jobdata.Reader) call {
 	c := call{
 		method: d.method, url: checkURL(r, d.url), header: checkHeaders(r, d.headers),
-		body: d.body, contains: d.expectedBody, async: d.async, credentials: checkCredentials(r, d),
+		body: d.body, secretBody: len(placeholder.SecretNames(r.Peek("body"))) > 0, contains: d.expectedBody, async: d.async, credentials: checkCredentials(r, d),
 	}
 	if c.method == "" {
 		c.method = http.MethodGet

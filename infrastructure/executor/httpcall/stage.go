@@ -42,12 +42,6 @@ func (s *stage) enter(p phase) {
 	s.phase = max(s.phase, p)
 }
 
-func (s *stage) host() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.peer
-}
-
 // String returns the phase as the beginning of an error message.
 func (s *stage) String() string {
 	s.mu.Lock()

@@ -3557,7 +3557,7 @@ export interface components {
              * @description code says why: a status, a reason of the ledger, what the run waits for, or why nothing is planned.
              * @enum {string}
              */
-            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
+            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
             /** @description explanation is one sentence, in English. */
             explanation: string;
             /** @description facts say more, each by itself. */
@@ -4695,7 +4695,7 @@ export interface components {
             p99Ms: number | null;
         };
         /** @enum {string} */
-        Reason: "" | "OVERLAP" | "QUEUE_FULL" | "REPLACED" | "MISFIRE" | "PAUSED" | "NO_NODE" | "DEADLINE" | "NODE_LOST" | "SHUTDOWN" | "EXIT_CODE" | "HTTP_STATUS" | "BODY_MISMATCH" | "PANIC" | "INVALID" | "DELETED" | "SECRET_MISSING" | "TIMEOUT" | "ERROR";
+        Reason: "" | "OVERLAP" | "QUEUE_FULL" | "REPLACED" | "MISFIRE" | "PAUSED" | "NO_NODE" | "DEADLINE" | "NODE_LOST" | "SHUTDOWN" | "EXIT_CODE" | "HTTP_STATUS" | "BODY_MISMATCH" | "REDIRECTED" | "PANIC" | "INVALID" | "DELETED" | "SECRET_MISSING" | "TIMEOUT" | "ERROR";
         ReportBody: {
             /** @description checkpoint is what the next attempt is given. */
             checkpoint?: string | null;

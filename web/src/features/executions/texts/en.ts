@@ -38,7 +38,7 @@ export default {
   reasons: {
     OVERLAP: 'Overlap', QUEUE_FULL: 'Queue full', REPLACED: 'Replaced', MISFIRE: 'Misfire', PAUSED: 'Paused', NO_NODE: 'No node',
     DEADLINE: 'Deadline', NODE_LOST: 'Node lost', SHUTDOWN: 'Shutdown', EXIT_CODE: 'Exit code', HTTP_STATUS: 'HTTP status',
-    BODY_MISMATCH: 'Unexpected body', PANIC: 'Panic', INVALID: 'Invalid', DELETED: 'Job deleted', SECRET_MISSING: 'Secret missing',
+    BODY_MISMATCH: 'Unexpected body', REDIRECTED: 'Redirected', PANIC: 'Panic', INVALID: 'Invalid', DELETED: 'Job deleted', SECRET_MISSING: 'Secret missing',
     TIMEOUT: 'Timed out', ERROR: 'Error',
   },
 }

@@ -41,7 +41,7 @@ export default {
   reasons: {
     OVERLAP: '重叠', QUEUE_FULL: '队列已满', REPLACED: '被替换', MISFIRE: '错过触发', PAUSED: '已暂停', NO_NODE: '无可用节点',
     DEADLINE: '超过截止时间', NODE_LOST: '节点丢失', SHUTDOWN: '节点关闭', EXIT_CODE: '退出码', HTTP_STATUS: 'HTTP 状态码',
-    BODY_MISMATCH: '响应内容不符', PANIC: '崩溃', INVALID: '无效', DELETED: '任务已删除', SECRET_MISSING: '缺少密钥',
+    BODY_MISMATCH: '响应内容不符', REDIRECTED: '被重定向', PANIC: '崩溃', INVALID: '无效', DELETED: '任务已删除', SECRET_MISSING: '缺少密钥',
     TIMEOUT: '超时', ERROR: '错误',
   },
 } satisfies Texts<typeof en>
