@@ -16,6 +16,22 @@ func (j *Job) Advance(s *schedule.Schedule, next time.Time) {
 	j.NextFireTime, j.DueTime = next, next.Add(s.Jitter(j.ID))
 }
 
+// Decided is the last moment that a fire or a range of the job has decided; zero is none. No plan may name it, or an
+// earlier one, again (engine rule 3): neither an edit nor a clock that is set back opens decided time.
+func (j *Job) Decided() time.Time {
+	if last := j.DecidedUntil.Add(-time.Millisecond); !j.DecidedUntil.IsZero() && last.After(j.LastFireTime) {
+		return last
+	}
+	return j.LastFireTime
+}
+
+// DecideUntil notes that a range ends at a moment.
+func (j *Job) DecideUntil(end time.Time) {
+	if end.After(j.DecidedUntil) {
+		j.DecidedUntil = end
+	}
+}
+
 // Finish ends the planning of a job whose schedule names no further time.
 func (j *Job) Finish() {
 	j.Status = JobFinished

@@ -61,6 +61,9 @@ type Job struct {
 	// job must not be planned (paused, finished, deleted).
 	DueTime      time.Time `json:"-"`
 	LastFireTime time.Time `json:"-"`
+	// DecidedUntil is where the latest range of skipped fires ends; it never falls. The times before it are decided,
+	// whatever becomes of the cursor. Only who reads the whole job knows it.
+	DecidedUntil time.Time `json:"-"`
 	// PausedAt is when the pause began; its span becomes one ledger row.
 	PausedAt time.Time `json:"-"`
 	// PausedBy and Pause are of meaning while the job is PAUSED.
@@ -126,11 +129,7 @@ func (j *Job) Enabled() bool {
 }
 
 // SameSchedule reports whether a definition leaves the schedule of the job as it is.
-func (j *Job) SameSchedule(definition *Job) bool {
-	spec := definition.Schedule
-	spec.Anchor = j.Schedule.Anchor
-	return spec == j.Schedule
-}
+func (j *Job) SameSchedule(definition *Job) bool { return j.Schedule.Same(definition.Schedule) }
 
 // WithDefinition is a new definition with what the engine keeps of the job.
 func (j *Job) WithDefinition(definition *Job) *Job {
@@ -138,7 +137,8 @@ func (j *Job) WithDefinition(definition *Job) *Job {
 	next.ID, next.Partition = j.ID, j.Partition
 	next.CreateTime = j.CreateTime
 	next.Status, next.PausedAt, next.PausedBy, next.Pause = j.Status, j.PausedAt, j.PausedBy, j.Pause
-	next.NextFireTime, next.DueTime, next.LastFireTime = j.NextFireTime, j.DueTime, j.LastFireTime
+	next.NextFireTime, next.DueTime = j.NextFireTime, j.DueTime
+	next.LastFireTime, next.DecidedUntil = j.LastFireTime, j.DecidedUntil
 	next.FenceSeq, next.Limited, next.Version = j.FenceSeq, j.Limited, j.Version
 	next.Schedule.Anchor = j.Schedule.Anchor
 	return &next

@@ -25,6 +25,8 @@ type JobAdvance struct {
 	DueTime      time.Time
 	// LastFireTime is kept when zero.
 	LastFireTime time.Time
+	// DecidedUntil is the end of a range behind all fires; the stored one is kept when zero.
+	DecidedUntil time.Time
 	Status       entity.JobStatus
 	FenceSeq     int64
 }

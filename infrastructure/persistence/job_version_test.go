@@ -59,7 +59,7 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			Parameters: []entity.JobParameter{{
 				Name: "day", Type: entity.ParameterInteger, Default: []byte("19"), Required: true, Description: "d",
 			}},
-			Status: entity.JobPaused, NextFireTime: at, LastFireTime: at, PausedAt: at, PausedBy: entity.PausedByGroup,
+			Status: entity.JobPaused, NextFireTime: at, LastFireTime: at, DecidedUntil: at, PausedAt: at, PausedBy: entity.PausedByGroup,
 			Pause: entity.Pause{Reason: "r", User: "u", Until: at}, Partition: 15, FenceSeq: 16, Limited: true, Version: 17,
 			CreateTime: at, UpdateTime: at,
 		}

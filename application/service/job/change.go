@@ -24,6 +24,9 @@ type edit struct {
 	groups func(old *entity.Job) []string
 	// spanGoesOn: what is paused stays so, and nothing of its span is recorded.
 	spanGoesOn bool
+	// reschedules reports whether the edit ends the present schedule; nil is no. What that has named is then decided
+	// before apply.
+	reschedules func(old *entity.Job) bool
 	// catchUpUntil returns until when the old definition decides what is due; nil means
 	// now.
 	catchUpUntil func(old *entity.Job, now time.Time) time.Time
@@ -87,7 +90,9 @@ func (s *JobService) catchUpChunk(ctx context.Context, id string) error {
 		if effect, _, err = s.settler.CatchUp(ctx, tx, job, plannedUntil(job, terms, now), now); err != nil {
 			return err
 		}
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, job.LastFireTime)}); err != nil {
+		advance := repository.AdvanceOf(job, job.LastFireTime)
+		advance.DecidedUntil = job.DecidedUntil
+		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{advance}); err != nil {
 			return err
 		}
 		return s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, job)
@@ -146,10 +151,19 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		if e.catchUpUntil != nil {
 			at = e.catchUpUntil(old, now)
 		}
-		before := *old
 		var more bool
 		if effect, more, err = s.catchUp(ctx, tx, old, terms, at, now, e.spanGoesOn); err != nil {
 			return err
+		}
+		if e.reschedules != nil && e.reschedules(old) {
+			if more {
+				return errMoreDue
+			}
+			left, err := s.settler.Abandon(ctx, tx, old, entity.ReasonMisfire, now)
+			if err != nil {
+				return err
+			}
+			effect.Add(left)
 		}
 		next, err := e.apply(ctx, tx, old, terms, now)
 		if err != nil {
@@ -158,14 +172,6 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		// A pause keeps the cursor: what is not decided is part of its span.
 		if more && next.Status != entity.JobPaused {
 			return errMoreDue
-		}
-		if next.Schedule != before.Schedule {
-			left, err := s.settler.Abandon(ctx, tx, old, entity.ReasonMisfire, now)
-			if err != nil {
-				return err
-			}
-			effect.Add(left)
-			next.FenceSeq = old.FenceSeq
 		}
 		next.Version, next.UpdateTime = old.Version+1, now
 		if next.Group != old.Group || next.Limited != old.Limited {

@@ -114,7 +114,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	}
 	created := *job
 	created.ID, created.Partition = id.String(), entity.PartitionOf(id.String())
-	created.Version, created.FenceSeq = 1, 0
+	created.Version, created.FenceSeq, created.DecidedUntil = 1, 0, time.Time{}
 	created.CreateTime, created.UpdateTime = now, now
 	created.Schedule.Anchor = now
 	created.Status = entity.JobCreated
@@ -153,10 +153,9 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 	if err != nil {
 		return apperror.InvalidField("schedule", "invalid", err.Error())
 	}
-	// A decided time stays decided, even when the clock went back since.
 	after := now
-	if job.LastFireTime.After(after) {
-		after = job.LastFireTime
+	if decided := job.Decided(); decided.After(after) {
+		after = decided
 	}
 	next, _ := sched.Next(after)
 	job.Advance(sched, next)
@@ -193,7 +192,9 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 		return nil, err
 	}
 	var former *entity.Job
-	next, err := s.change(ctx, id, edit{what: "job.replaced", groups: func(old *entity.Job) []string {
+	next, err := s.change(ctx, id, edit{what: "job.replaced", reschedules: func(old *entity.Job) bool {
+		return !old.SameSchedule(job)
+	}, groups: func(old *entity.Job) []string {
 		if job.Group == old.Group {
 			return nil
 		}
@@ -256,7 +257,7 @@ func withoutPast(fields []apperror.Field) []apperror.Field {
 // replan moves the cursor where the schedule changed. Under an unchanged schedule the
 // cursor goes on from the catch-up.
 func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
-	if next.Schedule == old.Schedule {
+	if old.SameSchedule(next) {
 		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {
 			return s.keepCursor(next)
 		}
@@ -265,15 +266,36 @@ func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
 	next.Schedule.Anchor = now
 	switch next.Status {
 	case entity.JobEnabled, entity.JobFinished:
-		return s.arm(next, now)
+		return s.armEdited(next, now)
 	case entity.JobPaused:
 		paused := *next
-		if err := s.arm(next, now); err != nil {
+		if err := s.armEdited(next, now); err != nil {
 			return err
 		}
 		next.PauseBy(paused.PausedBy, paused.Pause, paused.PausedAt)
 	}
 	return nil
+}
+
+// armEdited is arm, but refuses a schedule that only names times which are decided although they lie ahead: the clock
+// was set back. The job would never fire, and nobody would say so.
+func (s *JobService) armEdited(job *entity.Job, now time.Time) error {
+	if err := s.arm(job, now); err != nil || job.Status != entity.JobFinished {
+		return err
+	}
+	sched, err := s.Schedules.Compile(job.Schedule)
+	if err != nil {
+		return err
+	}
+	if _, ahead := sched.Next(now); !ahead {
+		return nil
+	}
+	field := "schedule.endTime"
+	if job.Schedule.Kind == schedule.Once {
+		field = "schedule.at"
+	}
+	return apperror.InvalidField(field, schedule.CodeInPast, "is in time that the job has decided already, up to "+
+		clock.Text(job.Decided())+", because the clock was set back since; give a later time")
 }
 
 func (s *JobService) keepCursor(job *entity.Job) error {

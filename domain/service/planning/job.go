@@ -23,6 +23,8 @@ func (p Plan) Apply(job *entity.Job, sched *schedule.Schedule) (last time.Time) 
 	if n := len(p.Fires); n > 0 {
 		last = p.Fires[n-1].ScheduledTime
 		job.LastFireTime = last
+	} else if p.Skip != nil { // else the fires behind it decide more
+		job.DecideUntil(p.Skip.End)
 	}
 	if job.Schedule.Kind == schedule.FixedDelay && p.Next.IsZero() {
 		job.ClearCursor()

@@ -30,6 +30,7 @@ func (p *Admitter) pauseBroken(ctx context.Context, tx repository.Tx, job *entit
 	why := validation.Text("its schedule is not valid any more: "+cause.Error(), entity.MaxPauseReason)
 	full.PauseBy(entity.PausedByUser, entity.Pause{Reason: why}, end)
 	full.ClearCursor()
+	full.LastFireTime = next
 	full.Version++
 	full.UpdateTime = end
 	if err := tx.Jobs.Update(ctx, full, false); err != nil {

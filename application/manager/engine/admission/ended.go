@@ -179,20 +179,26 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 			return nil // the sweep arms it
 		}
 	}
-	return p.Arm(ctx, tx, job, now, e)
+	scheduled, _ := identity.ScheduledTimeOf(f.FireKey)
+	return p.Arm(ctx, tx, job, scheduled, now, e)
 }
 
 // Arm gives a locked FIXED_DELAY job its next time. It counts from the latest time that the store's clock may show:
-// a node that knows that clock better than this one must not cut the delay short. A job whose schedule does not
-// compile any more is paused as of now.
-func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, now time.Time,
+// a node that knows that clock better than this one must not cut the delay short. It counts from the last decided
+// time where the clock was set back behind that (engine rule 3). A job whose schedule does not compile any more is
+// paused as of now.
+func (p *Admitter) Arm(ctx context.Context, tx repository.Tx, job *entity.Job, decided, now time.Time,
 	e *commit.PostCommit,
 ) error {
 	sched, err := p.schedules.Compile(job.Schedule)
 	if err != nil {
 		return p.pauseBroken(ctx, tx, job, now, err)
 	}
-	next, _ := sched.AfterDelay(p.clock.Latest())
+	from := p.clock.Latest()
+	if decided.After(from) {
+		from = decided
+	}
+	next, _ := sched.AfterDelay(from)
 	job.Advance(sched, next)
 	if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
 		return fmt.Errorf("re-arm job %s: %w", job.ID, err)
@@ -216,5 +222,9 @@ func (p *Admitter) ArmIfIdle(ctx context.Context, tx repository.Tx, job *entity.
 	if c := counts[job.ID]; c.Active > 0 || c.FirstQueued > 0 {
 		return nil
 	}
-	return p.Arm(ctx, tx, job, now, e)
+	whole, err := tx.Jobs.LockFull(ctx, job.ID) // a definition in memory does not tell what is decided
+	if err != nil {
+		return fmt.Errorf("read what is decided of job %s: %w", job.ID, err)
+	}
+	return p.Arm(ctx, tx, job, whole.Decided(), now, e)
 }

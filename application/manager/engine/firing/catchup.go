@@ -75,6 +75,7 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 			exec.Reason, exec.ErrorMessage = entity.ReasonPaused, job.Pause.String()
 		}
 		res.execs = append(res.execs, exec)
+		job.DecideUntil(span.End)
 		job.ClearCursor()
 		return res.postCommit, s.store(ctx, tx, job, res, now)
 	}
@@ -85,6 +86,7 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 	if skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now.Add(-sched.Jitter(job.ID)),
 		reason); skip != nil {
 		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
+		job.DecideUntil(skip.End)
 		job.Advance(sched, next)
 	}
 	// By its scheduled time all that has passed is due; the jitter is but later.
@@ -100,8 +102,10 @@ func (s CatchUpPlanner) Abandon(ctx context.Context, tx repository.Tx, job *enti
 	}
 	plan.Apply(job, sched)
 	if plan.Partial {
-		skip, _ := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
+		skip, next := planning.Span(planning.View(job, sched), job.NextFireTime, now, reason)
 		res.execs = append(res.execs, entity.NewRange(job, *skip, now))
+		job.DecideUntil(skip.End)
+		job.Advance(sched, next)
 	}
 	return res.postCommit, s.store(ctx, tx, job, res, now)
 }
@@ -188,6 +192,7 @@ func endPause(job *entity.Job, sched *schedule.Schedule, until, now time.Time, r
 		exec := entity.NewRange(job, *skip, now)
 		exec.ErrorMessage = job.Pause.String()
 		res.execs = append(res.execs, exec)
+		job.DecideUntil(skip.End)
 	}
 	job.NextFireTime, job.DueTime = next, time.Time{}
 }

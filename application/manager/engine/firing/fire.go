@@ -31,6 +31,13 @@ type item struct {
 	done bool
 }
 
+// advance is the cursor move that stores what was planned.
+func (it *item) advance() repository.JobAdvance {
+	a := repository.AdvanceOf(&it.job, it.last)
+	a.DecidedUntil = it.job.DecidedUntil
+	return a
+}
+
 // result is what one run of the transaction's function came to. It is made
 // anew by each run, because a deadlock makes the store run it again.
 type result struct {

@@ -85,6 +85,7 @@ func (m *JobManager) plan(h *dueset.Due, now time.Time, free int) (*item, error)
 			it.execs = append(it.execs, entity.NewExecutions(h.Job, f, now)...)
 		}
 	}
+	it.job.DecidedUntil = time.Time{} // which planning does not know
 	it.last = plan.Apply(&it.job, h.Sched)
 	return it, nil
 }

@@ -62,7 +62,7 @@ func (m *JobManager) movePlain(ctx context.Context, tx repository.Tx, items []*i
 	moves := make([]repository.JobMove, len(items))
 	for i, it := range items {
 		moves[i] = repository.JobMove{
-			JobAdvance: repository.AdvanceOf(&it.job, it.last), From: it.due.Job.NextFireTime, Version: it.job.Version,
+			JobAdvance: it.advance(), From: it.due.Job.NextFireTime, Version: it.job.Version,
 		}
 	}
 	moved, locked, err := tx.Jobs.Move(ctx, moves)
@@ -139,7 +139,7 @@ func (m *JobManager) admit(ctx context.Context, tx repository.Tx, items []*item,
 				return nil, err
 			}
 		}
-		moves = append(moves, repository.AdvanceOf(&it.job, it.last))
+		moves = append(moves, it.advance())
 	}
 	res.execs = append(res.execs, a.Executions...)
 	res.postCommit.Add(a.PostCommit)

@@ -32,19 +32,28 @@ func (w *jobWriter) Advance(ctx context.Context, moves []repository.JobAdvance) 
 	return nil
 }
 
-const sqliteAdvance = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?,
-	last_fire_time = COALESCE(?, last_fire_time), status = ?, fence_seq = ? WHERE id = ? AND deleted = 0`
+const sqliteAdvance = sqliteCursor + `, fence_seq = ? WHERE id = ? AND deleted = 0`
+
+// sqliteCursor assigns what both Advance and Move write.
+const sqliteCursor = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?, last_fire_time = COALESCE(?, last_fire_time), status = ?`
+
+// sqliteCursorOf is a statement that begins with sqliteCursor, and its arguments. Only a move that ends with a range
+// writes until when it decides: a plain fire costs nothing more.
+func sqliteCursorOf(statement string, m *repository.JobAdvance, rest ...any) (query string, args []any) {
+	args = append(args, sqlvalue.TimeArg(m.NextFireTime), dueText(*m), sqlvalue.TimeArg(m.LastFireTime), string(m.Status))
+	if !m.DecidedUntil.IsZero() {
+		statement = sqliteCursor + ", decided_until = ?" + strings.TrimPrefix(statement, sqliteCursor)
+		args = append(args, sqlvalue.TimeArg(m.DecidedUntil))
+	}
+	return statement, append(args, rest...)
+}
 
 // advanceJobs moves cursors: one joined statement on MySQL, a prepared statement a
 // row on SQLite, each the fastest form there (see the ADR).
 func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvance) error {
 	if c.Dialect.IsSQLite() {
 		return c.ExecEach(ctx, "job.advance", len(moves), func(i int) (string, []any) {
-			m := &moves[i]
-			return sqliteAdvance, []any{
-				sqlvalue.TimeArg(m.NextFireTime), dueText(*m), sqlvalue.TimeArg(m.LastFireTime),
-				string(m.Status), m.FenceSeq, m.ID,
-			}
+			return sqliteCursorOf(sqliteAdvance, &moves[i], moves[i].FenceSeq, moves[i].ID)
 		}, func(i int, found int64) error {
 			if found != 1 {
 				return fmt.Errorf("job.advance: job %s is gone although it was locked", moves[i].ID)
@@ -53,7 +62,7 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 		})
 	}
 	v := bulk.NewUpdate(len(moves), func(i int) any { return moves[i].ID })
-	set := cursorColumn(v, func(i int) repository.JobAdvance { return moves[i] }) +
+	set := cursorColumn(v, len(moves), func(i int) repository.JobAdvance { return moves[i] }) +
 		", t.fence_seq = " + v.Expr(bulk.AsIs, func(i int) any { return moves[i].FenceSeq })
 	query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")
 	n, err := c.Exec(ctx, "job.advance", query, args...)
@@ -67,18 +76,26 @@ func advanceJobs(ctx context.Context, c *sqldb.Conn, moves []repository.JobAdvan
 }
 
 // cursorColumn renders the assignments of what both advance and Move write.
-func cursorColumn(t *bulk.Update, of func(i int) repository.JobAdvance) string {
-	return "t.next_fire_time = " + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).NextFireTime) }) +
+func cursorColumn(t *bulk.Update, rows int, of func(i int) repository.JobAdvance) string {
+	set := "t.next_fire_time = " + t.Expr(bulk.AsTime, func(i int) any { return sqlvalue.TimeArg(of(i).NextFireTime) }) +
 		", t.due_time = " + t.Expr(bulk.AsTime, func(i int) any { return dueText(of(i)) }) +
 		", t.last_fire_time = COALESCE(" + t.Expr(bulk.AsTime, func(i int) any {
 		return sqlvalue.TimeArg(of(i).LastFireTime)
 	}) + ", t.last_fire_time)" +
 		", t.status = " + t.Expr(bulk.AsIs, func(i int) any { return string(of(i).Status) })
+	for i := range rows {
+		if !of(i).DecidedUntil.IsZero() {
+			return set + ", t.decided_until = COALESCE(" + t.Expr(bulk.AsTime, func(i int) any {
+				return sqlvalue.TimeArg(of(i).DecidedUntil)
+			}) + ", t.decided_until)"
+		}
+	}
+	return set
 }
 
 func checkAdvance(m *repository.JobAdvance) error {
 	if !sqlvalue.StorableTime(m.NextFireTime) || !sqlvalue.StorableTime(m.DueTime) ||
-		!sqlvalue.StorableTime(m.LastFireTime) {
+		!sqlvalue.StorableTime(m.LastFireTime) || !sqlvalue.StorableTime(m.DecidedUntil) {
 		return &repository.PoisonError{Err: fmt.Errorf("job %s would advance to a year outside 1000 to 9999", m.ID)}
 	}
 	return nil

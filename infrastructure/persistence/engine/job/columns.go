@@ -92,6 +92,7 @@ func (r *jobRow) columns(each func(name string, at any, read jobReads)) {
 	each("owner", &r.Owner, whole)
 	each("pause_note", optional(&r.pauseNote), whole)
 	each("paused_until", dbTime(&r.Pause.Until), whole)
+	each("decided_until", dbTime(&r.DecidedUntil), whole)
 	each("deleted", &r.deleted, 0)
 	each("name_key", &r.nameKey, 0)
 	each("name_search", &r.nameSearch, 0)

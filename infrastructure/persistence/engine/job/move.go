@@ -45,16 +45,13 @@ func (w *jobWriter) Move(ctx context.Context,
 }
 
 // The cursor of a job that no longer exists, or is of another version, stays.
-const sqliteMove = `UPDATE scheduler_job_definition SET next_fire_time = ?, due_time = ?, last_fire_time = COALESCE(?, last_fire_time), status = ?
+const sqliteMove = sqliteCursor + `
 	WHERE id = ? AND next_fire_time = ? AND version = ? AND status = 'ENABLED' AND deleted = 0`
 
 func moveSQLite(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, moved map[string]bool) error {
 	return c.ExecEach(ctx, "job.move", len(moves), func(i int) (string, []any) {
 		m := &moves[i]
-		return sqliteMove, []any{
-			sqlvalue.TimeArg(m.NextFireTime), dueText(m.JobAdvance), sqlvalue.TimeArg(m.LastFireTime), string(m.Status), m.ID,
-			sqlvalue.TimeArg(m.From), m.Version,
-		}
+		return sqliteCursorOf(sqliteMove, &m.JobAdvance, m.ID, sqlvalue.TimeArg(m.From), m.Version)
 	}, func(i int, found int64) error {
 		if found == 1 {
 			moved[moves[i].ID] = true
@@ -68,7 +65,7 @@ func moveSQLite(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, 
 func moveMySQL(ctx context.Context, c *sqldb.Conn, moves []repository.JobMove, moved map[string]bool) error {
 	for part := range slices.Chunk(moves, c.Dialect.MaxRows) {
 		v := bulk.NewUpdate(len(part), func(i int) any { return part[i].ID })
-		set := cursorColumn(v, func(i int) repository.JobAdvance { return part[i].JobAdvance })
+		set := cursorColumn(v, len(part), func(i int) repository.JobAdvance { return part[i].JobAdvance })
 		where := "t.deleted = 0 AND t.status = 'ENABLED' AND t.next_fire_time = " + v.Expr(bulk.AsTime, func(i int) any {
 			return sqlvalue.TimeArg(part[i].From)
 		}) +

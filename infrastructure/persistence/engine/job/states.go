@@ -22,7 +22,7 @@ func (w *jobWriter) LockMany(ctx context.Context, ids []string) ([]*entity.Job, 
 }
 
 const sqlitePause = `UPDATE scheduler_job_definition SET status = ?, next_fire_time = ?, due_time = ?, paused_at = ?, paused_by = ?, pause_note = ?,
-	paused_until = ?, version = ?, update_time = ? WHERE id = ? AND deleted = 0`
+	paused_until = ?, decided_until = ?, version = ?, update_time = ? WHERE id = ? AND deleted = 0`
 
 // UpdateStates implements repository.JobWriter.
 func (w *jobWriter) UpdateStates(ctx context.Context, jobs []*entity.Job) error {
@@ -50,7 +50,7 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 			r := rows[i]
 			return sqlitePause, []any{
 				string(r.Status), at(r.NextFireTime), at(r.DueTime), at(r.PausedAt), string(r.PausedBy), r.pauseNote,
-				at(r.Pause.Until), r.Version, at(r.UpdateTime), r.ID,
+				at(r.Pause.Until), at(r.DecidedUntil), r.Version, at(r.UpdateTime), r.ID,
 			}
 		}, func(i int, found int64) error {
 			if found != 1 {
@@ -67,6 +67,7 @@ func updateStates(ctx context.Context, c *sqldb.Conn, rows []*jobRow) error {
 		", t.paused_by = " + v.Expr(bulk.AsIs, func(i int) any { return string(rows[i].PausedBy) }) +
 		", t.pause_note = " + v.Expr(bulk.AsNote, func(i int) any { return rows[i].pauseNote }) +
 		", t.paused_until = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].Pause.Until) }) +
+		", t.decided_until = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].DecidedUntil) }) +
 		", t.version = " + v.Expr(bulk.AsIs, func(i int) any { return rows[i].Version }) +
 		", t.update_time = " + v.Expr(bulk.AsTime, func(i int) any { return at(rows[i].UpdateTime) })
 	query, args := v.Statement(c.Dialect, "scheduler_job_definition", set, "t.deleted = 0")

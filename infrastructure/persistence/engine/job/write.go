@@ -115,7 +115,7 @@ func (w *jobWriter) Read(ctx context.Context, ids []string) ([]*entity.Job, erro
 	return readPlans(ctx, w.c, "job.read", sqlvalue.LockOrder(ids), "deleted = 0")
 }
 
-// jobInsertRows bounds the rows of one INSERT: 53 columns each, and SQLite
+// jobInsertRows bounds the rows of one INSERT: 54 columns each, and SQLite
 // takes at most 32,766 arguments.
 const jobInsertRows = 200
 

@@ -122,6 +122,7 @@ func manyStates(t *testing.T, s *persistence.Store) {
 			require.NoError(t, err)
 			require.Equal(t, full, job)
 			job.Name = "is not written"
+			job.DecidedUntil = storetest.Noon.Add(time.Duration(i) * time.Minute)
 			job.Version, job.UpdateTime = 2, storetest.Noon.Add(time.Minute)
 			if i == 1 {
 				job.NextFireTime, job.DueTime = storetest.Noon.Add(time.Hour), storetest.Noon.Add(time.Hour+5*time.Second)

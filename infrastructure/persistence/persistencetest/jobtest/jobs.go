@@ -26,6 +26,7 @@ func Jobs(t *testing.T, open storetest.Opener) {
 	t.Run("update, and the end of a job", func(t *testing.T) { updateJob(t, open(t, nil)) })
 	t.Run("lock, check and advance", func(t *testing.T) { advanceJobs(t, open(t, nil)) })
 	t.Run("check and advance at once", func(t *testing.T) { moveJobs(t, open(t, nil)) })
+	t.Run("advance behind a range", func(t *testing.T) { moveBehindRanges(t, open(t, nil)) })
 	t.Run("filters take names literally", func(t *testing.T) { filterJobs(t, open(t, nil)) })
 	t.Run("pages follow one another", func(t *testing.T) { pageJobs(t, open(t, nil)) })
 	t.Run("by group and name", func(t *testing.T) { jobsByName(t, open(t, nil)) })
@@ -56,6 +57,7 @@ func fullJob(n int) *entity.Job {
 	j.PausedBy = entity.PausedByGroup
 	j.LastFireTime, j.PausedAt, j.FenceSeq, j.Version = storetest.Noon.Add(-2*time.Second),
 		storetest.Noon.Add(-time.Second), 1<<33, 12
+	j.DecidedUntil = storetest.Noon.Add(-time.Minute)
 	return j
 }
 
@@ -68,7 +70,7 @@ func everyJobField(t *testing.T, s *persistence.Store) {
 	due, err := s.ForPlanning(t.Context(), []string{j.ID, "unknown"})
 	require.NoError(t, err)
 	planned := *j
-	planned.Description, planned.Labels, planned.Owner = "", nil, ""
+	planned.Description, planned.Labels, planned.Owner, planned.DecidedUntil = "", nil, "", time.Time{}
 	require.Equal(t, []*entity.Job{&planned}, due)
 }
 
@@ -233,6 +235,9 @@ func advanceJobs(t *testing.T, s *persistence.Store) {
 	got, err = s.Jobs.Get(t.Context(), storetest.JobID(1))
 	require.NoError(t, err)
 	require.Equal(t, storetest.Noon, got.LastFireTime, "a zero last fire time keeps the former")
+	decidedUntil(t, s, func(ctx context.Context, tx repository.Tx, to ...repository.JobAdvance) error {
+		return tx.Jobs.Advance(ctx, to)
+	})
 }
 
 func moveJobs(t *testing.T, s *persistence.Store) {
