@@ -87,8 +87,9 @@ func newCore(b base, s storage, x *exports, n self) core {
 	admitter := admission.NewAdmitter(compiler, fair, jobs, router, ends, s.Clock)
 	return core{
 		maintenance.NewRepairer(maintenance.RepairDeps{
-			Store: s.Store, Claims: s.Store, Plans: s.Store, Jobs: jobs, Admitter: admitter, Commits: committed,
-			StoreClock: s.Clock, Metrics: b.Metrics, Clock: b.machine, Beating: lease.Beating,
+			Store: s.Store, Claims: s.Store, Executions: s.Store.Executions, Plans: s.Store, Jobs: jobs, Admitter: admitter,
+			Commits: committed, StoreClock: s.Clock, Metrics: b.Metrics, Clock: b.machine, Beating: lease.Beating,
+			Steady: s.Clock.Steady(),
 		}),
 		committed, lease, view, compiler, fair, jobs, admitter,
 		&maintenance.Closer{Store: s.Store, Admitter: admitter, Jobs: jobs, Clock: s.Clock},
@@ -126,7 +127,8 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 		k, planner, runner, member,
 		detached.New(detached.Deps{
 			Store: s.Store, Tokens: s.Store, Executions: s.Store.Executions, Claims: s.Store, Jobs: k.jobs,
-			Runner: runner.Ends, Sealer: s.keys, Clock: s.Clock, LogLimit: entity.LogLimit, Logger: b.logger,
+			Runner: runner.Ends, Sealer: s.keys, Clock: s.Clock, Steady: s.Clock.Steady(), Commits: k.Commits,
+			LogLimit: entity.LogLimit, Logger: b.logger,
 		}),
 		dispatcher,
 		maintenance.NewRetention(maintenance.RetentionDeps{

@@ -284,6 +284,23 @@ func (k ClaimKey) ScheduledUntil() (time.Time, bool) {
 	return moment(ClaimKey(strings.TrimSuffix(string(k[1:]), nameEnd)))
 }
 
+// Until is the moment that ends the wait of a scheduled run, or the time of a detached one.
+func (k ClaimKey) Until() (time.Time, bool) {
+	if until, ok := k.ScheduledUntil(); ok {
+		return until, true
+	}
+	return k.DetachedUntil()
+}
+
+// SteadyWait is a span that counts from a transaction on: a back-off, or the time that a detached run has.
+type SteadyWait struct {
+	Execution string
+	// Claim is the key of the execution while it waits.
+	Claim ClaimKey
+	// Due is the end of the span, in monotonic time of this process.
+	Due time.Duration
+}
+
 func moment(hex ClaimKey) (time.Time, bool) {
 	ms, err := strconv.ParseInt(string(hex), 16, 64)
 	if err != nil {

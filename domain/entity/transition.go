@@ -110,6 +110,13 @@ func (e *Execution) Retry(r NextAttempt, o *Outcome, now time.Time) error {
 	return nil
 }
 
+// RestartDeadline gives an execution whose wait until a moment is over now the whole span to start in.
+func (e *Execution) RestartDeadline(until, now time.Time) {
+	if !e.StartDeadline.IsZero() {
+		e.StartDeadline = e.StartDeadline.Add(now.Sub(until))
+	}
+}
+
 // PutBack undoes the start of an attempt that did not begin. It does not count,
 // and what the execution says of former ones stays. why is kept unless it is
 // empty.

@@ -88,6 +88,15 @@ func (c *Clock) Now() time.Time {
 	return c.local.Now()
 }
 
+// Steady is the machine's clock where the store's is its wall clock, which may be set; nil elsewhere. Waits that must not
+// follow a step of the wall clock go by its monotonic time.
+func (c *Clock) Steady() clock.Clock {
+	if c.source != nil {
+		return nil
+	}
+	return c.local
+}
+
 // Latest is what the store's clock shows at most: never behind it. It is ahead of Now by as long as the answer took
 // that tells most, a millisecond at least. A rest that is counted from it is as long as it should be by the clock of
 // each node, also of one that knows the store's time better.

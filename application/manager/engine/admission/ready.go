@@ -54,11 +54,12 @@ func (p *Admitter) PrepareIDs(ctx context.Context, ids ...string) {
 }
 
 // MakeReady gives a waiting execution its position in the claim index: at once when it
-// is due, else at its moment. fire is the number of its fire within the job. Of
+// is due, else at its moment. One that was due when it was recorded stays so: it may have
+// waited for its job while the clock was set back (engine rule 13). fire is the number of its fire within the job. Of
 // a job whose group has a limit it waits for a slot there, see FillGroupSlots.
 func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64, now time.Time, e *commit.PostCommit) {
 	switch {
-	case exec.DueTime.After(now):
+	case exec.DueTime.After(now) && exec.DueTime.After(exec.CreateTime):
 		exec.WaitUntil(exec.DueTime, job.Limited)
 		e.Schedule(exec.DueTime)
 	case job.Limited:

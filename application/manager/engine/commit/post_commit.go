@@ -22,6 +22,8 @@ type PostCommit struct {
 	CommandNodes []string
 	// NextScheduled is the earliest moment at which a scheduled run may start.
 	NextScheduled time.Time
+	// Waits are those that it has begun.
+	Waits []entity.SteadyWait
 	// Rearmed are jobs whose next fire time was set.
 	Rearmed []*entity.Job
 	// Stopping are running executions that were asked to stop.
@@ -43,6 +45,7 @@ func (e *PostCommit) Add(o PostCommit) {
 		e.AddNode(entity.SlotCommand, id)
 	}
 	e.Schedule(o.NextScheduled)
+	e.Waits = append(e.Waits, o.Waits...)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
 	e.Stopping = append(e.Stopping, o.Stopping...)
 	e.Closed = append(e.Closed, o.Closed...)

@@ -24,10 +24,12 @@ func TestEffectsAddUp(t *testing.T) {
 		Ready: 1, Away: 2, Nodes: []string{"x", "y"}, NextScheduled: noon,
 		Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
 	})
-	e.Add(commit.PostCommit{Away: 1, Nodes: []string{"y"}})
+	e.Add(commit.PostCommit{Away: 1, Nodes: []string{"y"}, Waits: []entity.SteadyWait{{Execution: "d"}}})
+	e.Add(commit.PostCommit{Waits: []entity.SteadyWait{{Execution: "e"}}})
 	e.Add(commit.PostCommit{})
 	require.Equal(t, commit.PostCommit{
 		Ready: 3, Away: 3, Shared: true, Nodes: []string{"x", "y"}, NextScheduled: noon, Stopping: []*entity.Execution{a},
 		Closed: []*entity.Execution{b}, Rearmed: []*entity.Job{c},
+		Waits: []entity.SteadyWait{{Execution: "d"}, {Execution: "e"}},
 	}, e, "the earliest moment is the one to wake for")
 }

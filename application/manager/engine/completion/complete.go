@@ -123,6 +123,7 @@ func (m *Completer) storeTogether(ctx context.Context, items []*Result, waitForL
 	var c completion
 	err = m.Store.Write(ctx, repository.LaneComplete, "complete", func(ctx context.Context, tx repository.Tx) error {
 		c = completion{completer: m, items: items, waitForLocks: waitForLocks, jobs: definitions, now: m.StoreClock.Now()}
+		c.steady = m.Clock.Monotonic()
 		return c.record(ctx, tx)
 	})
 	if err != nil {
@@ -291,8 +292,10 @@ type completion struct {
 	// jobs are current definitions; those of coordinated jobs are locked.
 	jobs map[string]*entity.Job
 	// groups are those whose limits bound the runs when they started; locked.
-	groups     []string
-	now        time.Time
+	groups []string
+	now    time.Time
+	// steady is now in monotonic time.
+	steady     time.Duration
 	refused    []*Result
 	done       []decision
 	postCommit commit.PostCommit

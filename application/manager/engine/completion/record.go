@@ -215,9 +215,13 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		if over || d.exec.Status.Final() {
 			c.done = append(c.done, d)
 		}
-		if until, ok := d.exec.Claim.ScheduledUntil(); ok &&
-			(c.postCommit.NextScheduled.IsZero() || until.Before(c.postCommit.NextScheduled)) {
-			c.postCommit.NextScheduled = until
+		if until, ok := d.exec.Claim.Until(); ok {
+			c.postCommit.Waits = append(c.postCommit.Waits, entity.SteadyWait{
+				Execution: d.exec.ID, Claim: d.exec.Claim, Due: c.steady + until.Sub(c.now),
+			})
+		}
+		if until, ok := d.exec.Claim.ScheduledUntil(); ok {
+			c.postCommit.Schedule(until)
 		}
 	}
 	if err := tx.Records.AddHolds(ctx, holds); err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/steady"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -35,6 +37,11 @@ type Deps struct {
 	// Sealer opens what an Issuer has sealed.
 	Sealer Sealer
 	Clock  clock.StoreClock
+	// Steady is the machine's clock where the store's clock is its wall clock: time-outs then go by monotonic time. It is
+	// nil elsewhere.
+	Steady clock.Clock
+	// Commits tell which runs were detached.
+	Commits *commit.Commits
 	// LogLimit is the most bytes that reports add to the log of one attempt.
 	LogLimit int
 	Logger   *slog.Logger
@@ -42,7 +49,18 @@ type Deps struct {
 
 // Manager takes the reports of targets and ends detached runs. Every node has
 // one, and any of them may act on any run. Safe for concurrent use.
-type Manager struct{ Deps }
+type Manager struct {
+	Deps
+	// timeouts are those of runs that this process has detached; nil where the store's clock is steady.
+	timeouts *steady.Waits
+}
 
 // New wires the parts.
-func New(d Deps) *Manager { return &Manager{d} }
+func New(d Deps) *Manager {
+	m := &Manager{Deps: d}
+	if d.Steady != nil {
+		m.timeouts = steady.New(d.Steady, entity.DetachedSpan())
+		d.Commits.OnCommit(func(e commit.PostCommit) { m.timeouts.Add(e.Waits...) })
+	}
+	return m
+}

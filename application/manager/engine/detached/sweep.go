@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
@@ -19,17 +21,46 @@ const sweepLimit = 500
 // SweepDeadlines ends detached runs whose targets have not reported in time,
 // and returns how many.
 func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
-	over := entity.DetachedKey(m.Clock.Now().Add(time.Millisecond)) // the end of a range is no part of it
-	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: over}, late)
+	now := m.Clock.Now()
+	over := entity.DetachedKey(now.Add(time.Millisecond)) // the end of a range is no part of it
+	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: entity.DetachedSpan().Lo, Hi: over}, m.timeouts.Holds, late)
+	if err == nil {
+		var more int
+		more, err = m.sweepOver(ctx, now)
+		ended += more
+	}
 	if err != nil {
 		err = fmt.Errorf("end detached runs past their deadline: %w", err)
 	}
 	return ended, err
 }
 
-// sweep ends all detached runs of a range. A run that cannot be ended, or has
+// sweepOver ends runs whose time is over although the store's clock, which was set back, does not say so yet.
+func (m *Manager) sweepOver(ctx context.Context, now time.Time) (ended int, err error) {
+	over := m.timeouts.Over(now)
+	for part := range slices.Chunk(over, sweepLimit) {
+		claims := map[string]entity.ClaimKey{}
+		for _, w := range part {
+			claims[w.Execution] = w.Claim
+		}
+		execs, err := m.Executions.ByIDs(ctx, slices.Sorted(maps.Keys(claims)))
+		execs = slices.DeleteFunc(execs, func(e *entity.Execution) bool { return e.Claim != claims[e.ID] })
+		if err == nil {
+			var n int
+			n, err = m.conclude(ctx, execs, late)
+			ended += n
+		}
+		if err != nil {
+			m.timeouts.Add(over...) // what has ended meanwhile has another key
+			return ended, err
+		}
+	}
+	return ended, nil
+}
+
+// sweep ends all detached runs of a range but those that are excluded. A run that cannot be ended, or has
 // changed meanwhile, holds up none of the others (engine rule 10).
-func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange,
+func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange, excluded func(*entity.Execution) bool,
 	outcome func(*entity.Execution) entity.Outcome,
 ) (ended int, err error) {
 	var errs []error
@@ -38,12 +69,15 @@ func (m *Manager) sweep(ctx context.Context, q repository.ClaimRange,
 		if err != nil {
 			return ended, errors.Join(append(errs, err)...)
 		}
-		n, err := m.conclude(ctx, execs, outcome)
+		found := len(execs)
+		if found == sweepLimit {
+			q.After(execs[found-1]) // go past what stays
+		}
+		n, err := m.conclude(ctx, slices.DeleteFunc(execs, excluded), outcome)
 		ended += n
-		if errs = append(errs, err); len(execs) < sweepLimit || err != nil && batch.Passes(err) {
+		if errs = append(errs, err); found < sweepLimit || err != nil && batch.Passes(err) {
 			return ended, errors.Join(errs...)
 		}
-		q.After(execs[len(execs)-1]) // go past what stays
 	}
 }
 
@@ -65,6 +99,7 @@ func late(exec *entity.Execution) entity.Outcome {
 func (m *Manager) SweepCancels(ctx context.Context) (ended int, err error) {
 	span := entity.DetachedSpan()
 	ended, err = m.sweep(ctx, repository.ClaimRange{Lo: span.Lo, Hi: span.Hi, CancelRequested: true},
+		func(*entity.Execution) bool { return false },
 		func(exec *entity.Execution) entity.Outcome { return cancelled(exec, exec.Reason) })
 	if err != nil {
 		err = fmt.Errorf("end detached runs that are to be cancelled: %w", err)

@@ -149,8 +149,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
-		Store: n.Faults, Claims: store, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter, Commits: n.Commits,
-		StoreClock: n.Time, Metrics: n.Counts, Clock: o.Clock,
+		Store: n.Faults, Claims: store, Executions: store.Executions, Plans: store, Jobs: n.Jobs, Admitter: n.Admitter,
+		Commits: n.Commits, StoreClock: n.Time, Metrics: n.Counts, Clock: o.Clock, Steady: n.Time.Steady(),
 	})
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
@@ -172,7 +172,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.Detached = detached.New(detached.Deps{
 		Store: n.Faults, Tokens: store, Executions: store.Executions, Claims: store, Jobs: n.Jobs, Runner: n.Runner.Ends,
 		Sealer: keys,
-		Clock:  n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
+		Steady: n.Time.Steady(), Commits: n.Commits,
+		Clock: n.Time, LogLimit: max(o.LogLimit, entity.LogLimit), Logger: logger,
 	})
 	n.Closer = &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{

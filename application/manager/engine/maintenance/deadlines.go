@@ -31,7 +31,12 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 		if err != nil {
 			return closed, errors.Join(append(errs, err)...)
 		}
-		before := closed
+		before, found := closed, len(execs)
+		var last *entity.Execution
+		if found > 0 {
+			last = execs[found-1]
+		}
+		execs = slices.DeleteFunc(execs, r.backOffs.Holds) // whose span to start in has not begun
 		// Runs without a node stand behind all others.
 		first := slices.IndexFunc(execs, unroutable)
 		if first < 0 {
@@ -51,10 +56,10 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 				return closed, errors.Join(errs...)
 			}
 		}
-		if len(execs) < sweepLimit {
+		if found < sweepLimit {
 			delete(r.stayed, waiting) // from the first again
-		} else if closed-before < len(execs) {
-			r.stayed[waiting] = execs[len(execs)-1]
+		} else if closed-before < found {
+			r.stayed[waiting] = last
 		}
 	}
 	return closed, errors.Join(errs...)

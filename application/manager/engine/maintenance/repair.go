@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/steady"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -28,6 +29,7 @@ type EndMetrics interface {
 type RepairDeps struct {
 	Store      repository.Store
 	Claims     repository.ClaimReader
+	Executions repository.ExecutionReader
 	Plans      repository.JobPlanReader
 	Jobs       Jobs
 	Admitter   *admission.Admitter
@@ -38,6 +40,9 @@ type RepairDeps struct {
 	// it has no bound. Beating reports whether the latest beat of the node reached the store; nil always.
 	Clock   clock.Clock
 	Beating func() bool
+	// Steady is the machine's clock where the store's clock is its wall clock: back-offs then go by monotonic time. It is
+	// nil elsewhere.
+	Steady clock.Clock
 }
 
 // Repairer brings what the store holds of waiting runs in line with their jobs:
@@ -54,6 +59,8 @@ type Repairer struct {
 	// sweptSlot is where the next look of SweepLimits goes on, and that task's.
 	sweptSlot entity.GroupSlot
 	blame     *batch.Blame
+	// backOffs are those of this process; nil where the store's clock is steady.
+	backOffs *steady.Waits
 }
 
 func idOf(exec *entity.Execution) string { return exec.ID }
@@ -63,6 +70,10 @@ func NewRepairer(deps RepairDeps) *Repairer {
 	r := &Repairer{RepairDeps: deps, stayed: map[entity.ClaimSpan]*entity.Execution{}}
 	if deps.Clock != nil {
 		r.blame = batch.NewBlame(deps.Clock, deps.Beating)
+	}
+	if deps.Steady != nil {
+		r.backOffs = steady.New(deps.Steady, entity.ScheduledSpan())
+		deps.Commits.OnCommit(func(e commit.PostCommit) { r.backOffs.Add(e.Waits...) })
 	}
 	return r
 }

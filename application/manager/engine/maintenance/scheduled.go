@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -30,21 +31,57 @@ func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err er
 		if err != nil {
 			return time.Time{}, errors.Join(append(errs, err)...)
 		}
-		err = r.promote(ctx, execs, now)
+		found := len(execs)
+		if found == sweepLimit {
+			q.After(execs[found-1]) // go past what stays
+		}
+		err = r.promote(ctx, slices.DeleteFunc(execs, r.backOffs.Holds), now)
 		if errs = append(errs, err); err != nil && endsSweep(err) {
 			return time.Time{}, errors.Join(errs...)
 		}
-		if len(execs) < sweepLimit {
+		if found < sweepLimit {
 			break
 		}
-		q.After(execs[len(execs)-1]) // go past what stays
+	}
+	if err := r.promoteOver(ctx, now); err != nil {
+		return time.Time{}, errors.Join(append(errs, err)...)
 	}
 	first, err := r.Claims.First(ctx, end, scheduled.Hi)
 	if err = errors.Join(append(errs, err)...); err != nil {
 		return time.Time{}, err
 	}
 	next, _ = first.ScheduledUntil()
+	if wait, ok := r.backOffs.Next(); ok && (next.IsZero() || now.Add(wait).Before(next)) {
+		next = now.Add(wait)
+	}
 	return next, nil
+}
+
+// promoteOver makes the runs ready whose back-off is over although the store's clock, which was set back, does not say
+// so yet.
+func (r *Repairer) promoteOver(ctx context.Context, now time.Time) error {
+	over := r.backOffs.Over(now)
+	for part := range slices.Chunk(over, sweepLimit) {
+		ids := convert.All(part, func(w entity.SteadyWait) string { return w.Execution })
+		execs, err := r.Executions.ByIDs(ctx, ids)
+		if err == nil {
+			waiting := map[string]entity.ClaimKey{}
+			for _, w := range part {
+				waiting[w.Execution] = w.Claim
+			}
+			execs = slices.DeleteFunc(execs, func(e *entity.Execution) bool { return e.Claim != waiting[e.ID] })
+			err = batch.Walk(r.blame, execs, idOf, func(execs []*entity.Execution) error {
+				return r.makeReady(ctx, execs, now, true)
+			}, func(exec *entity.Execution, cause error) error {
+				return fmt.Errorf("let run %s start after its back-off: %w", exec.ID, cause)
+			})
+		}
+		if err != nil {
+			r.backOffs.Add(over...) // what has started meanwhile has another key
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now time.Time) error {
@@ -60,7 +97,7 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 	for i, part := range []struct {
 		execs []*entity.Execution
 		move  func(ctx context.Context, execs []*entity.Execution, now time.Time) error
-	}{{ready, r.makeReady}, {limited, r.makeWait}} {
+	}{{ready, r.makeDueReady}, {limited, r.makeWait}} {
 		errs[i] = batch.Walk(r.blame, part.execs, idOf, func(execs []*entity.Execution) error {
 			return part.move(ctx, execs, now)
 		}, func(exec *entity.Execution, cause error) error {
@@ -70,9 +107,14 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 	return errors.Join(errs...)
 }
 
+func (r *Repairer) makeDueReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
+	return r.makeReady(ctx, execs, now, false)
+}
+
 // makeReady sends scheduled runs to where they are claimed, but for those that
-// somebody else has locked.
-func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
+// somebody else has locked. The waits of these very keys may be over before their moment.
+func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time, over bool) error {
+	read := entity.ByID(execs)
 	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
 	jobs, err := r.Jobs.Load(ctx, jobIDs)
@@ -88,8 +130,13 @@ func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now
 		}
 		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
 			until, scheduled := exec.Claim.ScheduledUntil()
+			over := over && exec.Claim == read[exec.ID].Claim
+			if over || r.backOffs.Knows(exec) { // its moment may lie apart from the end of its wait
+				exec.RestartDeadline(until, now)
+				until = now
+			}
 			exec.UpdateTime = until
-			return until, scheduled && !exec.Claim.ScheduledLimited() && !until.After(now)
+			return until, scheduled && !exec.Claim.ScheduledLimited() && (over || !until.After(now))
 		})
 		return err
 	})
