@@ -142,6 +142,47 @@ func TestTheJobsOfAMinuteAreSpread(t *testing.T) {
 	e.call("POST", spreadPath, `{`+minute+`}`, e.narrow("a")...).wantCode(403, "forbidden")
 }
 
+// The minutes of a dry run are those that are set, also of jobs whose times count from when they were made.
+func TestADryRunOfASpreadShowsWhatIsSet(t *testing.T) {
+	for name, c := range map[string]struct {
+		schedule fields
+		kept     int
+	}{
+		"a rate":              {fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000}, 0},
+		"a delay":             {fields{"kind": "FIXED_DELAY", "intervalMs": 3_600_000}, 0},
+		"every hour":          {fields{"cronExpression": "@every 1h"}, 0},
+		"a cron":              {fields{"cronExpression": "0 0 13 * * ?"}, 0},
+		"once":                {fields{"kind": "ONCE", "at": "2026-11-20T13:00:00Z"}, 0},
+		"a rate as short":     {fields{"kind": "FIXED_RATE", "intervalMs": 600_000}, 20},
+		"every ten minutes":   {fields{"cronExpression": "@every 10m"}, 20},
+		"a rate with a start": {fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000, "startTime": "2026-11-20T13:00:00Z"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdge(t)
+			for i := range 20 {
+				e.create(encode(t, minimal().with(fields{"name": fmt.Sprint("job-", i), "schedule": c.schedule})))
+			}
+			type answer struct {
+				Kept          int
+				Before, After []struct{ Fires int }
+				Result        *struct{ Succeeded, Failed int }
+			}
+			ask := func(dry bool) (v answer) {
+				body := fmt.Sprintf(`{"minute":"2026-11-20T13:00:00Z","jitterMs":600000,"dryRun":%v}`, dry)
+				require.NoError(t, json.Unmarshal([]byte(e.call("POST", spreadPath, body).want(200).body), &v))
+				return v
+			}
+			plan := ask(true)
+			require.Equal(t, []int{20, c.kept}, []int{plan.Before[0].Fires, plan.Kept})
+			e.Clock.Advance(4 * time.Second)
+			done := ask(false)
+			require.Equal(t, []int{20 - c.kept, 0}, []int{done.Result.Succeeded, done.Result.Failed})
+			require.Equal(t, plan.After, done.After)
+			require.Equal(t, plan.After, ask(true).Before, "what is planned then")
+		})
+	}
+}
+
 // silentLoads is a count over a store that does not answer.
 type silentLoads struct{}
 

@@ -254,16 +254,18 @@ func withoutPast(fields []apperror.Field) []apperror.Field {
 	})
 }
 
-// replan moves the cursor where the schedule changed. Under an unchanged schedule the
-// cursor goes on from the catch-up.
+// replan moves the cursor where the schedule names other times now. Else the cursor goes on from
+// the catch-up: a jitter moves no scheduled time, and so neither what they are counted from.
 func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
-	if old.SameSchedule(next) {
+	if old.Schedule.SameTimes(next.Schedule) {
 		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {
 			return s.keepCursor(next)
 		}
 		return nil
 	}
-	next.Schedule.Anchor = now
+	if !old.Schedule.SameRhythm(next.Schedule) {
+		next.Schedule.Anchor = now
+	}
 	switch next.Status {
 	case entity.JobEnabled, entity.JobFinished:
 		return s.armEdited(next, now)

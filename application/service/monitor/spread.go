@@ -112,12 +112,12 @@ func (c *spreading) add(job *repository.Planned, compiled func(spec schedule.Spe
 		return false
 	}
 	fires := c.before.Fires()[0] - earlier
-	if fires > 0 && c.takes(next) {
+	if spread, ok := c.spread(next, compiled); fires > 0 && ok {
 		if len(c.out.Jobs) < c.query.Most {
 			c.out.Jobs = append(c.out.Jobs, SpreadJob{
 				ID: job.ID, Fires: fires, Jitter: time.Duration(next.JitterMs) * time.Millisecond,
 			})
-			next.JitterMs = c.query.Jitter.Milliseconds()
+			next = spread
 		} else {
 			c.out.More = true
 		}
@@ -127,9 +127,14 @@ func (c *spreading) add(job *repository.Planned, compiled func(spec schedule.Spe
 	return count(c.after, job, compiled(next))
 }
 
-// takes reports whether the jitter would be more for the schedule, and be right.
-func (c *spreading) takes(s schedule.Spec) bool {
-	jitter := c.query.Jitter.Milliseconds()
-	periodic := s.Kind == schedule.FixedRate || s.Kind == schedule.FixedDelay
-	return s.JitterMs < jitter && (!periodic || jitter < s.IntervalMs)
+// spread is the schedule with the jitter; false where it has as much, or cannot have so much, as it is no shorter than the
+// interval.
+func (c *spreading) spread(s schedule.Spec,
+	compiled func(spec schedule.Spec) *schedule.Schedule,
+) (schedule.Spec, bool) {
+	if s.JitterMs >= c.query.Jitter.Milliseconds() {
+		return s, false
+	}
+	s.JitterMs = c.query.Jitter.Milliseconds()
+	return s, compiled(s) != nil
 }

@@ -68,8 +68,26 @@ type Spec struct {
 	DstGap     cronexpr.Gap
 	DstOverlap cronexpr.Overlap
 	// Anchor is the origin of FixedRate when StartTime is zero: the time at
-	// which the schedule was created or last edited.
+	// which the job got this rhythm, see SameRhythm.
 	Anchor time.Time
+}
+
+// SameTimes reports whether both name the same times, whenever they were made. A jitter moves due times alone.
+func (s Spec) SameTimes(o Spec) bool {
+	o.JitterMs = s.JitterMs
+	return s.Same(o)
+}
+
+// SameRhythm reports whether times that count from an Anchor go on as they are: the bounds and the zone have nothing to
+// do with them.
+func (s Spec) SameRhythm(o Spec) bool {
+	if s.Kind != o.Kind || !s.StartTime.Equal(o.StartTime) {
+		return false
+	}
+	if s.Kind == Cron {
+		return s.CronExpression == o.CronExpression
+	}
+	return s.IntervalMs == o.IntervalMs
 }
 
 // Same reports whether both mean the same fires, whenever they were made: the

@@ -175,7 +175,7 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 		if err != nil {
 			return fmt.Errorf("read the schedule of job %s at version %d: %w", job.ID, f.JobVersion, err)
 		}
-		if !known || !former.Same(job.Schedule) {
+		if !known || !former.SameTimes(job.Schedule) {
 			return nil // the sweep arms it
 		}
 	}
