@@ -232,22 +232,18 @@ func (n *Node) FireAt(t testing.TB, at time.Time) {
 	n.Fire(t)
 }
 
-// within bounds the wait for something that must happen, in real time.
-const within = 20 * time.Second
-
 // awaitEnd waits for the runner's loops. Time goes on meanwhile: an end that the
 // store has refused is sent again after an interval.
 func (n *Node) awaitEnd(t testing.TB, done <-chan struct{}) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	n.Pass(t, func() bool {
 		select {
 		case <-done:
 			return true
 		default:
-			n.Clock.Advance(20 * time.Millisecond)
 			return false
 		}
-	}, within, 5*time.Millisecond, "the runner's loops end")
+	}, "the runner's loops end")
 }
 
 // ownership is the partitions of a node; nil until the test divides them.

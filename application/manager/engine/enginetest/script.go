@@ -5,9 +5,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
@@ -93,8 +90,7 @@ func (s *Script) Runs() []entity.Run {
 // Await waits until that many attempts have begun, and returns them.
 func (s *Script) Await(t testing.TB, attempts int) []entity.Run {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(s.Runs()) >= attempts }, within, time.Millisecond,
-		"%d attempts begin", attempts)
+	Await(t, func() bool { return len(s.Runs()) >= attempts }, "%d attempts begin", attempts)
 	return s.Runs()
 }
 

@@ -130,8 +130,7 @@ func (n *Node) InFlightFires(t testing.TB, jobID string) (fires []entity.InFligh
 // AwaitStatus waits until an execution has a status, and returns it.
 func (n *Node) AwaitStatus(t testing.TB, id string, want entity.Status) *entity.Execution {
 	t.Helper()
-	require.Eventually(t, func() bool { return n.Execution(t, id).Status == want }, within, time.Millisecond,
-		"run %s becomes %s", id, want)
+	Await(t, func() bool { return n.Execution(t, id).Status == want }, "run %s becomes %s", id, want)
 	return n.Execution(t, id)
 }
 

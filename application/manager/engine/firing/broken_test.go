@@ -2,6 +2,7 @@ package firing_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,22 +14,24 @@ import (
 // A schedule that no longer compiles, as when a zone leaves the zone data, is
 // recorded and stops the job, instead of being due for ever.
 func TestAJobWhoseScheduleIsBrokenIsPausedWithAReason(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job, sound := n.Add(t, everySecond(nil)), n.Add(t, everySecond(func(j *entity.Job) { j.Name = "sound" }))
-	n.Change(t, job.ID, func(j *entity.Job) { j.Schedule.TimeZone = "Mars/Olympus" })
-	n.Fire(t)
-	execs := n.Executions(t, job.ID)
-	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(execs))
-	require.Contains(t, execs[0].ErrorMessage, "paused")
-	require.Contains(t, execs[0].ErrorMessage, "timeZone")
-	after := n.Job(t, job.ID)
-	require.Equal(t, entity.JobPaused, after.Status)
-	require.Zero(t, after.DueTime)
-	require.Len(t, n.Events(t), 1)
-	require.Len(t, n.Executions(t, sound.ID), 1)
-	n.Fire(t)
-	require.Len(t, n.Executions(t, job.ID), 1)
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		job, sound := n.Add(t, everySecond(nil)), n.Add(t, everySecond(func(j *entity.Job) { j.Name = "sound" }))
+		n.Change(t, job.ID, func(j *entity.Job) { j.Schedule.TimeZone = "Mars/Olympus" })
+		n.Fire(t)
+		execs := n.Executions(t, job.ID)
+		require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(execs))
+		require.Contains(t, execs[0].ErrorMessage, "paused")
+		require.Contains(t, execs[0].ErrorMessage, "timeZone")
+		after := n.Job(t, job.ID)
+		require.Equal(t, entity.JobPaused, after.Status)
+		require.Zero(t, after.DueTime)
+		require.Len(t, n.Events(t), 1)
+		require.Len(t, n.Executions(t, sound.ID), 1)
+		n.Fire(t)
+		require.Len(t, n.Executions(t, job.ID), 1)
+		n.Start(t)
+	})
 }
 
 // The job is paused as it was scanned; who edited it since has the say.

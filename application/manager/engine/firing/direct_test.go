@@ -3,6 +3,7 @@ package firing_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
@@ -15,24 +16,26 @@ import (
 
 // Rule 14: where nothing stands against it, the execution is born RUNNING.
 func TestADirectStartIsHeldByTheNodeFromBirth(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{NodeID: "node-7", Epoch: 3})
-	job := n.Add(t, everySecond(nil))
-	release := n.Script.Hold()
-	n.Fire(t)
-	run := n.Script.Await(t, 1)[0]
-	exec := n.Execution(t, run.Execution.ID)
-	require.Equal(t, job.ID, exec.JobID)
-	require.Equal(t, entity.StatusRunning, exec.Status)
-	require.Equal(t, "node-7", exec.NodeID)
-	require.EqualValues(t, 3, exec.Epoch)
-	require.EqualValues(t, 1, exec.Token)
-	require.Equal(t, 1, exec.Attempt)
-	require.Equal(t, entity.RunningKey("node-7"), exec.Claim)
-	require.Equal(t, 1, slotsInUse(n))
-	n.Start(t)
-	release()
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{NodeID: "node-7", Epoch: 3})
+		job := n.Add(t, everySecond(nil))
+		release := n.Script.Hold()
+		n.Fire(t)
+		run := n.Script.Await(t, 1)[0]
+		exec := n.Execution(t, run.Execution.ID)
+		require.Equal(t, job.ID, exec.JobID)
+		require.Equal(t, entity.StatusRunning, exec.Status)
+		require.Equal(t, "node-7", exec.NodeID)
+		require.EqualValues(t, 3, exec.Epoch)
+		require.EqualValues(t, 1, exec.Token)
+		require.Equal(t, 1, exec.Attempt)
+		require.Equal(t, entity.RunningKey("node-7"), exec.Claim)
+		require.Equal(t, 1, slotsInUse(n))
+		n.Start(t)
+		release()
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		awaitIdle(t, n)
+	})
 }
 
 // Rule 14, each condition negated: the run waits for a claim instead.
@@ -85,62 +88,70 @@ func TestWhatStandsAgainstADirectStart(t *testing.T) {
 }
 
 func TestALabelThatTheNodeHasIsNoHindrance(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{Labels: map[string]string{"zone": "a", "disk": "ssd"}})
-	job := n.Add(t, everySecond(func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "a"} }))
-	n.Fire(t)
-	require.Equal(t, []string{"RUNNING"}, enginetest.States(n.Executions(t, job.ID)))
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{Labels: map[string]string{"zone": "a", "disk": "ssd"}})
+		job := n.Add(t, everySecond(func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "a"} }))
+		n.Fire(t)
+		require.Equal(t, []string{"RUNNING"}, enginetest.States(n.Executions(t, job.ID)))
+		n.Start(t)
+	})
 }
 
 // Where slots are short the most urgent start, and the others wait.
 func TestShortSlotsGoToTheMostUrgent(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{Slots: 3})
-	jobs := addMany(t, n, 10, func(i int, j *entity.Job) { j.Priority = 1 + i })
-	n.Script.Hold()
-	// The batch is bounded by the room there is, which must not decide who starts.
-	require.NoError(t, fireOnce(t, n))
-	started := 0
-	for _, job := range jobs {
-		for _, exec := range n.Executions(t, job.ID) {
-			if exec.Status == entity.StatusRunning {
-				started++
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{Slots: 3})
+		jobs := addMany(t, n, 10, func(i int, j *entity.Job) { j.Priority = 1 + i })
+		n.Script.Hold()
+		// The batch is bounded by the room there is, which must not decide who starts.
+		require.NoError(t, fireOnce(t, n))
+		started := 0
+		for _, job := range jobs {
+			for _, exec := range n.Executions(t, job.ID) {
+				if exec.Status == entity.StatusRunning {
+					started++
+				}
 			}
 		}
-	}
-	require.Equal(t, 3, started)
-	require.Len(t, n.Executions(t, ""), 3, "the others are left to a batch that may find slots")
-	require.Equal(t, 3, slotsInUse(n))
-	n.Fire(t)
-	for i, job := range jobs {
-		require.Len(t, n.Executions(t, job.ID), 1, fmt.Sprintf("job %d", i))
-	}
-	n.Start(t)
+		require.Equal(t, 3, started)
+		require.Len(t, n.Executions(t, ""), 3, "the others are left to a batch that may find slots")
+		require.Equal(t, 3, slotsInUse(n))
+		n.Fire(t)
+		for i, job := range jobs {
+			require.Len(t, n.Executions(t, job.ID), 1, fmt.Sprintf("job %d", i))
+		}
+		n.Start(t)
+	})
 }
 
 // One batch may hold more runs than there are slots, since a job may have
 // several fires to make up for: the most urgent job's start.
 func TestRunsBeyondTheSlotsAreThoseOfTheLeastUrgent(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{Slots: 3})
-	jobs := addMany(t, n, 3, func(i int, j *entity.Job) { j.Priority = []int{2, 9, 5}[i] })
-	n.Script.Hold()
-	n.Clock.Advance(2 * time.Second)
-	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[0].ID)))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, enginetest.States(n.Executions(t, jobs[1].ID)))
-	require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[2].ID)))
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{Slots: 3})
+		jobs := addMany(t, n, 3, func(i int, j *entity.Job) { j.Priority = []int{2, 9, 5}[i] })
+		n.Script.Hold()
+		n.Clock.Advance(2 * time.Second)
+		require.NoError(t, fireOnce(t, n))
+		require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[0].ID)))
+		require.Equal(t, []string{"RUNNING", "RUNNING", "RUNNING"}, enginetest.States(n.Executions(t, jobs[1].ID)))
+		require.Equal(t, []string{"WAITING", "WAITING", "WAITING"}, enginetest.States(n.Executions(t, jobs[2].ID)))
+		n.Start(t)
+	})
 }
 
 // A backlog of fires of one job takes as many slots as there are, by priority.
 func TestManyFiresOfOneJobStartAsFarAsSlotsGo(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{Slots: 2})
-	job := n.Add(t, everySecond(func(j *entity.Job) {
-		j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 60, MaxFires: 10}
-	}))
-	n.Script.Hold()
-	n.Clock.Advance(4 * time.Second)
-	require.NoError(t, fireOnce(t, n))
-	require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"},
-		enginetest.States(n.Executions(t, job.ID)))
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{Slots: 2})
+		job := n.Add(t, everySecond(func(j *entity.Job) {
+			j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 60, MaxFires: 10}
+		}))
+		n.Script.Hold()
+		n.Clock.Advance(4 * time.Second)
+		require.NoError(t, fireOnce(t, n))
+		require.Equal(t, []string{"RUNNING", "RUNNING", "WAITING", "WAITING", "WAITING"},
+			enginetest.States(n.Executions(t, job.ID)))
+		n.Start(t)
+	})
 }

@@ -3,6 +3,7 @@ package firing_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -32,48 +33,54 @@ func TestAFireMovesTheCursorAndNothingElse(t *testing.T) {
 // Rule 13: the jitter counts: a late fire does not take along the next scheduled
 // time, which has passed and is not due.
 func TestAScheduledTimeIsNotDueBeforeItsJitter(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, everySecond(func(j *entity.Job) { j.Schedule.JitterMs = 400 }))
-	n.FireAt(t, job.DueTime.Add(time.Second-time.Millisecond))
-	require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
-	n.FireAt(t, job.DueTime.Add(time.Second))
-	require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		job := n.Add(t, everySecond(func(j *entity.Job) { j.Schedule.JitterMs = 400 }))
+		n.FireAt(t, job.DueTime.Add(time.Second-time.Millisecond))
+		require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
+		n.FireAt(t, job.DueTime.Add(time.Second))
+		require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
+		n.Start(t)
+	})
 }
 
 // A node that stops finishes the batch that it has begun.
 func TestABatchIsFinishedAlthoughTheNodeStops(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, everySecond(nil))
-	scan(t, n)
-	ctx, cancel := context.WithCancel(t.Context())
-	n.Faults.Before(func(string) { cancel() })
-	_, err := n.Planner.FireDue(ctx)
-	require.NoError(t, err)
-	require.Len(t, n.Executions(t, job.ID), 1)
-	n.Start(t)
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		job := n.Add(t, everySecond(nil))
+		scan(t, n)
+		ctx, cancel := context.WithCancel(t.Context())
+		n.Faults.Before(func(string) { cancel() })
+		_, err := n.Planner.FireDue(ctx)
+		require.NoError(t, err)
+		require.Len(t, n.Executions(t, job.ID), 1)
+		n.Start(t)
+	})
 }
 
 // Rule 8: executions are inserted in the order of their ids, whatever the
 // order of their jobs, so that two transactions do not wait for each other.
 func TestRowsAreInsertedInTheOrderOfTheirIDs(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	addMany(t, n, 20, func(i int, j *entity.Job) {
-		if i%2 == 1 {
-			j.Overlap = entity.OverlapSerial
-		}
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		addMany(t, n, 20, func(i int, j *entity.Job) {
+			if i%2 == 1 {
+				j.Overlap = entity.OverlapSerial
+			}
+		})
+		var order []string
+		n.Faults.Poison(func(id string) bool {
+			order = append(order, id)
+			return false
+		})
+		n.Clock.Advance(2 * time.Second)
+		require.NoError(t, fireOnce(t, n))
+		require.Greater(t, len(order), 40)
+		require.IsIncreasing(t, order)
+		n.Faults.Poison(nil)
+		n.Start(t)
 	})
-	var order []string
-	n.Faults.Poison(func(id string) bool {
-		order = append(order, id)
-		return false
-	})
-	n.Clock.Advance(2 * time.Second)
-	require.NoError(t, fireOnce(t, n))
-	require.Greater(t, len(order), 40)
-	require.IsIncreasing(t, order)
-	n.Faults.Poison(nil)
-	n.Start(t)
 }
 
 // Rule 13: due means due by the store's clock, and never early.

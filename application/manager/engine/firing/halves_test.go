@@ -3,6 +3,7 @@ package firing_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,35 +39,37 @@ func TestAFireOfWhichSomeShardsAreStoredIsLeftAlone(t *testing.T) {
 // Rules 9 and 10: where a batch is halved for its offender and the store goes
 // away between the halves, what was committed runs, and the rest stays due.
 func TestAHalfThatWasCommittedStaysWhenTheOtherFails(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	release := n.Script.Hold()
-	jobs := addMany(t, n, 8, nil)
-	execs := entity.NewExecutions(jobs[7], atNoon(), second(0))
-	n.Faults.Poison(func(id string) bool { return id == execs[0].ID })
-	fires := 0
-	n.Faults.Before(func(tx string) {
-		if fires++; tx == "fire" && fires == 2 {
-			n.Faults.Next("fire", enginetest.Refused) // the third: the second half
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		release := n.Script.Hold()
+		jobs := addMany(t, n, 8, nil)
+		execs := entity.NewExecutions(jobs[7], atNoon(), second(0))
+		n.Faults.Poison(func(id string) bool { return id == execs[0].ID })
+		fires := 0
+		n.Faults.Before(func(tx string) {
+			if fires++; tx == "fire" && fires == 2 {
+				n.Faults.Next("fire", enginetest.Refused) // the third: the second half
+			}
+		})
+		require.Error(t, fireOnce(t, n))
+		recorded := len(n.Executions(t, ""))
+		require.Equal(t, 4, recorded, "the first half")
+		require.Equal(t, recorded, slotsInUse(n), "slots are kept for what runs alone")
+		require.Equal(t, recorded, n.Planner.Held(), "hints of what was committed stay, the others are dropped")
+		n.Fire(t)
+		for _, job := range jobs {
+			require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
 		}
+		require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Executions(t, jobs[7].ID)))
+		n.FireAt(t, second(1))
+		for _, job := range jobs {
+			require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
+		}
+		require.Len(t, n.Script.Await(t, 15), 15, "seven ran, then eight")
+		require.Zero(t, duplicates(n))
+		release()
+		n.Start(t)
 	})
-	require.Error(t, fireOnce(t, n))
-	recorded := len(n.Executions(t, ""))
-	require.Equal(t, 4, recorded, "the first half")
-	require.Equal(t, recorded, slotsInUse(n), "slots are kept for what runs alone")
-	require.Equal(t, recorded, n.Planner.Held(), "hints of what was committed stay, the others are dropped")
-	n.Fire(t)
-	for _, job := range jobs {
-		require.Equal(t, []int{0}, scheduledTimes(n.Executions(t, job.ID)))
-	}
-	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(n.Executions(t, jobs[7].ID)))
-	n.FireAt(t, second(1))
-	for _, job := range jobs {
-		require.Equal(t, []int{0, 1}, scheduledTimes(n.Executions(t, job.ID)))
-	}
-	require.Len(t, n.Script.Await(t, 15), 15, "seven ran, then eight")
-	require.Zero(t, duplicates(n))
-	release()
-	n.Start(t)
 }
 
 // Rules 1 and 10: an id that is taken, but not by a run, is nobody's duplicate:

@@ -2,6 +2,7 @@ package firing_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,17 +22,19 @@ func TestARangeAndTheFireAfterItAreRecordedTogether(t *testing.T) {
 			first int
 		}{"committed": {enginetest.LostReply, 2}, "not committed": {enginetest.LostCommit, 0}} {
 			t.Run(kind+" "+name, func(t *testing.T) {
-				n := enginetest.New(t, enginetest.Options{})
-				job := n.Add(t, everyMinute(func(j *entity.Job) { j.Overlap = overlap }))
-				n.Clock.Advance(time.Hour - time.Second)
-				n.Faults.Next("fire", c.fault)
-				require.NoError(t, fireOnce(t, n))
-				require.Len(t, n.Executions(t, job.ID), c.first)
-				n.Fire(t)
-				require.Equal(t, []int{0, 59 * 60}, scheduledTimes(n.Executions(t, job.ID)))
-				require.Equal(t, second(3600), n.Job(t, job.ID).NextFireTime)
-				require.Len(t, n.Events(t), 1, "rule 24: the range is told, once")
-				n.Start(t)
+				synctest.Test(t, func(t *testing.T) {
+					n := enginetest.New(t, enginetest.Options{})
+					job := n.Add(t, everyMinute(func(j *entity.Job) { j.Overlap = overlap }))
+					n.Clock.Advance(time.Hour - time.Second)
+					n.Faults.Next("fire", c.fault)
+					require.NoError(t, fireOnce(t, n))
+					require.Len(t, n.Executions(t, job.ID), c.first)
+					n.Fire(t)
+					require.Equal(t, []int{0, 59 * 60}, scheduledTimes(n.Executions(t, job.ID)))
+					require.Equal(t, second(3600), n.Job(t, job.ID).NextFireTime)
+					require.Len(t, n.Events(t), 1, "rule 24: the range is told, once")
+					n.Start(t)
+				})
 			})
 		}
 	}
@@ -68,30 +71,32 @@ func everyMinute(change func(j *entity.Job)) *entity.Job {
 // Rule 13: a wall clock that jumps an hour ahead and back again makes the
 // misfire policy decide once; no fire comes early or twice.
 func TestAnHourAheadAndBackDecidesEachFireOnce(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	n.Start(t)
-	job := n.Add(t, everyMinute(nil))
-	n.Fire(t)
-	n.Clock.Jump(time.Hour + 30*time.Second)
-	n.Planner.Wake()
-	n.Fire(t)
-	ahead := []outcome{
-		{0, "", entity.TriggerSchedule, 0},
-		{60, "", entity.TriggerSchedule, 59},
-		{3600, "", entity.TriggerMisfire, 0},
-	}
-	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)))
-	n.Clock.Jump(-time.Hour)
-	n.Planner.Wake()
-	n.Fire(t)
-	for minute := 1; minute <= 60; minute++ {
-		n.FireAt(t, second(60*minute))
-	}
-	require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)),
-		"the cursor waits until the time it has decided is over")
-	n.FireAt(t, second(3660))
-	require.Equal(t, append(ahead, outcome{3660, "", entity.TriggerSchedule, 0}), withoutStatus(n.Executions(t, job.ID)))
-	require.Zero(t, duplicates(n))
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		n.Start(t)
+		job := n.Add(t, everyMinute(nil))
+		n.Fire(t)
+		n.Clock.Jump(time.Hour + 30*time.Second)
+		n.Planner.Wake()
+		n.Fire(t)
+		ahead := []outcome{
+			{0, "", entity.TriggerSchedule, 0},
+			{60, "", entity.TriggerSchedule, 59},
+			{3600, "", entity.TriggerMisfire, 0},
+		}
+		require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)))
+		n.Clock.Jump(-time.Hour)
+		n.Planner.Wake()
+		n.Fire(t)
+		for minute := 1; minute <= 60; minute++ {
+			n.FireAt(t, second(60*minute))
+		}
+		require.Equal(t, ahead, withoutStatus(n.Executions(t, job.ID)),
+			"the cursor waits until the time it has decided is over")
+		n.FireAt(t, second(3660))
+		require.Equal(t, append(ahead, outcome{3660, "", entity.TriggerSchedule, 0}), withoutStatus(n.Executions(t, job.ID)))
+		require.Zero(t, duplicates(n))
+	})
 }
 
 // withoutStatus are outcomes of executions that may run meanwhile.

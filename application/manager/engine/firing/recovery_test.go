@@ -3,6 +3,7 @@ package firing_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,29 +19,31 @@ import (
 func TestAFireThatIsInTheStoreAlreadyIsCountedAndLeftAlone(t *testing.T) {
 	for name, overlap := range overlaps {
 		t.Run(name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{})
-			jobs := addMany(t, n, 5, func(_ int, j *entity.Job) { j.Overlap = overlap })
-			twice := jobs[2]
-			before := entity.NewSkipped(twice, atNoon(), second(-60), entity.ReasonMisfire)
-			insertRow(t, n, before)
-			require.NoError(t, fireOnce(t, n))
-			require.Equal(t, 1, duplicates(n))
-			stored := n.Executions(t, twice.ID)
-			require.Equal(t, []string{"SKIPPED(MISFIRE)"}, enginetest.States(stored))
-			require.Equal(t, before.CreateTime, stored[0].CreateTime)
-			for _, job := range jobs {
-				require.Len(t, n.Executions(t, job.ID), 1)
-				require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
-			}
-			if overlap == entity.OverlapParallel {
-				for _, run := range n.Script.Await(t, 4) {
-					require.NotEqual(t, before.ID, run.Execution.ID, "somebody had decided about it")
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{})
+				jobs := addMany(t, n, 5, func(_ int, j *entity.Job) { j.Overlap = overlap })
+				twice := jobs[2]
+				before := entity.NewSkipped(twice, atNoon(), second(-60), entity.ReasonMisfire)
+				insertRow(t, n, before)
+				require.NoError(t, fireOnce(t, n))
+				require.Equal(t, 1, duplicates(n))
+				stored := n.Executions(t, twice.ID)
+				require.Equal(t, []string{"SKIPPED(MISFIRE)"}, enginetest.States(stored))
+				require.Equal(t, before.CreateTime, stored[0].CreateTime)
+				for _, job := range jobs {
+					require.Len(t, n.Executions(t, job.ID), 1)
+					require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
 				}
-			}
-			n.FireAt(t, second(1))
-			require.Len(t, n.Executions(t, twice.ID), 2, "it goes on with the next fire")
-			require.Equal(t, 1, duplicates(n))
-			n.Start(t)
+				if overlap == entity.OverlapParallel {
+					for _, run := range n.Script.Await(t, 4) {
+						require.NotEqual(t, before.ID, run.Execution.ID, "somebody had decided about it")
+					}
+				}
+				n.FireAt(t, second(1))
+				require.Len(t, n.Executions(t, twice.ID), 2, "it goes on with the next fire")
+				require.Equal(t, 1, duplicates(n))
+				n.Start(t)
+			})
 		})
 	}
 }
@@ -58,23 +61,25 @@ func TestAFireRunsOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	} {
 		for kind, overlap := range overlaps {
 			t.Run(name+" "+kind, func(t *testing.T) {
-				n := enginetest.New(t, enginetest.Options{})
-				n.Start(t)
-				job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap = overlap }))
-				n.Faults.Next("fire", c.fault)
-				err := fireOnce(t, n)
-				require.Equal(t, c.fails, err != nil)
-				if c.fails {
-					require.True(t, apperror.Is(err, apperror.KindUnavailable))
-				}
-				require.Len(t, n.Executions(t, job.ID), c.rows)
-				n.Fire(t)
-				execs := n.Executions(t, job.ID)
-				require.Equal(t, []int{0}, scheduledTimes(execs))
-				n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
-				require.Len(t, n.Script.Runs(), 1)
-				require.Eventually(t, func() bool { return slotsInUse(n) == 0 }, within, time.Millisecond)
-				require.Zero(t, duplicates(n))
+				synctest.Test(t, func(t *testing.T) {
+					n := enginetest.New(t, enginetest.Options{})
+					n.Start(t)
+					job := n.Add(t, everySecond(func(j *entity.Job) { j.Overlap = overlap }))
+					n.Faults.Next("fire", c.fault)
+					err := fireOnce(t, n)
+					require.Equal(t, c.fails, err != nil)
+					if c.fails {
+						require.True(t, apperror.Is(err, apperror.KindUnavailable))
+					}
+					require.Len(t, n.Executions(t, job.ID), c.rows)
+					n.Fire(t)
+					execs := n.Executions(t, job.ID)
+					require.Equal(t, []int{0}, scheduledTimes(execs))
+					n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
+					require.Len(t, n.Script.Runs(), 1)
+					awaitIdle(t, n)
+					require.Zero(t, duplicates(n))
+				})
 			})
 		}
 	}
@@ -110,27 +115,29 @@ func TestRowsThatSomebodyElseRecordedAreNotStarted(t *testing.T) {
 func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 	for name, overlap := range overlaps {
 		t.Run(name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{})
-			jobs := addMany(t, n, 50, func(_ int, j *entity.Job) { j.Overlap = overlap })
-			bad := entity.NewSkipped(jobs[17], atNoon(), second(0), entity.ReasonNone)
-			n.Faults.Poison(func(id string) bool { return id == bad.ID })
-			require.NoError(t, fireOnce(t, n))
-			for i, job := range jobs {
-				execs := n.Executions(t, job.ID)
-				require.Len(t, execs, 1)
-				require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
-				if i != 17 {
-					require.False(t, execs[0].Status.Final())
-					continue
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{})
+				jobs := addMany(t, n, 50, func(_ int, j *entity.Job) { j.Overlap = overlap })
+				bad := entity.NewSkipped(jobs[17], atNoon(), second(0), entity.ReasonNone)
+				n.Faults.Poison(func(id string) bool { return id == bad.ID })
+				require.NoError(t, fireOnce(t, n))
+				for i, job := range jobs {
+					execs := n.Executions(t, job.ID)
+					require.Len(t, execs, 1)
+					require.Equal(t, second(1), n.Job(t, job.ID).NextFireTime)
+					if i != 17 {
+						require.False(t, execs[0].Status.Final())
+						continue
+					}
+					require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(execs))
+					require.Contains(t, execs[0].ErrorMessage, "data too long")
+					require.Equal(t, bad.FireKey, execs[0].FireKey)
+					require.Equal(t, second(0), n.Job(t, job.ID).LastFireTime)
 				}
-				require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(execs))
-				require.Contains(t, execs[0].ErrorMessage, "data too long")
-				require.Equal(t, bad.FireKey, execs[0].FireKey)
-				require.Equal(t, second(0), n.Job(t, job.ID).LastFireTime)
-			}
-			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
-			require.Len(t, n.Events(t), 1, "rule 24: a failure is told")
-			n.Start(t)
+				require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Poisoned }))
+				require.Len(t, n.Events(t), 1, "rule 24: a failure is told")
+				n.Start(t)
+			})
 		})
 	}
 }
@@ -138,22 +145,24 @@ func TestTheOnePoisonedFireOfABatchIsRecordedAsFailed(t *testing.T) {
 // Nothing is lost while the store is away, and everything is decided once
 // when it is back.
 func TestFiresOfAnOutageAreMadeUpForOnce(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	n.Start(t)
-	job := n.Add(t, everySecond(nil))
-	n.Faults.Away(true)
-	for range 3 {
-		require.Error(t, fireOnce(t, n))
-		n.Clock.Advance(time.Second)
-	}
-	n.Faults.Away(false)
-	n.Fire(t)
-	require.Equal(t, second(4), n.Job(t, job.ID).NextFireTime)
-	covered := 0
-	for _, exec := range n.Executions(t, job.ID) {
-		covered += max(exec.SkipCount, 1)
-	}
-	require.Equal(t, 4, covered, "each scheduled time is in exactly one row")
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		n.Start(t)
+		job := n.Add(t, everySecond(nil))
+		n.Faults.Away(true)
+		for range 3 {
+			require.Error(t, fireOnce(t, n))
+			n.Clock.Advance(time.Second)
+		}
+		n.Faults.Away(false)
+		n.Fire(t)
+		require.Equal(t, second(4), n.Job(t, job.ID).NextFireTime)
+		covered := 0
+		for _, exec := range n.Executions(t, job.ID) {
+			covered += max(exec.SkipCount, 1)
+		}
+		require.Equal(t, 4, covered, "each scheduled time is in exactly one row")
+	})
 }
 
 // The statements of one transaction see one another's failure: what was moved

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,18 +16,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// within bounds the wait for what must happen, in real time.
-const within = 20 * time.Second
-
 // overlaps are a job that knows nothing of its other fires, and one that does.
 var overlaps = map[string]entity.OverlapPolicy{"plain": entity.OverlapParallel, "coordinated": entity.OverlapSerial}
 
 // eachStore runs a test with a node on every kind of store, for what locks and
-// keys of the store decide.
+// keys of the store decide. Each node lives in a bubble.
 func eachStore(t *testing.T, o enginetest.Options, test func(t *testing.T, n *enginetest.Node)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
-		test(t, enginetest.On(t, dbtest.Open(t, cfg), o))
+		synctest.Test(t, func(t *testing.T) { test(t, enginetest.On(t, dbtest.Open(t, cfg), o)) })
 	})
 }
 
@@ -146,4 +144,10 @@ func (w insertWriter) Insert(ctx context.Context, execs []*entity.Execution) err
 
 func anyOf(execs []*entity.Execution, jobID string) bool {
 	return slices.ContainsFunc(execs, func(exec *entity.Execution) bool { return exec.JobID == jobID })
+}
+
+// awaitIdle waits until every slot is free again.
+func awaitIdle(t *testing.T, n *enginetest.Node) {
+	t.Helper()
+	enginetest.Await(t, func() bool { return slotsInUse(n) == 0 }, "all slots are given back")
 }

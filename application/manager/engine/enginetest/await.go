@@ -1,0 +1,56 @@
+package enginetest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	// looks bounds how often a bubble is looked at: what has not happened by then never will.
+	looks = 2000
+	// step is how far the clock goes between two looks.
+	step = 100 * time.Millisecond
+)
+
+// Await waits until something has happened. In a bubble it looks whenever all
+// goroutines are at rest, a millisecond of virtual time apart. Elsewhere nothing
+// but the test's own time-out ends it.
+func Await(t testing.TB, happened func() bool, what string, args ...any) {
+	t.Helper()
+	await(t, func() { time.Sleep(time.Millisecond) }, happened, what, args...)
+}
+
+// Pass is Await while the node's clock goes on in small steps, as intervals and
+// waits for the store need it.
+func (n *Node) Pass(t testing.TB, happened func() bool, what string, args ...any) {
+	t.Helper()
+	await(t, func() { n.Clock.Advance(step) }, happened, what, args...)
+}
+
+func await(t testing.TB, between func(), happened func() bool, what string, args ...any) {
+	t.Helper()
+	for look := 0; ; look++ {
+		bubble := settle()
+		if happened() {
+			return
+		}
+		if bubble && look == looks {
+			require.FailNowf(t, "it does not happen", what, args...)
+		}
+		if !bubble {
+			time.Sleep(time.Millisecond)
+		}
+		between()
+	}
+}
+
+// settle lets the other goroutines of the test's bubble come to rest; it reports
+// whether there is a bubble.
+func settle() (bubble bool) {
+	defer func() { bubble = recover() == nil }()
+	synctest.Wait()
+	return true
+}
