@@ -20,7 +20,7 @@ const (
 // but the test's own time-out ends it.
 func Await(t testing.TB, happened func() bool, what string, args ...any) {
 	t.Helper()
-	await(t, func() { time.Sleep(time.Millisecond) }, happened, what, args...)
+	await(t, func() {}, happened, what, args...)
 }
 
 // Pass is Await while the node's clock goes on in small steps, as intervals and
@@ -40,9 +40,7 @@ func await(t testing.TB, between func(), happened func() bool, what string, args
 		if bubble && look == looks {
 			require.FailNowf(t, "it does not happen", what, args...)
 		}
-		if !bubble {
-			time.Sleep(time.Millisecond)
-		}
+		time.Sleep(time.Millisecond)
 		between()
 	}
 }

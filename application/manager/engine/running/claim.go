@@ -38,7 +38,7 @@ func (t *TaskManager) claimLoop(ctx context.Context) {
 		}
 		trouble.Observe(err)
 		freed = nil
-		if err == nil {
+		if err == nil && t.Lease.Holds() { // without one a free slot changes nothing
 			freed = t.slots.Freed()
 		}
 		timer.Reset(claimInterval)

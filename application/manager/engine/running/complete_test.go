@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -37,32 +38,34 @@ func TestAnEndIsStoredOnceWhateverBecomesOfItsCommit(t *testing.T) {
 	for fault, f := range faults {
 		for _, end := range ends {
 			t.Run(end.name+" when "+fault, func(t *testing.T) {
-				n := enginetest.New(t, enginetest.Options{})
-				job := n.Add(t, enginetest.Job("ends", func(j *entity.Job) {
-					j.Retry.MaxRetries, j.Retry.IntervalMs, j.Retry.MaxIntervalMs = end.retries, 3_600_000, 3_600_000
-				}))
-				n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-					rep.Log(entity.LogStdout, "one line")
-					return end.outcome
+				synctest.Test(t, func(t *testing.T) {
+					n := enginetest.New(t, enginetest.Options{})
+					job := n.Add(t, enginetest.Job("ends", func(j *entity.Job) {
+						j.Retry.MaxRetries, j.Retry.IntervalMs, j.Retry.MaxIntervalMs = end.retries, 3_600_000, 3_600_000
+					}))
+					n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+						rep.Log(entity.LogStdout, "one line")
+						return end.outcome
+					})
+					n.Faults.Next("complete", f)
+					n.Start(t)
+					exec := startRun(t, n, job.ID)
+					n.Script.Await(t, 1)
+					eventually(t, n, "the slot is given back", func() bool {
+						running, _ := n.Runner.Load(entity.SlotGeneral)
+						return running == 0
+					})
+					ended := n.Execution(t, exec.ID)
+					require.Equal(t, end.want, ended.Status)
+					require.Equal(t, end.retries, ended.RetryCount)
+					require.Len(t, attemptsOf(t, n, exec.ID), end.attempts)
+					require.Len(t, n.Events(t), end.events)
+					require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+					require.Empty(t, linesOf(t, n, exec.ID, entity.LogEvidence))
+					lines := linesOf(t, n, exec.ID, entity.LogStdout)
+					require.Len(t, lines, 1)
+					require.Equal(t, "one line", lines[0].Content)
 				})
-				n.Faults.Next("complete", f)
-				n.Start(t)
-				exec := startRun(t, n, job.ID)
-				n.Script.Await(t, 1)
-				eventually(t, n, "the slot is given back", func() bool {
-					running, _ := n.Runner.Load(entity.SlotGeneral)
-					return running == 0
-				})
-				ended := n.Execution(t, exec.ID)
-				require.Equal(t, end.want, ended.Status)
-				require.Equal(t, end.retries, ended.RetryCount)
-				require.Len(t, attemptsOf(t, n, exec.ID), end.attempts)
-				require.Len(t, n.Events(t), end.events)
-				require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
-				require.Empty(t, linesOf(t, n, exec.ID, entity.LogEvidence))
-				lines := linesOf(t, n, exec.ID, entity.LogStdout)
-				require.Len(t, lines, 1)
-				require.Equal(t, "one line", lines[0].Content)
 			})
 		}
 	}
@@ -140,109 +143,117 @@ func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
 
 // A transaction takes at most the configured number of ends.
 func TestEndsBeyondOneBatchAreStoredByTheNext(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{BatchSize: 2})
-	sizes := &batchSizes{Metrics: n.Runner.Ends.Metrics}
-	n.Runner.Ends.Metrics = sizes
-	n.Start(t)
-	var jobs []*entity.Job
-	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
-	}
-	for _, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
-		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	}
-	awaitIdle(t, n)
-	require.Eventually(t, func() bool { return len(sizes.all()) == 4 }, 20*time.Second, time.Millisecond)
-	require.Equal(t, []int{1, 2, 2, 1}, sizes.all())
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{BatchSize: 2})
+		sizes := &batchSizes{Metrics: n.Runner.Ends.Metrics}
+		n.Runner.Ends.Metrics = sizes
+		n.Start(t)
+		var jobs []*entity.Job
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
+		}
+		for _, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
+			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		}
+		awaitIdle(t, n)
+		synctest.Wait()
+		require.Equal(t, []int{1, 2, 2, 1}, sizes.all())
+	})
 }
 
 // While the store is away, ends are held together with their slots; when it is
 // back, every one of them is stored (engine rule 23).
 func TestEndsAreHeldWhileTheStoreIsAway(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Slots: 3})
-	job := n.Add(t, enginetest.Job("patient", nil))
-	release := n.Script.Hold()
-	var ids []string
-	for range 3 {
-		ids = append(ids, startRun(t, n, job.ID).ID)
-	}
-	n.Script.Await(t, 3)
-	tried := make(chan struct{}, 1000)
-	n.Faults.Before(func(name string) {
-		if name == "complete" {
-			tried <- struct{}{}
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Slots: 3})
+		job := n.Add(t, enginetest.Job("patient", nil))
+		release := n.Script.Hold()
+		var ids []string
+		for range 3 {
+			ids = append(ids, startRun(t, n, job.ID).ID)
 		}
+		n.Script.Await(t, 3)
+		tried := make(chan struct{}, 1000)
+		n.Faults.Before(func(name string) {
+			if name == "complete" {
+				tried <- struct{}{}
+			}
+		})
+		n.Faults.Away(true)
+		release()
+		for range 30 {
+			eventually(t, n, "the end is sent", func() bool { return len(tried) > 0 })
+			<-tried
+		}
+		running, _ := n.Runner.Load(entity.SlotGeneral)
+		require.Equal(t, 3, running, "slots are held")
+		require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+		require.NoError(t, n.Runner.Reconcile(t.Context()))
+		for _, id := range ids {
+			require.Equal(t, entity.StatusRunning, n.Execution(t, id).Status)
+		}
+		n.Faults.Away(false)
+		for _, id := range ids {
+			eventually(t, n, "the end is stored", func() bool { return n.Execution(t, id).Status == entity.StatusSuccess })
+			require.Equal(t, "done", n.Execution(t, id).Result)
+		}
+		awaitIdle(t, n)
+		require.Len(t, n.Script.Runs(), 3, "each ran once")
+		require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused + c.Lost }))
 	})
-	n.Faults.Away(true)
-	release()
-	for range 30 {
-		eventually(t, n, "the end is sent", func() bool { return len(tried) > 0 })
-		<-tried
-	}
-	running, _ := n.Runner.Load(entity.SlotGeneral)
-	require.Equal(t, 3, running, "slots are held")
-	require.Zero(t, n.Runner.Reserve(entity.Slots{1}))
-	require.NoError(t, n.Runner.Reconcile(t.Context()))
-	require.NoError(t, n.Runner.Reconcile(t.Context()))
-	for _, id := range ids {
-		require.Equal(t, entity.StatusRunning, n.Execution(t, id).Status)
-	}
-	n.Faults.Away(false)
-	for _, id := range ids {
-		eventually(t, n, "the end is stored", func() bool { return n.Execution(t, id).Status == entity.StatusSuccess })
-		require.Equal(t, "done", n.Execution(t, id).Result)
-	}
-	awaitIdle(t, n)
-	require.Len(t, n.Script.Runs(), 3, "each ran once")
-	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused + c.Lost }))
 }
 
 // A node that stops while the store is away ends when its results are stored,
 // not before (engine rule 23).
 func TestANodeStopsOnlyWhenItsEndsAreStored(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("patient", nil))
-	exec := waitingRun(t, n, job.ID)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	release := n.Script.Hold()
-	go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
-	n.Script.Await(t, 1)
-	n.Faults.Away(true)
-	release()
-	n.Runner.Drain(ctx, time.Hour)
-	cancel()
-	select {
-	case <-ended:
-		require.Fail(t, "the node ended with a result in its hands")
-	default:
-	}
-	n.Faults.Away(false)
-	eventually(t, n, "the node ends", func() bool {
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("patient", nil))
+		exec := waitingRun(t, n, job.ID)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		release := n.Script.Hold()
+		go func() { defer close(ended); _ = n.Runner.Run(ctx) }()
+		n.Script.Await(t, 1)
+		n.Faults.Away(true)
+		release()
+		n.Runner.Drain(ctx, time.Hour)
+		cancel()
 		select {
 		case <-ended:
-			return true
+			require.Fail(t, "the node ended with a result in its hands")
 		default:
-			return false
 		}
+		n.Faults.Away(false)
+		eventually(t, n, "the node ends", func() bool {
+			select {
+			case <-ended:
+				return true
+			default:
+				return false
+			}
+		})
+		require.Equal(t, entity.StatusSuccess, n.Execution(t, exec.ID).Status)
 	})
-	require.Equal(t, entity.StatusSuccess, n.Execution(t, exec.ID).Status)
 }
 
 // Texts from outside are cut and cleaned before they are sent (engine rule 10).
 func TestTextsOfAnEndAreCutAndCleaned(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("talkative", nil))
-	o := failed()
-	o.Message, o.Result = strings.Repeat("m", 100_000)+"\x00", "zero \x00 and \xff"+strings.Repeat("r", 1_000_000)
-	n.Script.Reply(enginetest.Always(o))
-	exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
-	require.LessOrEqual(t, len(exec.Result), 64<<10)
-	require.LessOrEqual(t, len(exec.ErrorMessage), 4<<10)
-	require.Greater(t, len(exec.Result), 60<<10)
-	require.Greater(t, len(exec.ErrorMessage), 3<<10)
-	require.NotContains(t, exec.Result, "\x00")
-	require.NotContains(t, exec.Result, "\xff")
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("talkative", nil))
+		o := failed()
+		o.Message, o.Result = strings.Repeat("m", 100_000)+"\x00", "zero \x00 and \xff"+strings.Repeat("r", 1_000_000)
+		n.Script.Reply(enginetest.Always(o))
+		exec := n.AwaitStatus(t, startRun(t, n, job.ID).ID, entity.StatusFailed)
+		require.LessOrEqual(t, len(exec.Result), 64<<10)
+		require.LessOrEqual(t, len(exec.ErrorMessage), 4<<10)
+		require.Greater(t, len(exec.Result), 60<<10)
+		require.Greater(t, len(exec.ErrorMessage), 3<<10)
+		require.NotContains(t, exec.Result, "\x00")
+		require.NotContains(t, exec.Result, "\xff")
+	})
 }
 
 // An end whose answer was lost is no late report, also when its retry has
@@ -256,33 +267,35 @@ func TestAnEndThatWasTakenIsNoEvidenceAfterItsRetryBegan(t *testing.T) {
 		"never taken":            {enginetest.LostCommit, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{})
-			job := n.Add(t, enginetest.Job("retries", retrying(1)))
-			n.Script.Reply(enginetest.Always(failed()))
-			n.Faults.Next("complete", c.fault)
-			sent := make(chan struct{}, 8)
-			n.Faults.Before(func(tx string) {
-				if tx == "complete" {
-					sent <- struct{}{}
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{})
+				job := n.Add(t, enginetest.Job("retries", retrying(1)))
+				n.Script.Reply(enginetest.Always(failed()))
+				n.Faults.Next("complete", c.fault)
+				sent := make(chan struct{}, 8)
+				n.Faults.Before(func(tx string) {
+					if tx == "complete" {
+						sent <- struct{}{}
+					}
+				})
+				n.Start(t)
+				exec := startRun(t, n, job.ID)
+				<-sent
+				if c.fault == enginetest.LostReply {
+					awaitRetry(t, n, exec.ID, 1)
 				}
+				changeRow(t, n, exec.ID, func(exec *entity.Execution) {
+					exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
+					exec.Claim = entity.RunningKey("node-2")
+				})
+				eventually(t, n, "the slot is given back", func() bool {
+					running, _ := n.Runner.Load(entity.SlotGeneral)
+					return running == 0
+				})
+				require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
+				require.Len(t, linesOf(t, n, exec.ID, entity.LogEvidence), c.refused)
+				require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the other node's attempt goes on")
 			})
-			n.Start(t)
-			exec := startRun(t, n, job.ID)
-			<-sent
-			if c.fault == enginetest.LostReply {
-				awaitRetry(t, n, exec.ID, 1)
-			}
-			changeRow(t, n, exec.ID, func(exec *entity.Execution) {
-				exec.Status, exec.NodeID, exec.Epoch, exec.Token, exec.Attempt = entity.StatusRunning, "node-2", 1, 2, 2
-				exec.Claim = entity.RunningKey("node-2")
-			})
-			eventually(t, n, "the slot is given back", func() bool {
-				running, _ := n.Runner.Load(entity.SlotGeneral)
-				return running == 0
-			})
-			require.Equal(t, c.refused, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
-			require.Len(t, linesOf(t, n, exec.ID, entity.LogEvidence), c.refused)
-			require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status, "the other node's attempt goes on")
 		})
 	}
 }

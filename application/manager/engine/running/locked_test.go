@@ -2,6 +2,7 @@ package running_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -79,23 +80,25 @@ func TestALockedRunKeepsNoOtherBeyondItsDeadline(t *testing.T) {
 
 // Nor the first of a job's queue the queues of others.
 func TestALockedRunKeepsNoOtherQueueFromMoving(t *testing.T) {
-	onLockable(t, func(t *testing.T, n withLocked) {
-		var first, second []string
-		for _, name := range []string{"a", "b", "c"} {
-			job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
-			first, second = append(first, waitingRun(t, n.Node, job.ID).ID), append(second, waitingRun(t, n.Node, job.ID).ID)
-		}
-		n.hold("scheduler_job_execution", second[1])
-		n.Start(t)
-		n.Runner.RunsReady(entity.SlotGeneral)
-		for i, id := range first {
-			n.AwaitStatus(t, id, entity.StatusSuccess)
-			if i != 1 {
-				n.AwaitStatus(t, second[i], entity.StatusSuccess)
+	synctest.Test(t, func(t *testing.T) {
+		onLockable(t, func(t *testing.T, n withLocked) {
+			var first, second []string
+			for _, name := range []string{"a", "b", "c"} {
+				job := n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+				first, second = append(first, waitingRun(t, n.Node, job.ID).ID), append(second, waitingRun(t, n.Node, job.ID).ID)
 			}
-		}
-		require.True(t, n.Execution(t, second[1]).Claim.Queued(), "its fire goes on waiting")
-		require.False(t, n.InFlightFires(t, n.Execution(t, second[1]).JobID)[0].Active)
+			n.hold("scheduler_job_execution", second[1])
+			n.Start(t)
+			n.Runner.RunsReady(entity.SlotGeneral)
+			for i, id := range first {
+				n.AwaitStatus(t, id, entity.StatusSuccess)
+				if i != 1 {
+					n.AwaitStatus(t, second[i], entity.StatusSuccess)
+				}
+			}
+			require.True(t, n.Execution(t, second[1]).Claim.Queued(), "its fire goes on waiting")
+			require.False(t, n.InFlightFires(t, n.Execution(t, second[1]).JobID)[0].Active)
+		})
 	})
 }
 
@@ -124,66 +127,72 @@ func TestALockedRunKeepsNoOtherOfItsGroup(t *testing.T) {
 
 // Nor a claim.
 func TestALockedRunKeepsNoOtherFromBeingClaimed(t *testing.T) {
-	onLockable(t, func(t *testing.T, n withLocked) {
-		job := n.Add(t, enginetest.Job("claimed", nil))
-		var ids []string
-		for range 4 {
-			ids = append(ids, waitingRun(t, n.Node, job.ID).ID)
-		}
-		n.hold("scheduler_job_execution", ids[1])
-		n.Start(t)
-		n.Runner.RunsReady(entity.SlotGeneral)
-		for i, id := range ids {
-			if i != 1 {
-				n.AwaitStatus(t, id, entity.StatusSuccess)
+	synctest.Test(t, func(t *testing.T) {
+		onLockable(t, func(t *testing.T, n withLocked) {
+			job := n.Add(t, enginetest.Job("claimed", nil))
+			var ids []string
+			for range 4 {
+				ids = append(ids, waitingRun(t, n.Node, job.ID).ID)
 			}
-		}
-		require.Equal(t, entity.StatusWaiting, n.Execution(t, ids[1]).Status)
+			n.hold("scheduler_job_execution", ids[1])
+			n.Start(t)
+			n.Runner.RunsReady(entity.SlotGeneral)
+			for i, id := range ids {
+				if i != 1 {
+					n.AwaitStatus(t, id, entity.StatusSuccess)
+				}
+			}
+			require.Equal(t, entity.StatusWaiting, n.Execution(t, ids[1]).Status)
+		})
 	})
 }
 
 // A job that somebody else has locked keeps the ends of no other job's runs back,
 // nor their slots (engine rules 10 and 23).
 func TestALockedJobKeepsNoOtherEndBack(t *testing.T) {
-	onLockable(t, func(t *testing.T, n withLocked) {
-		serial := func(j *entity.Job) { j.Overlap = entity.OverlapSerial }
-		jobs := []*entity.Job{
-			n.Add(t, enginetest.Job("a", nil)), n.Add(t, enginetest.Job("b", serial)),
-			n.Add(t, enginetest.Job("c", serial)),
-		}
-		n.Start(t)
-		execs := endTogether(t, n.Node, entity.Succeeded("done"), func([]*entity.Execution) {
-			n.hold("scheduler_job_definition", jobs[1].ID)
-		}, jobs...)
-		n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
-		n.AwaitStatus(t, execs[2].ID, entity.StatusSuccess)
-		require.Equal(t, entity.StatusRunning, n.Execution(t, execs[1].ID).Status)
-		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool {
-			return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+	synctest.Test(t, func(t *testing.T) {
+		onLockable(t, func(t *testing.T, n withLocked) {
+			serial := func(j *entity.Job) { j.Overlap = entity.OverlapSerial }
+			jobs := []*entity.Job{
+				n.Add(t, enginetest.Job("a", nil)), n.Add(t, enginetest.Job("b", serial)),
+				n.Add(t, enginetest.Job("c", serial)),
+			}
+			n.Start(t)
+			execs := endTogether(t, n.Node, entity.Succeeded("done"), func([]*entity.Execution) {
+				n.hold("scheduler_job_definition", jobs[1].ID)
+			}, jobs...)
+			n.AwaitStatus(t, execs[0].ID, entity.StatusSuccess)
+			n.AwaitStatus(t, execs[2].ID, entity.StatusSuccess)
+			require.Equal(t, entity.StatusRunning, n.Execution(t, execs[1].ID).Status)
+			n.letGo()
+			eventually(t, n.Node, "its own end is stored", func() bool {
+				return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+			})
+			awaitIdle(t, n.Node)
+			require.Empty(t, n.InFlightFires(t, jobs[1].ID))
 		})
-		awaitIdle(t, n.Node)
-		require.Empty(t, n.InFlightFires(t, jobs[1].ID))
 	})
 }
 
 // Nor does a run that somebody else has locked.
 func TestALockedRunKeepsNoOtherEndBack(t *testing.T) {
-	onLockable(t, func(t *testing.T, n withLocked) {
-		var jobs []*entity.Job
-		for _, name := range []string{"a", "b", "c", "d", "e"} {
-			jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
-		}
-		n.Start(t)
-		execs := endTogether(t, n.Node, entity.Succeeded("done"), func(execs []*entity.Execution) {
-			n.hold("scheduler_job_execution", execs[1].ID)
-		}, jobs...)
-		for _, i := range []int{0, 2, 3, 4} {
-			n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess) // at once: nobody moves the clock
-		}
-		n.letGo()
-		eventually(t, n.Node, "its own end is stored", func() bool {
-			return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+	synctest.Test(t, func(t *testing.T) {
+		onLockable(t, func(t *testing.T, n withLocked) {
+			var jobs []*entity.Job
+			for _, name := range []string{"a", "b", "c", "d", "e"} {
+				jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
+			}
+			n.Start(t)
+			execs := endTogether(t, n.Node, entity.Succeeded("done"), func(execs []*entity.Execution) {
+				n.hold("scheduler_job_execution", execs[1].ID)
+			}, jobs...)
+			for _, i := range []int{0, 2, 3, 4} {
+				n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess) // at once: nobody moves the clock
+			}
+			n.letGo()
+			eventually(t, n.Node, "its own end is stored", func() bool {
+				return n.Execution(t, execs[1].ID).Status == entity.StatusSuccess
+			})
 		})
 	})
 }

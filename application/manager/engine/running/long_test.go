@@ -2,6 +2,7 @@ package running_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,23 +13,26 @@ import (
 
 // What the schedule asked for is seen once it is old enough; runs by hand are not.
 func TestLongAttempts(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	job := n.Add(t, enginetest.Job("planned", enginetest.Every(time.Hour)))
-	byHand := n.Add(t, enginetest.Job("by hand", nil))
-	release := n.Script.Hold()
-	n.Fire(t)
-	startRun(t, n, byHand.ID)
-	n.Script.Await(t, 2)
-	start := n.Time.Now()
-	require.Empty(t, n.Runner.Long(5*time.Second))
-	n.Clock.Advance(5 * time.Second)
-	long := n.Runner.Long(5 * time.Second)
-	require.Len(t, long, 1)
-	require.Equal(t, []any{job.ID, 1, 5 * time.Second}, []any{long[0].JobID, long[0].Attempt, long[0].Age})
-	require.WithinDuration(t, start, long[0].Start, time.Second)
-	exec := n.Execution(t, long[0].ExecutionID)
-	require.Equal(t, entity.StatusRunning, exec.Status)
-	release()
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	require.Eventually(t, func() bool { return len(n.Runner.Long(0)) == 0 }, 20*time.Second, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("planned", enginetest.Every(time.Hour)))
+		byHand := n.Add(t, enginetest.Job("by hand", nil))
+		release := n.Script.Hold()
+		n.Fire(t)
+		startRun(t, n, byHand.ID)
+		n.Script.Await(t, 2)
+		start := n.Time.Now()
+		require.Empty(t, n.Runner.Long(5*time.Second))
+		n.Clock.Advance(5 * time.Second)
+		long := n.Runner.Long(5 * time.Second)
+		require.Len(t, long, 1)
+		require.Equal(t, []any{job.ID, 1, 5 * time.Second}, []any{long[0].JobID, long[0].Attempt, long[0].Age})
+		require.WithinDuration(t, start, long[0].Start, time.Second)
+		exec := n.Execution(t, long[0].ExecutionID)
+		require.Equal(t, entity.StatusRunning, exec.Status)
+		release()
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		synctest.Wait()
+		require.Empty(t, n.Runner.Long(0))
+	})
 }

@@ -3,6 +3,7 @@ package running_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -36,53 +37,57 @@ func parking(tokens <-chan struct{}) func(context.Context, entity.Run, entity.Re
 
 // Runs that wait for a busy host take no slots from others, and begin without another look at the store.
 func TestRunsThatWaitElsewhereHoldUpNobody(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Slots: 8})
-	busy, other := n.Add(t, enginetest.Job("busy", nil)), n.Add(t, enginetest.Job("other", nil))
-	tokens := make(chan struct{})
-	waits := parking(tokens)
-	n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-		if run.Job.ID == busy.ID {
-			return waits(ctx, run, rep)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Slots: 8})
+		busy, other := n.Add(t, enginetest.Job("busy", nil)), n.Add(t, enginetest.Job("other", nil))
+		tokens := make(chan struct{})
+		waits := parking(tokens)
+		n.Script.Reply(func(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+			if run.Job.ID == busy.ID {
+				return waits(ctx, run, rep)
+			}
+			return entity.Succeeded("done")
+		})
+		var execs []*entity.Execution
+		for range 30 { // half of what may wait here
+			execs = append(execs, startRun(t, n, busy.ID))
 		}
-		return entity.Succeeded("done")
+		n.Script.Await(t, len(execs))
+		eventually(t, n, "they have given their slots back", func() bool {
+			used, _ := n.Runner.Load(entity.SlotGeneral)
+			return used == 0
+		})
+		n.AwaitStatus(t, startRun(t, n, other.ID).ID, entity.StatusSuccess)
+		for range execs {
+			tokens <- struct{}{}
+		}
+		for _, exec := range execs {
+			ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+			require.Equal(t, 1, ended.Attempt)
+		}
+		awaitIdle(t, n)
 	})
-	var execs []*entity.Execution
-	for range 30 { // half of what may wait here
-		execs = append(execs, startRun(t, n, busy.ID))
-	}
-	n.Script.Await(t, len(execs))
-	eventually(t, n, "they have given their slots back", func() bool {
-		used, _ := n.Runner.Load(entity.SlotGeneral)
-		return used == 0
-	})
-	n.AwaitStatus(t, startRun(t, n, other.ID).ID, entity.StatusSuccess)
-	for range execs {
-		tokens <- struct{}{}
-	}
-	for _, exec := range execs {
-		ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-		require.Equal(t, 1, ended.Attempt)
-	}
-	awaitIdle(t, n)
 }
 
 // A stop ends a run also while it waits without a slot, and frees no slot of
 // another.
 func TestARunThatWaitsElsewhereCanBeEnded(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Slots: 2})
-	job := n.Add(t, enginetest.Job("busy", nil))
-	n.Script.Reply(parking(nil))
-	exec, stays := startRun(t, n, job.ID), startRun(t, n, job.ID)
-	n.Script.Await(t, 2)
-	changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
-	reconcile(t, n, 1)
-	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
-	used, slots := n.Runner.Load(entity.SlotGeneral)
-	require.Zero(t, used)
-	require.Equal(t, 2, slots)
-	n.Runner.Suspend(true) // somebody drains the node
-	eventually(t, n, "the run is free for other nodes", func() bool {
-		return n.Execution(t, stays.ID).Status == entity.StatusWaiting
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Slots: 2})
+		job := n.Add(t, enginetest.Job("busy", nil))
+		n.Script.Reply(parking(nil))
+		exec, stays := startRun(t, n, job.ID), startRun(t, n, job.ID)
+		n.Script.Await(t, 2)
+		changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested = true })
+		reconcile(t, n, 1)
+		n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
+		used, slots := n.Runner.Load(entity.SlotGeneral)
+		require.Zero(t, used)
+		require.Equal(t, 2, slots)
+		n.Runner.Suspend(true) // somebody drains the node
+		eventually(t, n, "the run is free for other nodes", func() bool {
+			return n.Execution(t, stays.ID).Status == entity.StatusWaiting
+		})
+		awaitIdle(t, n)
 	})
-	awaitIdle(t, n)
 }

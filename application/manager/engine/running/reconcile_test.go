@@ -3,6 +3,7 @@ package running_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -58,58 +59,61 @@ func TestARunOfAFormerLifeIsRecoveredAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{Epoch: 2})
-			job := n.Add(t, enginetest.Job("lost", c.job))
-			exec := lostRun(t, n, job.ID, c.row)
-			reconcile(t, n, 1)
-			require.Eventually(t, func() bool {
-				return n.Execution(t, exec.ID).Epoch == 2 || n.Execution(t, exec.ID).Status != entity.StatusRunning
-			},
-				20*time.Second, time.Millisecond, "the lost attempt ends")
-			ended := n.Execution(t, exec.ID)
-			if c.want != "" {
-				require.Equal(t, c.want, ended.Status)
-			}
-			require.Equal(t, c.losses, ended.NodeLosses)
-			require.Zero(t, ended.RetryCount, "a loss uses no retry up")
-			require.Len(t, deadLettersOf(t, n, job.ID), c.dead)
-			if c.want != "" {
-				require.Equal(t, c.reason, ended.Reason)
-			} else {
-				attempts := attemptsOf(t, n, exec.ID)
-				require.Len(t, attempts, 1)
-				require.Equal(t, entity.ReasonNodeLost, attempts[0].Reason)
-				require.Equal(t, "node-1", attempts[0].NodeID)
-			}
-			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
-			awaitIdle(t, n)
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{Epoch: 2})
+				job := n.Add(t, enginetest.Job("lost", c.job))
+				exec := lostRun(t, n, job.ID, c.row)
+				reconcile(t, n, 1)
+				synctest.Wait()
+				ended := n.Execution(t, exec.ID)
+				if c.want != "" {
+					require.Equal(t, c.want, ended.Status)
+				}
+				require.Equal(t, c.losses, ended.NodeLosses)
+				require.Zero(t, ended.RetryCount, "a loss uses no retry up")
+				require.Len(t, deadLettersOf(t, n, job.ID), c.dead)
+				if c.want != "" {
+					require.Equal(t, c.reason, ended.Reason)
+				} else {
+					attempts := attemptsOf(t, n, exec.ID)
+					require.Len(t, attempts, 1)
+					require.Equal(t, entity.ReasonNodeLost, attempts[0].Reason)
+					require.Equal(t, "node-1", attempts[0].NodeID)
+				}
+				require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+				awaitIdle(t, n)
+			})
 		})
 	}
 }
 
 // A run of a former life goes on to its good end, with a higher token.
 func TestALostRunStartsAgainWithAHigherToken(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Epoch: 2})
-	exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
-	reconcile(t, n, 1)
-	ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	require.EqualValues(t, 2, ended.Token)
-	require.EqualValues(t, 2, ended.Epoch)
-	require.Equal(t, 2, ended.Attempt)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Epoch: 2})
+		exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
+		reconcile(t, n, 1)
+		ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		require.EqualValues(t, 2, ended.Token)
+		require.EqualValues(t, 2, ended.Epoch)
+		require.Equal(t, 2, ended.Attempt)
+	})
 }
 
 // Rule 9: an execution of this life that nobody here knows of is lost at the second
 // look, not at the first: its start may be under way.
 func TestARowUnknownTwiceIsLost(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	exec := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
-	reconcile(t, n, 1)
-	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
-	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
-	reconcile(t, n, 1)
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	reconcile(t, n, 3)
-	require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }), "its end is on its way once")
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		exec := lostRun(t, n, n.Add(t, enginetest.Job("unknown", nil)).ID, nil)
+		reconcile(t, n, 1)
+		require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
+		require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }))
+		reconcile(t, n, 1)
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		reconcile(t, n, 3)
+		require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Lost }), "its end is on its way once")
+	})
 }
 
 // Two looks at two attempts of one run are one look at each.
@@ -158,50 +162,56 @@ func TestARunThatTheStoreKnowsOtherwiseIsKilled(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{})
-			n.Script.Hold()
-			exec := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
-			n.Script.Await(t, 1)
-			eventually(t, n, "the claim gives back what it did not need", func() bool {
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{})
+				n.Script.Hold()
+				exec := startRun(t, n, n.Add(t, enginetest.Job("stray", nil)).ID)
+				n.Script.Await(t, 1)
+				eventually(t, n, "the claim gives back what it did not need", func() bool {
+					running, _ := n.Runner.Load(entity.SlotGeneral)
+					return running == 1
+				})
+				changeRow(t, n, exec.ID, change)
+				stored := n.Execution(t, exec.ID)
+				reconcile(t, n, 1)
 				running, _ := n.Runner.Load(entity.SlotGeneral)
-				return running == 1
+				require.Equal(t, 1, running, "one look may be mistaken")
+				reconcile(t, n, 1)
+				awaitIdle(t, n)
+				require.Equal(t, stored, n.Execution(t, exec.ID), "and its report counts for nothing")
+				require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 			})
-			changeRow(t, n, exec.ID, change)
-			stored := n.Execution(t, exec.ID)
-			reconcile(t, n, 1)
-			running, _ := n.Runner.Load(entity.SlotGeneral)
-			require.Equal(t, 1, running, "one look may be mistaken")
-			reconcile(t, n, 1)
-			awaitIdle(t, n)
-			require.Equal(t, stored, n.Execution(t, exec.ID), "and its report counts for nothing")
-			require.Equal(t, 1, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 		})
 	}
 }
 
 // A run that is what the store says goes on for as many looks as there are.
 func TestARunThatTheStoreKnowsGoesOn(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	release := n.Script.Hold()
-	exec := startRun(t, n, n.Add(t, enginetest.Job("good", nil)).ID)
-	n.Script.Await(t, 1)
-	reconcile(t, n, 5)
-	release()
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		release := n.Script.Hold()
+		exec := startRun(t, n, n.Add(t, enginetest.Job("good", nil)).ID)
+		n.Script.Await(t, 1)
+		reconcile(t, n, 5)
+		release()
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	})
 }
 
 // A cancel request that this node was not told of is found in the execution.
 func TestACancelRequestInTheRowIsPassedOn(t *testing.T) {
 	for i, reason := range []entity.Reason{entity.ReasonNone, entity.ReasonReplaced} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{})
-			n.Script.Hold()
-			exec := startRun(t, n, n.Add(t, enginetest.Job("cancelled", nil)).ID)
-			n.Script.Await(t, 1)
-			changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested, exec.Reason = true, reason })
-			reconcile(t, n, 1)
-			ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
-			require.Equal(t, reason, ended.Reason)
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{})
+				n.Script.Hold()
+				exec := startRun(t, n, n.Add(t, enginetest.Job("cancelled", nil)).ID)
+				n.Script.Await(t, 1)
+				changeRow(t, n, exec.ID, func(exec *entity.Execution) { exec.CancelRequested, exec.Reason = true, reason })
+				reconcile(t, n, 1)
+				ended := n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
+				require.Equal(t, reason, ended.Reason)
+			})
 		})
 	}
 }
@@ -209,13 +219,15 @@ func TestACancelRequestInTheRowIsPassedOn(t *testing.T) {
 // The reconciliation of a node that is stopping, or that cannot read, reports
 // what was in its way and ends nothing by mistake.
 func TestAReconciliationThatCannotReadEndsNothing(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Epoch: 2})
-	exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
-	n.Runner.Executions = &unreadableExecutions{ExecutionReader: n.Store.Executions}
-	n.Runner.Executions.(*unreadableExecutions).away.Store(true)
-	require.Error(t, n.Runner.Reconcile(t.Context()))
-	require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
-	n.Runner.Executions.(*unreadableExecutions).away.Store(false)
-	reconcile(t, n, 1)
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Epoch: 2})
+		exec := lostRun(t, n, n.Add(t, enginetest.Job("lost", nil)).ID, nil)
+		n.Runner.Executions = &unreadableExecutions{ExecutionReader: n.Store.Executions}
+		n.Runner.Executions.(*unreadableExecutions).away.Store(true)
+		require.Error(t, n.Runner.Reconcile(t.Context()))
+		require.Equal(t, entity.StatusRunning, n.Execution(t, exec.ID).Status)
+		n.Runner.Executions.(*unreadableExecutions).away.Store(false)
+		reconcile(t, n, 1)
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	})
 }

@@ -92,10 +92,10 @@ const retryWait = 10 * time.Second
 // awaitRetry waits until an attempt has ended and another one is to follow.
 func awaitRetry(t *testing.T, n *enginetest.Node, id string, attempt int) *entity.Execution {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	enginetest.Await(t, func() bool {
 		exec := n.Execution(t, id)
 		return exec.Status == entity.StatusWaiting && exec.Attempt == attempt
-	}, 20*time.Second, time.Millisecond, "attempt %d ends and is to be repeated", attempt)
+	}, "attempt %d ends and is to be repeated", attempt)
 	return n.Execution(t, id)
 }
 
@@ -112,20 +112,14 @@ func tryAgain(t *testing.T, n *enginetest.Node, id string, attempt int) {
 // small steps, as intervals and waits for the store need it.
 func eventually(t *testing.T, n *enginetest.Node, what string, happened func() bool) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		if happened() {
-			return true
-		}
-		n.Clock.Advance(100 * time.Millisecond)
-		return false
-	}, 20*time.Second, time.Millisecond, what)
+	n.Pass(t, happened, what)
 }
 
 // awaitIdle waits until every slot is free again.
 func awaitIdle(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	require.Eventually(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 },
-		20*time.Second, time.Millisecond, "all slots are given back")
+	enginetest.Await(t, func() bool { running, _ := n.Runner.Load(entity.SlotGeneral); return running == 0 },
+		"all slots are given back")
 }
 
 // linesOf are the stored log chunks of a run that have a type.

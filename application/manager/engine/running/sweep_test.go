@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -189,99 +190,105 @@ func TestLogsOfARunningRunAreFlushedInOrder(t *testing.T) {
 		"not stored, and no answer": enginetest.LostCommit,
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{})
-			said, release := make(chan string), make(chan struct{})
-			n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-				for line := range said {
-					rep.Log(entity.LogStdout, line)
-					release <- struct{}{}
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{})
+				said, release := make(chan string), make(chan struct{})
+				n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+					for line := range said {
+						rep.Log(entity.LogStdout, line)
+						release <- struct{}{}
+					}
+					return entity.Succeeded("")
+				})
+				exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+				say := func(line string) { said <- line; <-release }
+				say("one")
+				require.NoError(t, n.Runner.FlushLogs(t.Context()))
+				require.Equal(t, "one", linesOf(t, n, exec.ID, entity.LogStdout)[0].Content)
+				say("two")
+				n.Faults.Next("logs", fault)
+				require.Error(t, n.Runner.FlushLogs(t.Context()))
+				say("three")
+				require.NoError(t, n.Runner.FlushLogs(t.Context()))
+				say("four")
+				close(said)
+				n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+				var text []string
+				last := int64(0)
+				for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
+					require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
+					last = chunk.SeqTo
+					text = append(text, strings.Split(chunk.Content, "\n")...)
 				}
-				return entity.Succeeded("")
+				require.Equal(t, []string{"one", "two", "three", "four"}, text)
 			})
-			exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
-			say := func(line string) { said <- line; <-release }
-			say("one")
-			require.NoError(t, n.Runner.FlushLogs(t.Context()))
-			require.Equal(t, "one", linesOf(t, n, exec.ID, entity.LogStdout)[0].Content)
-			say("two")
-			n.Faults.Next("logs", fault)
-			require.Error(t, n.Runner.FlushLogs(t.Context()))
-			say("three")
-			require.NoError(t, n.Runner.FlushLogs(t.Context()))
-			say("four")
-			close(said)
-			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-			var text []string
-			last := int64(0)
-			for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
-				require.Equal(t, last+1, chunk.SeqFrom, "line numbers have no gap")
-				last = chunk.SeqTo
-				text = append(text, strings.Split(chunk.Content, "\n")...)
-			}
-			require.Equal(t, []string{"one", "two", "three", "four"}, text)
 		})
 	}
 }
 
 // A run may end while a flush of its lines is under way, which then fails.
 func TestLinesOfAFlushThatFailsAfterTheEndAreNotLost(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	said, end := make(chan struct{}), make(chan struct{})
-	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-		rep.Log(entity.LogStdout, "one")
-		close(said)
-		<-end
-		rep.Log(entity.LogStdout, "two")
-		return entity.Succeeded("")
-	})
-	exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
-	<-said
-	n.Faults.Next("logs", enginetest.Refused)
-	n.Faults.Before(func(name string) {
-		if name == "logs" {
-			close(end)
-			n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		said, end := make(chan struct{}), make(chan struct{})
+		n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+			rep.Log(entity.LogStdout, "one")
+			close(said)
+			<-end
+			rep.Log(entity.LogStdout, "two")
+			return entity.Succeeded("")
+		})
+		exec := startRun(t, n, n.Add(t, enginetest.Job("talks", nil)).ID)
+		<-said
+		n.Faults.Next("logs", enginetest.Refused)
+		n.Faults.Before(func(name string) {
+			if name == "logs" {
+				close(end)
+				n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+			}
+		})
+		require.Error(t, n.Runner.FlushLogs(t.Context()))
+		n.Faults.Before(nil)
+		var text []string
+		for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
+			text = append(text, chunk.Content)
 		}
+		require.Equal(t, []string{"one", "two"}, text)
 	})
-	require.Error(t, n.Runner.FlushLogs(t.Context()))
-	n.Faults.Before(nil)
-	var text []string
-	for _, chunk := range linesOf(t, n, exec.ID, entity.LogStdout) {
-		text = append(text, chunk.Content)
-	}
-	require.Equal(t, []string{"one", "two"}, text)
 }
 
 // A run's checkpoint outlives its node, and what was said before a failed flush
 // is said again.
 func TestTheCheckpointOfARunningRunIsKept(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	states, taken := make(chan string), make(chan struct{})
-	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-		for state := range states {
-			rep.Checkpoint(state)
-			rep.Progress(len(state))
-			taken <- struct{}{}
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		states, taken := make(chan string), make(chan struct{})
+		n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+			for state := range states {
+				rep.Checkpoint(state)
+				rep.Progress(len(state))
+				taken <- struct{}{}
+			}
+			return entity.Succeeded("")
+		})
+		exec := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
+		at := func(state string) { states <- state; <-taken }
+		kept := func() []any {
+			got := n.Execution(t, exec.ID)
+			return []any{got.Status, got.Checkpoint, got.Progress}
 		}
-		return entity.Succeeded("")
+		at("row 1")
+		require.NoError(t, n.Runner.FlushLogs(t.Context()))
+		require.Equal(t, []any{entity.StatusRunning, "row 1", 5}, kept())
+		at("row 22")
+		n.Faults.Next("logs", enginetest.Refused)
+		require.Error(t, n.Runner.FlushLogs(t.Context()))
+		require.Equal(t, "row 1", kept()[1])
+		require.NoError(t, n.Runner.FlushLogs(t.Context()))
+		require.Equal(t, []any{entity.StatusRunning, "row 22", 6}, kept())
+		close(states)
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 	})
-	exec := startRun(t, n, n.Add(t, enginetest.Job("walks", nil)).ID)
-	at := func(state string) { states <- state; <-taken }
-	kept := func() []any {
-		got := n.Execution(t, exec.ID)
-		return []any{got.Status, got.Checkpoint, got.Progress}
-	}
-	at("row 1")
-	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	require.Equal(t, []any{entity.StatusRunning, "row 1", 5}, kept())
-	at("row 22")
-	n.Faults.Next("logs", enginetest.Refused)
-	require.Error(t, n.Runner.FlushLogs(t.Context()))
-	require.Equal(t, "row 1", kept()[1])
-	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	require.Equal(t, []any{entity.StatusRunning, "row 22", 6}, kept())
-	close(states)
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
 }
 
 // CloseWaiting ends what still waits, asks about each locked execution again, and
@@ -312,38 +319,40 @@ func TestOnlyWhatStillWaitsIsClosed(t *testing.T) {
 // Much that many runs have said is stored in several transactions, so that
 // none holds a store's only writer for long.
 func TestLoudRunsAreFlushedInParts(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	said, release := make(chan struct{}), make(chan struct{})
-	n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
-		for range 20 {
-			rep.Log(entity.LogStdout, strings.Repeat("x", 8<<10))
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		said, release := make(chan struct{}), make(chan struct{})
+		n.Script.Reply(func(_ context.Context, _ entity.Run, rep entity.Reporter) entity.Outcome {
+			for range 20 {
+				rep.Log(entity.LogStdout, strings.Repeat("x", 8<<10))
+			}
+			said <- struct{}{}
+			<-release
+			return entity.Succeeded("")
+		})
+		job := n.Add(t, enginetest.Job("loud", nil))
+		var ids []string
+		for range 4 {
+			ids = append(ids, startRun(t, n, job.ID).ID)
+			<-said
 		}
-		said <- struct{}{}
-		<-release
-		return entity.Succeeded("")
+		flushes := 0
+		n.Faults.Before(func(name string) {
+			if name == "logs" {
+				flushes++
+			}
+		})
+		require.NoError(t, n.Runner.FlushLogs(t.Context()))
+		n.Faults.Before(nil)
+		require.Equal(t, 2, flushes, "two runs of 160 KiB in each")
+		for _, id := range ids {
+			total := 0
+			for _, chunk := range linesOf(t, n, id, entity.LogStdout) {
+				total += len(chunk.Content)
+			}
+			require.GreaterOrEqual(t, total, 160<<10)
+		}
+		close(release)
+		awaitIdle(t, n)
 	})
-	job := n.Add(t, enginetest.Job("loud", nil))
-	var ids []string
-	for range 4 {
-		ids = append(ids, startRun(t, n, job.ID).ID)
-		<-said
-	}
-	flushes := 0
-	n.Faults.Before(func(name string) {
-		if name == "logs" {
-			flushes++
-		}
-	})
-	require.NoError(t, n.Runner.FlushLogs(t.Context()))
-	n.Faults.Before(nil)
-	require.Equal(t, 2, flushes, "two runs of 160 KiB in each")
-	for _, id := range ids {
-		total := 0
-		for _, chunk := range linesOf(t, n, id, entity.LogStdout) {
-			total += len(chunk.Content)
-		}
-		require.GreaterOrEqual(t, total, 160<<10)
-	}
-	close(release)
-	awaitIdle(t, n)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -45,96 +46,104 @@ func TestAnAnswerThatNobodyKnowsTakesNoSlot(t *testing.T) {
 		{"an error of the program, once", entity.OverlapDiscard, errBroken, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{})
-			store := &choosy{Store: n.Faults}
-			n.Runner.Ends.Store = store
-			n.Start(t)
-			job := n.Add(t, enginetest.Job("one at a time", func(j *entity.Job) {
-				enginetest.Every(time.Minute)(j)
-				j.Overlap = c.overlap
-			}))
-			store.failFirst(c.times, c.err)
-			for i := range 3 {
-				n.Fire(t)
-				n.Runner.RunsReady(entity.SlotGeneral)
-				eventually(t, n, "the run has ended, and its slot is free", func() bool {
-					execs := n.Executions(t, job.ID)
-					return len(execs) == i+1 && len(liveFiresOf(t, n, job.ID)) == 0 &&
-						!slices.ContainsFunc(execs, func(e *entity.Execution) bool { return e.Status != entity.StatusSuccess })
-				})
-				n.Clock.Advance(time.Minute)
-			}
-			for _, exec := range n.Executions(t, job.ID) {
-				require.Equal(t, "done", exec.Result)
-			}
-			awaitIdle(t, n)
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{})
+				store := &choosy{Store: n.Faults}
+				n.Runner.Ends.Store = store
+				n.Start(t)
+				job := n.Add(t, enginetest.Job("one at a time", func(j *entity.Job) {
+					enginetest.Every(time.Minute)(j)
+					j.Overlap = c.overlap
+				}))
+				store.failFirst(c.times, c.err)
+				for i := range 3 {
+					n.Fire(t)
+					n.Runner.RunsReady(entity.SlotGeneral)
+					eventually(t, n, "the run has ended, and its slot is free", func() bool {
+						execs := n.Executions(t, job.ID)
+						return len(execs) == i+1 && len(liveFiresOf(t, n, job.ID)) == 0 &&
+							!slices.ContainsFunc(execs, func(e *entity.Execution) bool { return e.Status != entity.StatusSuccess })
+					})
+					n.Clock.Advance(time.Minute)
+				}
+				for _, exec := range n.Executions(t, job.ID) {
+					require.Equal(t, "done", exec.Result)
+				}
+				awaitIdle(t, n)
+			})
 		})
 	}
 }
 
 // While the ends wait, the health of the node says how many wait, and which answer they met.
 func TestEndsHeldForAnUnknownAnswerAreToldSoon(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	store := &choosy{Store: n.Faults}
-	n.Runner.Ends.Store = store
-	n.Start(t)
-	store.set(func(string) error { return errUnknown }, nil)
-	job := n.Add(t, enginetest.Job("held", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
-	exec := startRun(t, n, job.ID)
-	eventually(t, n, "the end is shown", func() bool { return n.Runner.HeldEnds() == 1 })
-	reason, blocks := n.Runner.Ends.Holding()
-	require.Contains(t, reason, exec.ID)
-	require.Contains(t, reason, "1047")
-	require.False(t, blocks)
-	require.Len(t, liveFiresOf(t, n, job.ID), 1, "the run has not ended for the store, and keeps its slot")
-	store.set(nil, nil)
-	eventually(t, n, "nothing is shown any more", func() bool { return n.Runner.HeldEnds() == 0 })
-	n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-	require.Empty(t, liveFiresOf(t, n, job.ID))
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		store := &choosy{Store: n.Faults}
+		n.Runner.Ends.Store = store
+		n.Start(t)
+		store.set(func(string) error { return errUnknown }, nil)
+		job := n.Add(t, enginetest.Job("held", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
+		exec := startRun(t, n, job.ID)
+		eventually(t, n, "the end is shown", func() bool { return n.Runner.HeldEnds() == 1 })
+		reason, blocks := n.Runner.Ends.Holding()
+		require.Contains(t, reason, exec.ID)
+		require.Contains(t, reason, "1047")
+		require.False(t, blocks)
+		require.Len(t, liveFiresOf(t, n, job.ID), 1, "the run has not ended for the store, and keeps its slot")
+		store.set(nil, nil)
+		eventually(t, n, "nothing is shown any more", func() bool { return n.Runner.HeldEnds() == 0 })
+		n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+		require.Empty(t, liveFiresOf(t, n, job.ID))
+	})
 }
 
 // An end that is always alone has no witness against it: it is stored apart from what
 // follows from it only after a while.
 func TestALoneEndIsStoredApartAfterAWhile(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	store := &choosy{Store: n.Faults}
-	n.Runner.Ends.Store = store
-	n.Start(t)
-	job := n.Add(t, enginetest.Job("bad", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
-	store.set(nil, only(job.ID, errUnknown))
-	began := n.Clock.Now()
-	exec := startRun(t, n, job.ID)
-	eventually(t, n, "the end is stored", func() bool {
-		return n.Execution(t, exec.ID).Status == entity.StatusSuccess
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		store := &choosy{Store: n.Faults}
+		n.Runner.Ends.Store = store
+		n.Start(t)
+		job := n.Add(t, enginetest.Job("bad", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
+		store.set(nil, only(job.ID, errUnknown))
+		began := n.Clock.Now()
+		exec := startRun(t, n, job.ID)
+		eventually(t, n, "the end is stored", func() bool {
+			return n.Execution(t, exec.ID).Status == entity.StatusSuccess
+		})
+		require.GreaterOrEqual(t, n.Clock.Now().Sub(began), 30*time.Second)
+		require.Len(t, liveFiresOf(t, n, job.ID), 1)
 	})
-	require.GreaterOrEqual(t, n.Clock.Now().Sub(began), 30*time.Second)
-	require.Len(t, liveFiresOf(t, n, job.ID), 1)
 }
 
 // Where others were stored beside it, the node stores it apart at once. The next look of the sweep gives its slot up,
 // not a minute later.
 func TestAnEndThatIsToBlameKeepsItsSlotForSeconds(t *testing.T) {
-	n := enginetest.New(t, enginetest.Options{})
-	store := &choosy{Store: n.Faults}
-	n.Runner.Ends.Store = store
-	n.Start(t)
-	var jobs []*entity.Job
-	for _, name := range []string{"first", "bad", "good"} {
-		jobs = append(jobs, n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap = entity.OverlapDiscard })))
-	}
-	store.set(nil, only(jobs[1].ID, errUnknown))
-	execs := endTogether(t, n, entity.Succeeded("done"), nothing, jobs...)
-	for _, exec := range execs {
-		n.AwaitStatus(t, exec.ID, entity.StatusSuccess) // and no time has passed
-	}
-	store.set(nil, nil)
-	for _, c := range []struct {
-		after time.Duration
-		left  int
-	}{{4 * time.Second, 1}, {2 * time.Second, 0}} {
-		n.Clock.Advance(c.after)
-		_, err := n.Repairs.SweepSlots(t.Context())
-		require.NoError(t, err)
-		require.Len(t, liveFiresOf(t, n, jobs[1].ID), c.left)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		store := &choosy{Store: n.Faults}
+		n.Runner.Ends.Store = store
+		n.Start(t)
+		var jobs []*entity.Job
+		for _, name := range []string{"first", "bad", "good"} {
+			jobs = append(jobs, n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap = entity.OverlapDiscard })))
+		}
+		store.set(nil, only(jobs[1].ID, errUnknown))
+		execs := endTogether(t, n, entity.Succeeded("done"), nothing, jobs...)
+		for _, exec := range execs {
+			n.AwaitStatus(t, exec.ID, entity.StatusSuccess) // and no time has passed
+		}
+		store.set(nil, nil)
+		for _, c := range []struct {
+			after time.Duration
+			left  int
+		}{{4 * time.Second, 1}, {2 * time.Second, 0}} {
+			n.Clock.Advance(c.after)
+			_, err := n.Repairs.SweepSlots(t.Context())
+			require.NoError(t, err)
+			require.Len(t, liveFiresOf(t, n, jobs[1].ID), c.left)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package running_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,26 +31,28 @@ func TestUsageIsStoredWithItsEnd(t *testing.T) {
 		"no fault": nil, "the reply is lost": {enginetest.LostReply}, "the commit is lost": {enginetest.LostCommit},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{})
-			job, plain := n.Add(t, enginetest.Job("costly", retrying(1))), n.Add(t, enginetest.Job("plain", nil))
-			n.Script.Reply(func(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
-				if run.Job.ID == plain.ID {
-					return entity.Succeeded("done")
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{})
+				job, plain := n.Add(t, enginetest.Job("costly", retrying(1))), n.Add(t, enginetest.Job("plain", nil))
+				n.Script.Reply(func(_ context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+					if run.Job.ID == plain.ID {
+						return entity.Succeeded("done")
+					}
+					return costly(failed())
+				})
+				for _, f := range faults {
+					n.Faults.Next("complete", f)
 				}
-				return costly(failed())
+				id, other := startRun(t, n, job.ID).ID, startRun(t, n, plain.ID).ID
+				eventually(t, n, "the run is over", func() bool {
+					_, err := n.Repairs.PromoteScheduled(t.Context())
+					return err == nil && n.Execution(t, id).Status == entity.StatusDead &&
+						n.Execution(t, other).Status == entity.StatusSuccess
+				})
+				took := costly(failed()).Usage
+				require.Equal(t, map[int]entity.Usage{1: took, 2: took}, usagesOf(t, n, id))
+				require.Empty(t, usagesOf(t, n, other))
 			})
-			for _, f := range faults {
-				n.Faults.Next("complete", f)
-			}
-			id, other := startRun(t, n, job.ID).ID, startRun(t, n, plain.ID).ID
-			eventually(t, n, "the run is over", func() bool {
-				_, err := n.Repairs.PromoteScheduled(t.Context())
-				return err == nil && n.Execution(t, id).Status == entity.StatusDead &&
-					n.Execution(t, other).Status == entity.StatusSuccess
-			})
-			took := costly(failed()).Usage
-			require.Equal(t, map[int]entity.Usage{1: took, 2: took}, usagesOf(t, n, id))
-			require.Empty(t, usagesOf(t, n, other))
 		})
 	}
 }
@@ -58,18 +61,20 @@ func TestUsageIsStoredWithItsEnd(t *testing.T) {
 func TestALateReportWritesNoUsage(t *testing.T) {
 	for name, o := range map[string]entity.Outcome{"success": costly(entity.Succeeded("x")), "retry": costly(failed())} {
 		t.Run(name, func(t *testing.T) {
-			n := startedNode(t, enginetest.Options{})
-			var jobs []*entity.Job
-			for _, name := range []string{"first", "good", "late"} {
-				jobs = append(jobs, n.Add(t, enginetest.Job(name, retrying(1))))
-			}
-			execs := endTogether(t, n, o, func(execs []*entity.Execution) {
-				changeRow(t, n, execs[2].ID, func(exec *entity.Execution) { exec.Token++ })
-			}, jobs...)
-			awaitIdle(t, n)
-			for i, rows := range []int{1, 1, 0} {
-				require.Len(t, usagesOf(t, n, execs[i].ID), rows)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				n := startedNode(t, enginetest.Options{})
+				var jobs []*entity.Job
+				for _, name := range []string{"first", "good", "late"} {
+					jobs = append(jobs, n.Add(t, enginetest.Job(name, retrying(1))))
+				}
+				execs := endTogether(t, n, o, func(execs []*entity.Execution) {
+					changeRow(t, n, execs[2].ID, func(exec *entity.Execution) { exec.Token++ })
+				}, jobs...)
+				awaitIdle(t, n)
+				for i, rows := range []int{1, 1, 0} {
+					require.Len(t, usagesOf(t, n, execs[i].ID), rows)
+				}
+			})
 		})
 	}
 }
@@ -95,23 +100,25 @@ func TestAUsageThatTheStoreRefusesHoldsUpNoEnd(t *testing.T) {
 		"for its values": &repository.PoisonError{Err: errBroken}, "otherwise": errBroken,
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{})
-			store := &choosy{Store: n.Faults}
-			n.Runner.Ends.Store = store
-			n.Start(t)
-			var jobs []*entity.Job
-			for _, name := range []string{"first", "second", "bad", "fourth"} {
-				jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
-			}
-			execs := endTogether(t, n, costly(entity.Succeeded("done")), func(execs []*entity.Execution) {
-				store.mu.Lock()
-				defer store.mu.Unlock()
-				store.usages = only(execs[2].ID, err)
-			}, jobs...)
-			for i, rows := range []int{1, 1, 0, 1} {
-				n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
-				require.Len(t, usagesOf(t, n, execs[i].ID), rows)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{})
+				store := &choosy{Store: n.Faults}
+				n.Runner.Ends.Store = store
+				n.Start(t)
+				var jobs []*entity.Job
+				for _, name := range []string{"first", "second", "bad", "fourth"} {
+					jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
+				}
+				execs := endTogether(t, n, costly(entity.Succeeded("done")), func(execs []*entity.Execution) {
+					store.mu.Lock()
+					defer store.mu.Unlock()
+					store.usages = only(execs[2].ID, err)
+				}, jobs...)
+				for i, rows := range []int{1, 1, 0, 1} {
+					n.AwaitStatus(t, execs[i].ID, entity.StatusSuccess)
+					require.Len(t, usagesOf(t, n, execs[i].ID), rows)
+				}
+			})
 		})
 	}
 }
