@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
@@ -80,7 +80,7 @@ func countRows(execs []*entity.Execution) (c counted) {
 // After a mix of all that ends executions, with commits that get lost, the statistics
 // of each job equal its rows.
 func TestStatisticsEqualTheRows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+	eachInBubble(t, func(t *testing.T, cfg persistence.Config) {
 		seed := randtest.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		n, jobs := mixed(t, cfg)
@@ -132,6 +132,14 @@ func TestStatisticsEqualTheRows(t *testing.T) {
 		}
 		t.Logf("%+v", seen)
 		require.Positive(t, min(seen.Runs, seen.Skipped, seen.Failed), "the mix is one")
+	})
+}
+
+// eachInBubble is dbtest.Each with a bubble for each store.
+func eachInBubble(t *testing.T, test func(t *testing.T, cfg persistence.Config)) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		synctest.Test(t, func(t *testing.T) { test(t, cfg) })
 	})
 }
 
@@ -199,9 +207,7 @@ func waiting(n *enginetest.Node, t *testing.T, job string) (out []*entity.Execut
 // finish lets all that was begun end: what waits for too long is ended by a sweep, as on a leader.
 func finish(t *testing.T, n *enginetest.Node) {
 	t.Helper()
-	var left []*entity.Execution
-	ended := assert.Eventually(t, func() bool {
-		n.Clock.Advance(time.Second)
+	n.Pass(t, func() bool {
 		_, _ = n.Repairs.PromoteScheduled(t.Context())
 		_, _ = n.Repairs.SweepDeadlines(t.Context())
 		_, _ = n.Repairs.SweepSlots(t.Context())
@@ -213,13 +219,8 @@ func finish(t *testing.T, n *enginetest.Node) {
 			require.NoError(t, err)
 			live = append(live, execs...)
 		}
-		left = live
 		return len(live) == 0
-	}, 60*time.Second, 5*time.Millisecond)
-	for _, e := range left {
-		t.Logf("still there: %+v", e)
-	}
-	require.True(t, ended, "all runs end")
+	}, "all runs end")
 }
 
 // allOf are all rows of a job.

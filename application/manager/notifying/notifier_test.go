@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -354,7 +355,7 @@ func TestABrokenChannelIsAskedOnceAMinuteAndHoldsNobodyBack(t *testing.T) {
 func TestASlowChannelDoesNotDelayOthers(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
 		p.channel("slow", "quick")
-		for i := range 100 {
+		for i := range 30 {
 			a := p.fire(fmt.Sprint(100+i), nil)
 			p.plan(a.ID, "slow", 1, a)
 		}
@@ -374,15 +375,16 @@ func TestASlowChannelDoesNotDelayOthers(t *testing.T) {
 		var loop sync.WaitGroup
 		n := p.node("n1")
 		loop.Go(func() { n.Run(ctx) })
+		synctest.Wait()
 		select {
 		case <-quick:
-		case <-time.After(30 * time.Second):
+		default:
 			t.Error("the quick channel waits for the slow one")
 		}
 		require.LessOrEqual(t, len(p.calls()), 9, "a channel has a bound of its own")
 		close(release)
-		require.Eventually(t, func() bool { return len(p.calls()) == 101 }, 30*time.Second, 10*time.Millisecond,
-			"an end makes room at once, without a timer")
+		synctest.Wait()
+		require.Len(t, p.calls(), 31, "an end makes room at once, without a timer")
 		stop()
 		loop.Wait()
 	})
@@ -402,10 +404,7 @@ func TestManyNotifiersSendEachMessageOnceAndInOrder(t *testing.T) {
 		for i := range 3 {
 			n := p.node(fmt.Sprint("n", i))
 			nodes.Go(func() {
-				for range 200 {
-					if len(p.calls()) == keys*each {
-						return
-					}
+				for len(p.calls()) < keys*each {
 					p.once(n)
 					time.Sleep(time.Millisecond) // others may have the lease
 				}

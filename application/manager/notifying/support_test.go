@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -273,5 +274,7 @@ func (p *post) calls() []sent {
 // each runs a test on both stores.
 func each(t *testing.T, test func(t *testing.T, p *post)) {
 	t.Helper()
-	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) { test(t, newPost(t, cfg)) })
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		synctest.Test(t, func(t *testing.T) { test(t, newPost(t, cfg)) })
+	})
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,6 +50,7 @@ func (s *slowly) sent() int {
 // group goes while they hold all that they may.
 func TestSlowReceiversOfAGroupLeaveRoomForTheOthers(t *testing.T) {
 	each(t, func(t *testing.T, p *post) {
+		const each = 12
 		s := &slowly{release: make(chan struct{})}
 		p.answers(s.answer)
 		a := p.fire("1", nil)
@@ -58,7 +59,7 @@ func TestSlowReceiversOfAGroupLeaveRoomForTheOthers(t *testing.T) {
 			h := head(id)
 			h.Group = "ga"
 			keep(p, alert.KindChannel, &alert.Channel{Head: h, Type: alert.ChannelWebhook})
-			for i := range 40 {
+			for i := range each {
 				p.plan(fmt.Sprint("k", i), id, 1, a)
 			}
 		}
@@ -69,25 +70,22 @@ func TestSlowReceiversOfAGroupLeaveRoomForTheOthers(t *testing.T) {
 		n := p.node("n1")
 		over := make(chan struct{})
 		go func() { n.Run(ctx); close(over) }()
-		wait := func(why string, yes func() bool) {
-			t.Helper()
-			require.Eventually(t, yes, time.Minute, time.Millisecond, why)
-		}
-		wait("the slow ones hold what they may", func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.waiting == 16
-		})
+		synctest.Wait()
+		s.mu.Lock()
+		require.Equal(t, 16, s.waiting, "the slow ones hold what they may")
+		s.mu.Unlock()
 		for i := range 20 {
 			p.plan(fmt.Sprint("q", i), "quick", 1, a)
 		}
 		n.Wake()
-		wait("all of the other group", func() bool { return s.sent() == 20 })
+		synctest.Wait()
+		require.Equal(t, 20, s.sent(), "all of the other group")
 		s.mu.Lock()
 		require.Equal(t, 16, s.most, "of one group")
 		s.mu.Unlock()
 		close(s.release)
-		wait("then the rest of the first", func() bool { return len(p.calls()) == 9*40+20 })
+		synctest.Wait()
+		require.Len(t, p.calls(), 9*each+20, "then the rest of the first")
 		stop()
 		<-over
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -29,14 +30,16 @@ func TestAWaitingRunIsCancelledAtOnce(t *testing.T) {
 
 // A running run ends when its executor has really stopped.
 func TestARunningRunIsAskedToStop(t *testing.T) {
-	d := newDesk(t)
-	d.Script.Hold()
-	d.Start(t)
-	job := d.Create(enginetest.Job("long", nil))
-	id := d.Trigger(job.ID)[0]
-	d.Script.Await(t, 1)
-	require.NoError(t, d.Executions.Cancel(t.Context(), id))
-	d.AwaitStatus(t, id, entity.StatusCancelled)
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.Script.Hold()
+		d.Start(t)
+		job := d.Create(enginetest.Job("long", nil))
+		id := d.Trigger(job.ID)[0]
+		d.Script.Await(t, 1)
+		require.NoError(t, d.Executions.Cancel(t.Context(), id))
+		d.AwaitStatus(t, id, entity.StatusCancelled)
+	})
 }
 
 // A second request changes nothing; the first is on its way.

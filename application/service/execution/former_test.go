@@ -3,6 +3,7 @@ package execution_test
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,39 +17,41 @@ import (
 
 // The last good run is one of the same job, before the execution, and no failure.
 func TestTheLastSuccessBeforeARun(t *testing.T) {
-	d := servicetest.New(t)
-	job := d.Create(enginetest.Job("ledger", func(j *entity.Job) {
-		j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000, TimeZone: "UTC"}
-	}))
-	d.Node.Start(t)
-	ids := make([]string, 0, 4)
-	for i, outcome := range []entity.Outcome{
-		{Status: entity.StatusSuccess},
-		{Status: entity.StatusSuccess},
-		entity.Failed(entity.ReasonError, "no"),
-		entity.Failed(entity.ReasonError, "no"),
-	} {
-		d.Script.Reply(enginetest.Always(outcome))
-		d.After(10 * time.Second)
-		rows := d.Rows(job.ID)
-		require.Len(t, rows, i+1)
-		for _, r := range rows {
-			if !slices.Contains(ids, r.ID) {
-				ids = append(ids, r.ID)
-				d.AwaitStatus(t, r.ID, outcome.Status)
+	synctest.Test(t, func(t *testing.T) {
+		d := servicetest.New(t)
+		job := d.Create(enginetest.Job("ledger", func(j *entity.Job) {
+			j.Schedule = schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 10_000, TimeZone: "UTC"}
+		}))
+		d.Node.Start(t)
+		ids := make([]string, 0, 4)
+		for i, outcome := range []entity.Outcome{
+			{Status: entity.StatusSuccess},
+			{Status: entity.StatusSuccess},
+			entity.Failed(entity.ReasonError, "no"),
+			entity.Failed(entity.ReasonError, "no"),
+		} {
+			d.Script.Reply(enginetest.Always(outcome))
+			d.After(10 * time.Second)
+			rows := d.Rows(job.ID)
+			require.Len(t, rows, i+1)
+			for _, r := range rows {
+				if !slices.Contains(ids, r.ID) {
+					ids = append(ids, r.ID)
+					d.AwaitStatus(t, r.ID, outcome.Status)
+				}
 			}
 		}
-	}
-	for i, want := range []string{"", ids[0], ids[1], ids[1]} {
-		last, complete, err := d.Executions.LastSuccess(t.Context(), ids[i])
-		require.NoError(t, err)
-		require.True(t, complete)
-		if want == "" {
-			require.Nil(t, last)
-			continue
+		for i, want := range []string{"", ids[0], ids[1], ids[1]} {
+			last, complete, err := d.Executions.LastSuccess(t.Context(), ids[i])
+			require.NoError(t, err)
+			require.True(t, complete)
+			if want == "" {
+				require.Nil(t, last)
+				continue
+			}
+			require.Equal(t, want, last.ID)
 		}
-		require.Equal(t, want, last.ID)
-	}
-	_, _, err := d.Executions.LastSuccess(t.Context(), "nobody")
-	require.True(t, apperror.Is(err, apperror.KindNotFound))
+		_, _, err := d.Executions.LastSuccess(t.Context(), "nobody")
+		require.True(t, apperror.Is(err, apperror.KindNotFound))
+	})
 }

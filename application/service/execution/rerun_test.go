@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -183,19 +184,21 @@ func TestARepeatedShardIsNoSuccessOfTheJob(t *testing.T) {
 }
 
 func TestAUserCountsOnePlanAtATime(t *testing.T) {
-	d := newDesk(t)
-	entered, leave := make(chan struct{}), make(chan struct{})
-	d.Executions.FailureRows = slowFailures(func() { close(entered); <-leave })
-	done := make(chan error)
-	go func() {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		entered, leave := make(chan struct{}), make(chan struct{})
+		d.Executions.FailureRows = slowFailures(func() { close(entered); <-leave })
+		done := make(chan error)
+		go func() {
+			_, err := d.Executions.PlanRerun(t.Context(), "ann", execution.RerunFilter{}, 1, nil)
+			done <- err
+		}()
+		<-entered
 		_, err := d.Executions.PlanRerun(t.Context(), "ann", execution.RerunFilter{}, 1, nil)
-		done <- err
-	}()
-	<-entered
-	_, err := d.Executions.PlanRerun(t.Context(), "ann", execution.RerunFilter{}, 1, nil)
-	requireCode(t, err, apperror.KindTooMany, "too_many_plans")
-	close(leave)
-	require.NoError(t, <-done)
+		requireCode(t, err, apperror.KindTooMany, "too_many_plans")
+		close(leave)
+		require.NoError(t, <-done)
+	})
 }
 
 type slowFailures func()

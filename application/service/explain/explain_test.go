@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -63,14 +64,14 @@ func held(d *servicetest.Desk) {
 // begun waits until a run of a job runs.
 func begun(d *servicetest.Desk, job *entity.Job) {
 	d.T.Helper()
-	require.Eventually(d.T, func() bool {
+	enginetest.Await(d.T, func() bool {
 		for _, r := range d.Rows(job.ID) {
 			if r.Status == entity.StatusRunning {
 				return true
 			}
 		}
 		return false
-	}, 20*time.Second, time.Millisecond)
+	}, "a run begins")
 }
 
 func at(text string) time.Time {
@@ -95,25 +96,27 @@ type question struct {
 func TestEachAnswer(t *testing.T) {
 	for _, q := range append(append(fires(), waits()...), plans()...) {
 		t.Run(q.name, func(t *testing.T) {
-			d := servicetest.New(t)
-			id, moment := q.arrange(d)
-			a, err := explainer(d, nil).Explain(t.Context(), explain.Query{
-				JobID: id, At: moment, SeesRuns: true, SeesAlerts: true,
+			synctest.Test(t, func(t *testing.T) {
+				d := servicetest.New(t)
+				id, moment := q.arrange(d)
+				a, err := explainer(d, nil).Explain(t.Context(), explain.Query{
+					JobID: id, At: moment, SeesRuns: true, SeesAlerts: true,
+				})
+				require.NoError(t, err)
+				require.Equal(t, string(q.verdict)+" "+string(q.code), string(a.Verdict)+" "+string(a.Code), a.Text)
+				require.Contains(t, a.Text, q.text)
+				var all strings.Builder
+				saysWhole(t, a.Verdict, a.Code, a.Params, a.Text)
+				for _, f := range a.Facts {
+					saysWhole(t, "", f.Code, f.Params, f.Text)
+					all.WriteString(string(f.Code) + " " + f.ID + ": " + f.Text + "\n")
+				}
+				for _, want := range q.facts {
+					require.Contains(t, all.String(), want)
+				}
+				require.False(t, a.Time.IsZero())
+				require.Contains(t, explain.Verdicts(), a.Verdict)
 			})
-			require.NoError(t, err)
-			require.Equal(t, string(q.verdict)+" "+string(q.code), string(a.Verdict)+" "+string(a.Code), a.Text)
-			require.Contains(t, a.Text, q.text)
-			var all strings.Builder
-			saysWhole(t, a.Verdict, a.Code, a.Params, a.Text)
-			for _, f := range a.Facts {
-				saysWhole(t, "", f.Code, f.Params, f.Text)
-				all.WriteString(string(f.Code) + " " + f.ID + ": " + f.Text + "\n")
-			}
-			for _, want := range q.facts {
-				require.Contains(t, all.String(), want)
-			}
-			require.False(t, a.Time.IsZero())
-			require.Contains(t, explain.Verdicts(), a.Verdict)
 		})
 	}
 }
@@ -267,10 +270,10 @@ func waits() []question {
 				held(d)
 				full := d.Create(enginetest.Job("full", func(j *entity.Job) { j.ShardCount = 64 }))
 				d.Trigger(full.ID)
-				require.Eventually(d.T, func() bool {
+				enginetest.Await(d.T, func() bool {
 					running, slots := d.Runner.Load(entity.SlotGeneral)
 					return running == slots
-				}, 20*time.Second, time.Millisecond)
+				}, "every slot is taken")
 				enginetest.Beat(d.T, d.Node)
 				job := d.Create(every(nil))
 				d.After(10 * time.Second)
@@ -517,18 +520,20 @@ var (
 
 // A user who may not see runs or alerts is told nothing of them.
 func TestWhoMaySeeNoRunsIsToldNothingOfThem(t *testing.T) {
-	d := servicetest.New(t)
-	d.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "canary-1")))
-	job := d.Create(every(nil))
-	d.Node.Start(t)
-	d.After(10 * time.Second)
-	d.AwaitStatus(t, d.Rows(job.ID)[0].ID, entity.StatusFailed)
-	a, err := explainer(d, nil).Explain(t.Context(), explain.Query{JobID: job.ID})
-	require.NoError(t, err)
-	require.Equal(t, explain.Fired, a.Verdict)
-	for _, f := range a.Facts {
-		require.Empty(t, f.ID, f.Text)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := servicetest.New(t)
+		d.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "canary-1")))
+		job := d.Create(every(nil))
+		d.Node.Start(t)
+		d.After(10 * time.Second)
+		d.AwaitStatus(t, d.Rows(job.ID)[0].ID, entity.StatusFailed)
+		a, err := explainer(d, nil).Explain(t.Context(), explain.Query{JobID: job.ID})
+		require.NoError(t, err)
+		require.Equal(t, explain.Fired, a.Verdict)
+		for _, f := range a.Facts {
+			require.Empty(t, f.ID, f.Text)
+		}
+	})
 }
 
 // The zone of the question is that of all times in the answer.

@@ -167,13 +167,10 @@ func TestARetryKeepsItsPlace(t *testing.T) {
 			j.Retry = entity.RetryPolicy{MaxRetries: 1, Backoff: entity.BackoffFixed, IntervalMs: 10_000}
 		})
 		first := d.Trigger(job.ID)[0]
-		require.Eventually(t, func() bool { return d.Execution(t, first).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+		enginetest.Await(t, func() bool { return d.Execution(t, first).RetryCount == 1 }, "it is retried")
 		second := d.Trigger(job.ID)[0]
 		require.Equal(t, []bool{false}, d.Ready(second))
-		require.Eventually(t, func() bool {
-			d.Clock.Advance(time.Second)
-			return d.Execution(t, second).Status == entity.StatusDead
-		}, 20*time.Second, 5*time.Millisecond)
+		d.Pass(t, func() bool { return d.Execution(t, second).Status == entity.StatusDead }, "it is given up")
 		require.Equal(t, entity.StatusDead, d.Execution(t, first).Status)
 		require.Zero(t, d.Slots("g"))
 	})

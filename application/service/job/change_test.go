@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -79,26 +80,28 @@ func TestWhatTheJitterHoldsBackIsDecidedByAnEdit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d = newDesk(t)
-			d.Start(t)
-			job := d.jittered()
-			d.FireAt(t, at.Add(time.Minute))
-			require.Empty(t, d.Rows(job.ID))
-			c.change(job)
-			require.Equal(t, c.then, append([]string(nil), enginetest.States(d.Rows(job.ID))...))
-			d.FireAt(t, job.DueTime)
-			require.Eventually(t, func() bool {
-				_, err := d.Repairs.PromoteScheduled(t.Context())
-				require.NoError(t, err)
-				rows := d.Rows(job.ID)
-				return len(rows) == 1 && enginetest.States(rows)[0] == c.later[0]
-			}, 20*time.Second, 5*time.Millisecond)
-			row := d.Rows(job.ID)[0]
-			require.Equal(t, at, row.ScheduledTime)
-			if row.Status == entity.StatusSuccess {
-				require.Equal(t, job.DueTime, row.DueTime)
-				require.False(t, row.StartTime.Before(job.DueTime), "never early")
-			}
+			synctest.Test(t, func(t *testing.T) {
+				d = newDesk(t)
+				d.Start(t)
+				job := d.jittered()
+				d.FireAt(t, at.Add(time.Minute))
+				require.Empty(t, d.Rows(job.ID))
+				c.change(job)
+				require.Equal(t, c.then, append([]string(nil), enginetest.States(d.Rows(job.ID))...))
+				d.FireAt(t, job.DueTime)
+				enginetest.Await(t, func() bool {
+					_, err := d.Repairs.PromoteScheduled(t.Context())
+					require.NoError(t, err)
+					rows := d.Rows(job.ID)
+					return len(rows) == 1 && enginetest.States(rows)[0] == c.later[0]
+				}, "it becomes %s", c.later[0])
+				row := d.Rows(job.ID)[0]
+				require.Equal(t, at, row.ScheduledTime)
+				if row.Status == entity.StatusSuccess {
+					require.Equal(t, job.DueTime, row.DueTime)
+					require.False(t, row.StartTime.Before(job.DueTime), "never early")
+				}
+			})
 		})
 	}
 }
@@ -323,9 +326,9 @@ func TestADeleteCancelsWhatWaitsForAMoment(t *testing.T) {
 				}))
 				other := d.Create(enginetest.Job("other", nil))
 				failing := d.Trigger(job.ID)[0]
-				require.Eventually(t, func() bool {
+				enginetest.Await(t, func() bool {
 					return d.Execution(t, failing).Attempt == 1 && d.Execution(t, failing).Status == entity.StatusWaiting
-				}, 20*time.Second, time.Millisecond)
+				}, "it waits for its next attempt")
 				month := jobs.Trigger{Source: entity.TriggerManual, DelaySec: 30 * 24 * 3600}
 				delayed, err := d.Jobs.Trigger(t.Context(), job.ID, month)
 				require.NoError(t, err)

@@ -240,7 +240,7 @@ func TestABrokenJobDoesNotKeepTheTaskBusy(t *testing.T) {
 func TestManyPausesEndAtOneMoment(t *testing.T) {
 	d := newDesk(t)
 	first, last := "", ""
-	for n := range 450 {
+	for n := range 250 {
 		job := d.TenSeconds(fmt.Sprintf("job %03d", n), "g")
 		_, err := d.Jobs.Pause(t.Context(), job.ID, entity.Pause{Until: noon(15 * time.Second)})
 		require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -97,28 +98,30 @@ func (d *desk) sweep() {
 func TestTriggersOfANodeWhoseClockIsOff(t *testing.T) {
 	for _, skew := range []time.Duration{-time.Hour, 0, time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
-			// The manual clock stands for the store's.
-			d := &desk{servicetest.On(t,
-				enginetest.New(t, enginetest.Options{Clock: clocktest.NewManual(time.Now().Add(skew))}))}
-			d.Start(t)
-			release := d.Script.Hold()
-			job := d.serial("serial", nil)
-			first, second := d.Trigger(job.ID)[0], d.Trigger(job.ID)[0]
-			d.AwaitStatus(t, first, entity.StatusRunning)
-			release()
-			d.AwaitStatus(t, first, entity.StatusSuccess)
-			d.AwaitStatus(t, second, entity.StatusSuccess)
-			require.Empty(t, d.InFlightFires(t, job.ID))
-			page, _, err := d.Executions.List(t.Context(),
-				repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
-			require.NoError(t, err)
-			require.Len(t, page, 2, "lists by time find them, too")
+			synctest.Test(t, func(t *testing.T) {
+				// The manual clock stands for the store's.
+				d := &desk{servicetest.On(t,
+					enginetest.New(t, enginetest.Options{Clock: clocktest.NewManual(time.Now().Add(skew))}))}
+				d.Start(t)
+				release := d.Script.Hold()
+				job := d.serial("serial", nil)
+				first, second := d.Trigger(job.ID)[0], d.Trigger(job.ID)[0]
+				d.AwaitStatus(t, first, entity.StatusRunning)
+				release()
+				d.AwaitStatus(t, first, entity.StatusSuccess)
+				d.AwaitStatus(t, second, entity.StatusSuccess)
+				require.Empty(t, d.InFlightFires(t, job.ID))
+				page, _, err := d.Executions.List(t.Context(),
+					repository.ExecutionFilter{JobID: job.ID, From: d.Clock.Now().Add(-time.Minute)}, repository.Page{Limit: 10})
+				require.NoError(t, err)
+				require.Len(t, page, 2, "lists by time find them, too")
 
-			replacing := d.Create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
-			former := d.Trigger(replacing.ID)[0]
-			d.Trigger(replacing.ID)
-			require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Execution(t, former)})[0],
-				"the fire that holds the place is found by its key")
+				replacing := d.Create(enginetest.Job("replace", waiting(func(j *entity.Job) { j.Overlap = entity.OverlapReplace })))
+				former := d.Trigger(replacing.ID)[0]
+				d.Trigger(replacing.ID)
+				require.Equal(t, "SKIPPED(REPLACED)", enginetest.States([]*entity.Execution{d.Execution(t, former)})[0],
+					"the fire that holds the place is found by its key")
+			})
 		})
 	}
 }

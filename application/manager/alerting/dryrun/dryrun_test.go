@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -261,55 +262,57 @@ func TestMeasuredLevelsOfThePast(t *testing.T) {
 }
 
 func TestADryRunIsBounded(t *testing.T) {
-	d := newDesk(t)
-	rule := &alert.Rule{Type: alert.JobFailed, Notify: alert.NotifyFirst}
-	now := d.Clock.Now()
-	for name, from := range map[string]time.Time{
-		"backwards": now.Add(time.Second), "empty": now, "too long": now.Add(-dryrun.MaxRange - time.Second),
-	} {
-		_, err := d.runner().DryRun(t.Context(), rule, from, now.Add(time.Hour))
-		require.True(t, apperror.Is(err, apperror.KindInvalid), name)
-	}
-	var batch []*entity.Execution
-	for i := range dryrun.MaxExecutions + 10 {
-		at := now.Add(time.Duration(i) * time.Millisecond)
-		batch = append(batch, &entity.Execution{
-			ID: identity.RandomID(at), JobID: d.job.ID, FireKey: fmt.Sprint("f", i), ScheduledTime: at, DueTime: at,
-			Trigger: entity.TriggerSchedule, ShardTotal: 1, Status: entity.StatusFailed, CreateTime: at, UpdateTime: at,
-			EndTime: at,
-		})
-		if len(batch) == 500 || i == dryrun.MaxExecutions+9 {
-			part := batch
-			d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, part) })
-			batch = nil
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		rule := &alert.Rule{Type: alert.JobFailed, Notify: alert.NotifyFirst}
+		now := d.Clock.Now()
+		for name, from := range map[string]time.Time{
+			"backwards": now.Add(time.Second), "empty": now, "too long": now.Add(-dryrun.MaxRange - time.Second),
+		} {
+			_, err := d.runner().DryRun(t.Context(), rule, from, now.Add(time.Hour))
+			require.True(t, apperror.Is(err, apperror.KindInvalid), name)
 		}
-	}
-	d.Clock.Advance(time.Minute)
-	r, err := d.runner().DryRun(t.Context(), rule, now, d.Clock.Now())
-	require.NoError(t, err)
-	require.True(t, r.Truncated)
-	require.Equal(t, dryrun.MaxExecutions, r.Executions)
-	require.Equal(t, now.Add(10*time.Millisecond), r.From.UTC(), "it says since when it looked")
+		var batch []*entity.Execution
+		for i := range dryrun.MaxExecutions + 10 {
+			at := now.Add(time.Duration(i) * time.Millisecond)
+			batch = append(batch, &entity.Execution{
+				ID: identity.RandomID(at), JobID: d.job.ID, FireKey: fmt.Sprint("f", i), ScheduledTime: at, DueTime: at,
+				Trigger: entity.TriggerSchedule, ShardTotal: 1, Status: entity.StatusFailed, CreateTime: at, UpdateTime: at,
+				EndTime: at,
+			})
+			if len(batch) == 500 || i == dryrun.MaxExecutions+9 {
+				part := batch
+				d.Write(t, func(ctx context.Context, tx repository.Tx) error { return tx.Executions.Insert(ctx, part) })
+				batch = nil
+			}
+		}
+		d.Clock.Advance(time.Minute)
+		r, err := d.runner().DryRun(t.Context(), rule, now, d.Clock.Now())
+		require.NoError(t, err)
+		require.True(t, r.Truncated)
+		require.Equal(t, dryrun.MaxExecutions, r.Executions)
+		require.Equal(t, now.Add(10*time.Millisecond), r.From.UTC(), "it says since when it looked")
 
-	// A store that is slower than the bound: what was read until then is judged.
-	pages := 0
-	d.slow = func(ctx context.Context) error {
-		if pages++; pages > 1 {
-			<-ctx.Done()
-			return context.Cause(ctx)
+		// A store that is slower than the bound: what was read until then is judged.
+		pages := 0
+		d.slow = func(ctx context.Context) error {
+			if pages++; pages > 1 {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			return nil
 		}
-		return nil
-	}
-	d.maxTime = 6 * time.Second // the first page is read by then, and the second never
-	r, err = d.runner().DryRun(t.Context(), rule, now, d.Clock.Now())
-	require.NoError(t, err)
-	require.True(t, r.Truncated)
-	require.Equal(t, 500, r.Executions)
-	require.Equal(t, 500, r.Evidence)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = d.runner().DryRun(ctx, rule, now, d.Clock.Now())
-	require.Error(t, err, "the caller has gone")
+		d.maxTime = 6 * time.Second // the first page is read by then, and the second never
+		r, err = d.runner().DryRun(t.Context(), rule, now, d.Clock.Now())
+		require.NoError(t, err)
+		require.True(t, r.Truncated)
+		require.Equal(t, 500, r.Executions)
+		require.Equal(t, 500, r.Evidence)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = d.runner().DryRun(ctx, rule, now, d.Clock.Now())
+		require.Error(t, err, "the caller has gone")
+	})
 }
 
 // asked is a condition, and the language that compiles to it, that does something each time.
@@ -331,36 +334,38 @@ func (a *asked) Holds(*alerting.Facts) (bool, int64, error) {
 
 // The time of a dry run also bounds its evaluation, and it ends with its caller.
 func TestADryRunJudgesNoLongerThanItMay(t *testing.T) {
-	d := newDesk(t)
-	for range 450 {
-		d.past(entity.StatusFailed, nil)
-	}
-	rule := &alert.Rule{Head: alert.Head{Name: "x"}, Type: alert.Expression, Expression: "x", Level: alert.Warning}
-	to := d.Clock.Now().Add(time.Minute)
-	d.Clock.Advance(time.Minute)
-	d.maxTime = 5 * time.Second
-	slow := &asked{each: func(n int) {
-		if n == 150 {
-			time.Sleep(d.maxTime + 500*time.Millisecond) // the context ends a moment after its time
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		for range 450 {
+			d.past(entity.StatusFailed, nil)
 		}
-	}}
-	d.language = slow
-	r, err := d.runner().DryRun(t.Context(), rule, enginetest.Noon, to)
-	require.NoError(t, err)
-	require.True(t, r.Truncated)
-	require.Equal(t, 200, r.Evidence, "it looks at the time after each hundred")
-	require.Equal(t, 200, slow.n)
-	require.Less(t, r.To.Unix(), to.Unix(), "it says until when it has looked")
+		rule := &alert.Rule{Head: alert.Head{Name: "x"}, Type: alert.Expression, Expression: "x", Level: alert.Warning}
+		to := d.Clock.Now().Add(time.Minute)
+		d.Clock.Advance(time.Minute)
+		d.maxTime = 5 * time.Second
+		slow := &asked{each: func(n int) {
+			if n == 150 {
+				time.Sleep(d.maxTime + 500*time.Millisecond) // the context ends a moment after its time
+			}
+		}}
+		d.language = slow
+		r, err := d.runner().DryRun(t.Context(), rule, enginetest.Noon, to)
+		require.NoError(t, err)
+		require.True(t, r.Truncated)
+		require.Equal(t, 200, r.Evidence, "it looks at the time after each hundred")
+		require.Equal(t, 200, slow.n)
+		require.Less(t, r.To.Unix(), to.Unix(), "it says until when it has looked")
 
-	ctx, leave := context.WithCancel(t.Context())
-	d.maxTime = time.Hour
-	left := &asked{each: func(n int) {
-		if n == 50 {
-			leave()
-		}
-	}}
-	d.language = left
-	_, err = d.runner().DryRun(ctx, rule, enginetest.Noon, to)
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 100, left.n)
+		ctx, leave := context.WithCancel(t.Context())
+		d.maxTime = time.Hour
+		left := &asked{each: func(n int) {
+			if n == 50 {
+				leave()
+			}
+		}}
+		d.language = left
+		_, err = d.runner().DryRun(ctx, rule, enginetest.Noon, to)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, 100, left.n)
+	})
 }

@@ -110,35 +110,37 @@ func nothing([]*entity.Execution) {}
 // The one end that the store refuses for good is stored without its texts; the
 // others of its transaction are stored as they are (engine rule 10).
 func TestAPoisonedEndIsStoredWithoutItsTexts(t *testing.T) {
-	n := startedNode(t, enginetest.Options{})
-	var jobs []*entity.Job
-	for _, name := range []string{"first", "second", "poisoned", "fourth", "fifth", "sixth"} {
-		jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
-	}
-	var mu sync.Mutex
-	bad := map[string]bool{}
-	n.Faults.Poison(func(id string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if exec := n.Execution(t, id); exec.JobID == jobs[2].ID {
-			bad[id] = true
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		var jobs []*entity.Job
+		for _, name := range []string{"first", "second", "poisoned", "fourth", "fifth", "sixth"} {
+			jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
 		}
-		return bad[id]
+		var mu sync.Mutex
+		bad := map[string]bool{}
+		n.Faults.Poison(func(id string) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			if exec := n.Execution(t, id); exec.JobID == jobs[2].ID {
+				bad[id] = true
+			}
+			return bad[id]
+		})
+		for i, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
+			ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
+			if i == 2 {
+				require.Empty(t, ended.Result)
+				require.Contains(t, ended.ErrorMessage, "could not be stored")
+				require.Empty(t, linesOf(t, n, exec.ID, entity.LogStdout))
+				continue
+			}
+			require.Equal(t, "done", ended.Result)
+			require.Empty(t, ended.ErrorMessage)
+			require.Len(t, linesOf(t, n, exec.ID, entity.LogStdout), 1)
+		}
+		awaitIdle(t, n)
+		require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 	})
-	for i, exec := range endTogether(t, n, entity.Succeeded("done"), nothing, jobs...) {
-		ended := n.AwaitStatus(t, exec.ID, entity.StatusSuccess)
-		if i == 2 {
-			require.Empty(t, ended.Result)
-			require.Contains(t, ended.ErrorMessage, "could not be stored")
-			require.Empty(t, linesOf(t, n, exec.ID, entity.LogStdout))
-			continue
-		}
-		require.Equal(t, "done", ended.Result)
-		require.Empty(t, ended.ErrorMessage)
-		require.Len(t, linesOf(t, n, exec.ID, entity.LogStdout), 1)
-	}
-	awaitIdle(t, n)
-	require.Zero(t, n.Counts.Of(func(c *enginetest.Counts) int { return c.Refused }))
 }
 
 // A transaction takes at most the configured number of ends.

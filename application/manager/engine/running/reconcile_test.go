@@ -131,20 +131,24 @@ func TestLooksAtDifferentAttemptsDoNotAddUp(t *testing.T) {
 
 // A run that a later life of this node id holds is not for this process to judge.
 func TestARowOfALaterLifeIsLeftAlone(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Epoch: 2})
-	exec := lostRun(t, n, n.Add(t, enginetest.Job("later", nil)).ID, func(exec *entity.Execution) { exec.Epoch = 3 })
-	reconcile(t, n, 4)
-	require.Equal(t, exec, n.Execution(t, exec.ID))
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Epoch: 2})
+		exec := lostRun(t, n, n.Add(t, enginetest.Job("later", nil)).ID, func(exec *entity.Execution) { exec.Epoch = 3 })
+		reconcile(t, n, 4)
+		require.Equal(t, exec, n.Execution(t, exec.ID))
+	})
 }
 
 // Executions of other nodes are theirs.
 func TestARowOfAnotherNodeIsLeftAlone(t *testing.T) {
-	n := startedNode(t, enginetest.Options{Epoch: 2})
-	exec := lostRun(t, n, n.Add(t, enginetest.Job("other", nil)).ID, func(exec *entity.Execution) {
-		exec.NodeID, exec.Claim = "node-2", entity.RunningKey("node-2")
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Epoch: 2})
+		exec := lostRun(t, n, n.Add(t, enginetest.Job("other", nil)).ID, func(exec *entity.Execution) {
+			exec.NodeID, exec.Claim = "node-2", entity.RunningKey("node-2")
+		})
+		reconcile(t, n, 4)
+		require.Equal(t, exec, n.Execution(t, exec.ID))
 	})
-	reconcile(t, n, 4)
-	require.Equal(t, exec, n.Execution(t, exec.ID))
 }
 
 // Rule 9: a run whose execution is final, gone to others or gone for good is killed
