@@ -18,12 +18,15 @@ import (
 // rocket needs four bytes in UTF-8.
 const rocket = "Größe 🚀 零 '\\\" %"
 
+// filledRuns are more runs than a batch of a copy holds; so are the jobs of a history.
+const filledRuns = 600
+
 // fillEverything writes rows of every kind, with texts and numbers at their
 // edges, through the repositories.
 func fillEverything(t *testing.T, s *persistence.Store) {
 	t.Helper()
 	ctx := t.Context()
-	h := fillHistory(t, s, 2000)
+	h := fillHistory(t, s, filledRuns)
 	at := h.at(0).Add(7 * time.Millisecond)
 	var runs []*entity.Execution
 	for i, status := range entity.Statuses() {
@@ -219,7 +222,7 @@ func TestACopyHoldsEverything(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Secrets)
 	require.Contains(t, r.Nodes, "node-lost")
-	require.Greater(t, r.Rows, int64(4000))
+	require.Greater(t, r.Rows, int64(filledRuns+historyJobs))
 	for table, c := range done {
 		require.True(t, c.Verified, table)
 		require.Equal(t, c.Rows, c.Done, table)

@@ -33,7 +33,11 @@ func newScratch() (*scratch, error) {
 	admin := cfg.Clone()
 	admin.DBName, admin.MultiStatements = "", true
 	db, err := sql.Open("mysql", admin.FormatDSN())
-	return &scratch{cfg: cfg, db: db}, err
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // USE and SET are for the next statement
+	return &scratch{cfg: cfg, db: db}, nil
 }
 
 func (s *scratch) exec(ctx context.Context, statement string) error {
@@ -48,95 +52,115 @@ func (s *scratch) create(ctx context.Context) (name string, cfg persistence.Conf
 		return "", cfg, err
 	}
 	name = "ps_test_" + hex.EncodeToString(b)
+	return name, s.config(name), s.exec(ctx, "CREATE DATABASE "+name)
+}
+
+// config is that of a store in a database.
+func (s *scratch) config(name string) persistence.Config {
 	own := s.cfg.Clone()
 	own.DBName = name
-	cfg = persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: own.FormatDSN()}, AutoMigrate: true}
-	return name, cfg, s.exec(ctx, "CREATE DATABASE "+name)
+	return persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: own.FormatDSN()}, AutoMigrate: true}
 }
+
+func (s *scratch) drop(ctx context.Context, name string) error { return s.exec(ctx, "DROP DATABASE "+name) }
 
 // MySQL is the configuration of a scratch database without tables, which is
 // dropped at the end of the test.
 func MySQL(t testing.TB) persistence.Config {
 	t.Helper()
-	return filled(t, "")
-}
-
-// Migrated is MySQL with the schema in it. The migrations run once in a process;
-// each database is made from what they left.
-func Migrated(t testing.TB) persistence.Config {
-	t.Helper()
-	script, err := mysqlTemplate()
-	require.NoError(t, err)
-	return filled(t, script)
-}
-
-func filled(t testing.TB, script string) persistence.Config {
-	t.Helper()
 	s, err := newScratch()
 	require.NoError(t, err)
 	name, cfg, err := s.create(context.Background())
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, s.exec(context.Background(), "DROP DATABASE "+name))
-		require.NoError(t, s.db.Close())
-	})
-	if script != "" {
-		require.NoError(t, s.exec(context.Background(), "USE "+name+";\n"+script))
+	t.Cleanup(func() { require.NoError(t, errors.Join(s.drop(context.Background(), name), s.db.Close())) })
+	return cfg
+}
+
+// Migrated is MySQL with the schema in it. The migrations run once in a process;
+// each database is made from what they left, or is a spare one (see Reuse).
+func Migrated(t testing.TB) persistence.Config {
+	t.Helper()
+	script, err := mysqlTemplate()
+	require.NoError(t, err)
+	s, err := newScratch()
+	require.NoError(t, err)
+	ctx := context.Background()
+	name, ok := spare.take()
+	cfg := s.config(name)
+	if !ok {
+		name, cfg, err = s.create(ctx)
+		require.NoError(t, err)
+		require.NoError(t, s.exec(ctx, "USE "+name+";\n"+script.text()))
 	}
+	t.Cleanup(func() { require.NoError(t, errors.Join(s.leave(ctx, name, script), s.db.Close())) })
 	return cfg
 }
 
 // mysqlTemplate is the script that makes an empty, migrated store.
-var mysqlTemplate = sync.OnceValues(func() (script string, err error) {
+var mysqlTemplate = sync.OnceValues(func() (made script, err error) {
 	ctx := context.Background()
 	s, err := newScratch()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	name, cfg, err := s.create(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.exec(ctx, "DROP DATABASE "+name)) }()
+	defer func() { err = errors.Join(err, s.drop(ctx, name)) }()
 	store, err := persistence.Open(ctx, cfg)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if err := store.Close(); err != nil {
-		return "", err
+		return nil, err
 	}
 	return s.dump(ctx, name)
 })
 
-// dump is the script of a database: its tables and their rows.
-func (s *scratch) dump(ctx context.Context, name string) (string, error) {
+// script makes a database, table by table.
+type script []tableScript
+
+// tableScript makes a table; rows is empty where it has none.
+type tableScript struct{ name, create, rows string }
+
+func (s script) text() string {
+	var text strings.Builder
+	for _, table := range s {
+		text.WriteString(table.create + table.rows)
+	}
+	return text.String()
+}
+
+// dump is the script of a database.
+func (s *scratch) dump(ctx context.Context, name string) (made script, err error) {
 	tables, err := s.texts(ctx, "SHOW TABLES FROM "+name, 0)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var script strings.Builder
 	for _, table := range tables {
 		full := name + "." + table
 		text, err := s.texts(ctx, "SHOW CREATE TABLE "+full, 1)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		columns, err := s.texts(ctx, "SHOW COLUMNS FROM "+full, 0)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		row := "CONCAT('(', CONCAT_WS(',', QUOTE(" + strings.Join(columns, "), QUOTE(") + ")), ')')"
 		rows, err := s.texts(ctx, "SELECT "+row+" FROM "+full, 0)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		fmt.Fprintf(&script, "%s;\n", text[0])
+		next := tableScript{name: table, create: text[0] + ";\n"}
 		if len(rows) > 0 {
-			fmt.Fprintf(&script, "INSERT INTO %s VALUES %s;\n", table, strings.Join(rows, ","))
+			next.rows = fmt.Sprintf("INSERT INTO %s VALUES %s;\n", table, strings.Join(rows, ","))
 		}
+		made = append(made, next)
 	}
-	return script.String(), nil
+	return made, nil
 }
 
 // texts is one column of what a query returns.
