@@ -81,7 +81,7 @@ type started struct {
 func start(t *testing.T, namespace bool, args ...string) *started {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asInit+"=1")
+	cmd.Env = append(os.Environ(), asInit+"=1", "GORACE=atexit_sleep_ms=0") // it waits for no report of a data race
 	if namespace {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	}

@@ -40,7 +40,7 @@ func boundNode(t *testing.T, account command.Account) *node {
 	t.Helper()
 	id := "bound-" + strconv.Itoa(os.Getpid())
 	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: 1, Lease: lease, Alone: true,
+		Argv: []string{os.Args[0]}, Env: asHelperOf("1"), NodeID: id, Epoch: 1, Lease: lease, Alone: true,
 		UserProcesses: 1,
 	})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func newGroupNode(t *testing.T, epoch int64) *node {
 	// Groups belong to the machine: the same test of another process has others.
 	id := fmt.Sprintf("group-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
 	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: epoch, Lease: lease, Alone: true,
+		Argv: []string{os.Args[0]}, Env: asHelperOf("1"), NodeID: id, Epoch: epoch, Lease: lease, Alone: true,
 		Groups: true,
 	})
 	require.NoError(t, err)

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// asHelperOf is the environment of a helper of a size. At its end it waits for no report of a data race.
+func asHelperOf(size string) []string { return []string{asHelper + "=" + size, "GORACE=atexit_sleep_ms=0"} }
+
 // lease is longer than a busy machine, or a fork bomb, holds a helper up.
 const lease = 10 * time.Second
 
@@ -51,7 +54,7 @@ func newNode(t *testing.T, epoch int64) *node {
 	t.Helper()
 	id := "node-" + strings.ReplaceAll(t.Name(), "/", "-")
 	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: id, Epoch: epoch, Lease: lease, Alone: true,
+		Argv: []string{os.Args[0]}, Env: asHelperOf("1"), NodeID: id, Epoch: epoch, Lease: lease, Alone: true,
 	})
 	require.NoError(t, err)
 	n := &node{Launcher: l, t: t, id: id}
@@ -415,7 +418,7 @@ func BenchmarkStart(b *testing.B) {
 	for name, groups := range map[string]bool{"helper": false, "helper and group": true} {
 		b.Run(name, func(b *testing.B) {
 			l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-				Argv: []string{os.Args[0]}, Env: []string{asHelper + "=1"}, NodeID: "bench", Epoch: 1, Lease: lease, Groups: groups,
+				Argv: []string{os.Args[0]}, Env: asHelperOf("1"), NodeID: "bench", Epoch: 1, Lease: lease, Groups: groups,
 			})
 			require.NoError(b, err)
 			defer func() { require.NoError(b, l.Close()) }()

@@ -35,7 +35,7 @@ func swell(helper string) {
 // A small command is not said to take what its helper took when it began.
 func TestACommandDoesNotTakeWhatItsHelperTook(t *testing.T) {
 	l, err := supervise.New(clock.NewSystem(), slog.New(slog.DiscardHandler), supervise.Config{
-		Argv: []string{os.Args[0]}, Env: []string{asHelper + "=" + large}, NodeID: "node-usage", Epoch: 1, Lease: lease,
+		Argv: []string{os.Args[0]}, Env: asHelperOf(large), NodeID: "node-usage", Epoch: 1, Lease: lease,
 		Alone: true,
 	})
 	require.NoError(t, err)
