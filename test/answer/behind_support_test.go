@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -95,17 +96,18 @@ func newBehind(t *testing.T, mysql bool) *behind {
 }
 
 // passing runs a loop that waits by the clock. While the store is disturbed it is ended after 3 s of that
-// clock; else it ends by itself, however slow the machine is.
+// clock; else it ends by itself.
 func (b *behind) passing(ctx context.Context, run func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
 	for began := b.rig.Clock.Now(); ; {
+		synctest.Wait()
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(time.Millisecond):
+		default:
 		}
 		b.rig.Clock.Advance(20 * time.Millisecond)
 		if b.rig.store.Disturbed() && b.rig.Clock.Now().Sub(began) > 3*time.Second {

@@ -61,11 +61,11 @@ func TestAnAnswerOfTheStoreLosesNothingBehindTheEngine(t *testing.T) {
 			require.Positive(t, given[name+" "+statement], name)
 		}
 	}
-	t.Run("sqlite", func(t *testing.T) {
+	bubble(t, "sqlite", func(t *testing.T) {
 		unknown := unknownToSQLite(t)
 		ask(t, false, []string{statement, insteadOfCommit}, func(int) error { return unknown })
 	})
-	t.Run("mysql", func(t *testing.T) {
+	bubble(t, "mysql", func(t *testing.T) {
 		dbtest.NeedMySQL(t)
 		ask(t, true, []string{statement, insteadOfCommit, afterCommit}, func(n int) error {
 			return answer.Numbers()[n%len(answer.Numbers())].Err()
@@ -77,7 +77,7 @@ func TestAnAnswerOfTheStoreLosesNothingBehindTheEngine(t *testing.T) {
 func TestAnAnswerAboutOneJobStopsNothingBehindTheEngine(t *testing.T) {
 	ask := func(t *testing.T, mysql bool, answered error) {
 		for _, name := range []string{"take", "plan", "fold"} {
-			t.Run(name, func(t *testing.T) {
+			bubble(t, name, func(t *testing.T) {
 				b := newBehind(t, mysql)
 				bad, good := b.Add(t, enginetest.Job("bad", nil)), b.Add(t, enginetest.Job("good", nil))
 				match := answer.Of(bad.ID)
@@ -156,11 +156,11 @@ func TestAnAnswerOfTheStoreLosesNoRunOfADeadNode(t *testing.T) {
 			stop()
 		}
 	}
-	t.Run("sqlite", func(t *testing.T) {
+	bubble(t, "sqlite", func(t *testing.T) {
 		unknown := unknownToSQLite(t)
 		ask(t, false, []string{statement, insteadOfCommit}, func(int) error { return unknown })
 	})
-	t.Run("mysql", func(t *testing.T) {
+	bubble(t, "mysql", func(t *testing.T) {
 		dbtest.NeedMySQL(t)
 		ask(t, true, []string{statement, insteadOfCommit, afterCommit}, func(n int) error {
 			return answer.Numbers()[n%len(answer.Numbers())].Err()

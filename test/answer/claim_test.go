@@ -88,14 +88,14 @@ func TestARunThatNobodyCanTakeHoldsUpNoQueue(t *testing.T) {
 	}
 	value := &mysql.MySQLError{Number: 1264, Message: "Out of range value for column 'attempt'"}
 	for _, slots := range []int{1, 6} {
-		t.Run(fmt.Sprintf("sqlite/%d slots", slots), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("sqlite/%d slots", slots), func(t *testing.T) {
 			ask(t, false, slots, unknownToSQLite(t))
 		})
-		t.Run(fmt.Sprintf("mysql/%d slots", slots), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("mysql/%d slots", slots), func(t *testing.T) {
 			dbtest.NeedMySQL(t)
 			ask(t, true, slots, answer.Numbers()[0].Err())
 		})
-		t.Run(fmt.Sprintf("mysql, its value/%d slots", slots), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("mysql, its value/%d slots", slots), func(t *testing.T) {
 			dbtest.NeedMySQL(t)
 			ask(t, true, slots, value)
 		})

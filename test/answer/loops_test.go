@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -68,7 +69,7 @@ func (r *rig) turn(t *testing.T, pass time.Duration) {
 	_, _ = r.Repairs.PromoteScheduled(t.Context())
 	_, _ = r.Dispatch.Sweep(t.Context())
 	r.Clock.Advance(pass)
-	time.Sleep(time.Millisecond) // the loops of the runner have their own goroutines
+	synctest.Wait() // the loops of the runner have their own goroutines
 }
 
 // settled: every job has so many runs, all ended, and nothing holds a slot.
@@ -87,12 +88,22 @@ func (r *rig) settled(t *testing.T, runs int, jobs ...*entity.Job) bool {
 	return true
 }
 
+// await lets up to ten minutes pass until something has happened.
 func (r *rig) await(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		r.turn(t, 100*time.Millisecond)
-		return happened()
-	}, 60*time.Second, time.Millisecond, what)
+	for range 1200 {
+		r.turn(t, 500*time.Millisecond)
+		if happened() {
+			return
+		}
+	}
+	require.Fail(t, what+" does not happen")
+}
+
+// bubble runs a subtest in which nothing goes by the time of the machine.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
 // check asks that each fire of a job has one row, and that it ran.
@@ -142,7 +153,7 @@ var placeOf = map[string]answer.Place{
 // none is left out, and nothing keeps a slot. SQLite tells the truth about a commit.
 func TestAnAnswerOfTheStoreLosesNothing(t *testing.T) {
 	ask := func(t *testing.T, mysql bool, place string, times int, answered error) {
-		t.Run(fmt.Sprintf("%s, %d times", place, times), func(t *testing.T) {
+		bubble(t, fmt.Sprintf("%s, %d times", place, times), func(t *testing.T) {
 			r := newRig(t, mysql)
 			r.await(t, "the first fires", func() bool { return r.settled(t, 1, r.jobs...) })
 			for r.Clock.Now().Before(enginetest.Noon.Add(9 * time.Second)) {
@@ -187,8 +198,8 @@ func TestAnAnswerAboutOneRowStopsThatRowAlone(t *testing.T) {
 		r.store.Set(nil)
 		r.await(t, "and so does it, later", func() bool { return r.settled(t, 5, bad) })
 	}
-	t.Run("sqlite", func(t *testing.T) { ask(t, false, unknownToSQLite(t)) })
-	t.Run("mysql", func(t *testing.T) {
+	bubble(t, "sqlite", func(t *testing.T) { ask(t, false, unknownToSQLite(t)) })
+	bubble(t, "mysql", func(t *testing.T) {
 		dbtest.NeedMySQL(t)
 		ask(t, true, answer.Numbers()[0].Err())
 	})

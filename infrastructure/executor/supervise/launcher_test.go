@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 }
 
 // asHelperOf is the environment of a helper of a size. At its end it waits for no report of a data race.
-func asHelperOf(size string) []string { return []string{asHelper + "=" + size, "GORACE=atexit_sleep_ms=0"} }
+func asHelperOf(size string) []string {
+	return []string{asHelper + "=" + size, "GORACE=atexit_sleep_ms=0"}
+}
 
 // lease is longer than a busy machine, or a fork bomb, holds a helper up.
 const lease = 10 * time.Second
