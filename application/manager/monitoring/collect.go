@@ -4,9 +4,10 @@ package monitoring
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/series"
 )
@@ -56,7 +57,7 @@ type Collector struct {
 	CollectorDeps
 	catalogue *series.Catalogue
 
-	mu sync.Mutex
+	turn turns.Turn
 	// minute is the one that is collected. whole is false for the first: part of it belongs to a former life of the
 	// node, whose row must stay. Its readings count in the next minute.
 	minute time.Time
@@ -65,7 +66,7 @@ type Collector struct {
 	// totals are the latest totals of sums.
 	totals  map[rowKey]float64
 	pending []series.Row
-	dropped int64
+	dropped atomic.Int64
 }
 
 type rowKey struct{ name, group string }
@@ -74,7 +75,7 @@ type rowKey struct{ name, group string }
 func NewCollector(d CollectorDeps) *Collector {
 	return &Collector{
 		CollectorDeps: d, catalogue: series.NewCatalogue(), rows: map[rowKey]*series.Row{},
-		totals: map[rowKey]float64{},
+		totals: map[rowKey]float64{}, turn: turns.NewTurn(),
 	}
 }
 
@@ -82,8 +83,10 @@ func NewCollector(d CollectorDeps) *Collector {
 // take are tried again at the next call.
 func (c *Collector) RunOnce(ctx context.Context) error {
 	measures := c.Source.Sample(ctx, c.Leads())
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if err := c.turn.Take(ctx); err != nil {
+		return err
+	}
+	defer c.turn.Give()
 	now := c.Clock.Now().Truncate(time.Minute)
 	switch {
 	case c.minute.IsZero():
@@ -100,8 +103,10 @@ func (c *Collector) RunOnce(ctx context.Context) error {
 
 // Flush writes what was collected of the present minute, when the node stops.
 func (c *Collector) Flush(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if err := c.turn.Take(ctx); err != nil {
+		return err
+	}
+	defer c.turn.Give()
 	if c.whole {
 		c.closeMinute()
 	}
@@ -110,9 +115,7 @@ func (c *Collector) Flush(ctx context.Context) error {
 
 // Dropped returns how many rows were given up because the store was away for too long.
 func (c *Collector) Dropped() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.dropped
+	return c.dropped.Load()
 }
 
 // take adds the measures of one sample. The caller holds the lock.
@@ -170,7 +173,7 @@ func (c *Collector) closeMinute() {
 	}
 	c.pending = append(c.pending, done.Rows...)
 	if over := len(c.pending) - maxPending; over > 0 {
-		c.dropped += int64(over)
+		c.dropped.Add(int64(over))
 		c.pending = append(c.pending[:0:0], c.pending[over:]...)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
 	halving "github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -75,7 +75,7 @@ type FoldDeps struct {
 type Fold struct {
 	FoldDeps
 
-	mu sync.Mutex
+	turn turns.Turn
 	// next is when the next batch may begin, in monotonic time.
 	next time.Duration
 	// seen is the last look at what is to be added up; nil before the first.
@@ -89,13 +89,15 @@ type look struct {
 }
 
 // NewFold wires the parts.
-func NewFold(d FoldDeps) *Fold { return &Fold{FoldDeps: d} }
+func NewFold(d FoldDeps) *Fold { return &Fold{FoldDeps: d, turn: turns.NewTurn()} }
 
 // RunOnce adds up batches until there is none, or the next one has to wait. It returns
 // how many ends there were.
 func (f *Fold) RunOnce(ctx context.Context) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Take(ctx); err != nil {
+		return 0, err
+	}
+	defer f.turn.Give()
 	began, total := f.Clock.Monotonic(), 0
 	for now := began; now >= f.next && now-began < turn && ctx.Err() == nil; now = f.Clock.Monotonic() {
 		ends, err := f.batch(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -83,14 +84,14 @@ type texts struct {
 	clock    clock.Clock
 	logger   *slog.Logger
 
-	mu        sync.Mutex
+	turn      turns.Turn
 	read      time.Duration
 	groupBy   map[string][]string
 	templates map[string]*alert.Template
 }
 
 func newTexts(s repository.AlertSettings, c clock.Clock, l *slog.Logger) *texts {
-	return &texts{settings: s, clock: c, logger: l, read: -textsFor}
+	return &texts{settings: s, clock: c, logger: l, turn: turns.NewTurn(), read: -textsFor}
 }
 
 // of returns the labels by which the route of a notification groups, and its template in a
@@ -100,8 +101,10 @@ func (t *texts) of(ctx context.Context, n alert.Notification, language string) (
 	if n.RouteID == "" && n.TemplateID == "" {
 		return nil, c
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	if err := t.turn.Take(ctx); err != nil {
+		return nil, c
+	}
+	defer t.turn.Give()
 	if now := t.clock.Monotonic(); now-t.read >= textsFor {
 		all, err := t.settings.AlertSettings(ctx, []alert.Kind{alert.KindRoute, alert.KindTemplate}, bounds.Settings)
 		if err != nil {

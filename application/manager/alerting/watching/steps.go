@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -42,7 +42,7 @@ type StepsDeps struct {
 // asks it before each turn. Safe for concurrent use.
 type Steps struct {
 	StepsDeps
-	mu sync.Mutex
+	turn turns.Turn
 	// mark is the mark in the store, greatest the greatest time that this node has seen.
 	mark, greatest time.Time
 	// looked is when this node last knew the mark to be right, in monotonic time; ok: it has known it.
@@ -53,13 +53,15 @@ type Steps struct {
 }
 
 // NewSteps wires the parts.
-func NewSteps(d StepsDeps) *Steps { return &Steps{StepsDeps: d} }
+func NewSteps(d StepsDeps) *Steps { return &Steps{StepsDeps: d, turn: turns.NewTurn()} }
 
 // Check compares the store's time with the mark. It costs a statement each five seconds, and
 // nothing else while the clock goes on.
 func (s *Steps) Check(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.turn.Take(ctx); err != nil {
+		return err
+	}
+	defer s.turn.Give()
 	at := s.Clock.Monotonic()
 	if !s.ok || at-s.looked > staleAfter {
 		state, err := s.Marks.StoreState(ctx)

@@ -10,10 +10,13 @@ import (
 )
 
 // BeatOnce writes a beat and reads the registry. It does nothing else that could
-// take time: FollowOnce acts on the result.
+// take time: FollowOnce acts on the result. While another beat is in progress it waits for that one,
+// or for the end of ctx.
 func (m *Member) BeatOnce(ctx context.Context) error {
-	m.beats.Lock()
-	defer m.beats.Unlock()
+	if err := m.beats.Take(ctx); err != nil {
+		return fmt.Errorf("wait for the beat in progress: %w", err)
+	}
+	defer m.beats.Give()
 	if m.lost {
 		return nil
 	}

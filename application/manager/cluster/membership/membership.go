@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/partitions"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
@@ -141,8 +142,8 @@ type Member struct {
 	deps   Deps
 	timing liveness.Timing
 
-	// beats allows one beat at a time; it guards detector and lost.
-	beats    sync.Mutex
+	// beats has room for one beat at a time; it guards detector and lost.
+	beats    turns.Turn
 	detector *liveness.FailureDetector
 	lost     bool
 
@@ -203,6 +204,7 @@ func New(d Deps, node entity.Node, timing liveness.Timing) *Member {
 			Elapsed: d.Lease.elapsed,
 		}, d.Logger),
 		reaps:   map[string]reaping{},
+		beats:   turns.NewTurn(),
 		beatNow: signal(), followNow: signal(), workNow: signal(), askNow: signal(), proveNow: signal(),
 	}
 	m.away.Store(true)

@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -167,6 +168,7 @@ func New(deps Deps, cfg Config) *JobManager {
 		Deps: deps, cfg: cfg,
 		dueSet: dueset.New(deps.StoreClock.Now(), cfg.Horizon, cfg.MaxHeld),
 		blame:  batch.NewBlame(deps.Clock, deps.Beating),
+		pauses: groupPauses{reading: turns.NewTurn()},
 	}
 	deps.Commits.OnCommit(func(e commit.PostCommit) {
 		for _, job := range e.Rearmed {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -25,10 +26,29 @@ const pausesAge = 500 * time.Millisecond
 // groupPauses is what is known of groups that hold jobs; they are few, mostly none. Safe
 // for concurrent use.
 type groupPauses struct {
+	// reading has room for one read at a time: who waits for a store that is silent waits no longer than it may.
+	reading turns.Turn
+
 	mu     sync.Mutex
 	groups map[string]entity.Group
 	read   time.Duration
 	known  bool
+	// changes counts GroupsChanged: what was read before the latest one is old.
+	changes int
+}
+
+// fresh returns what is known, if it is not too old at a moment.
+func (p *groupPauses) fresh(now time.Duration) (groups map[string]entity.Group, changes int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.groups, p.changes, p.known && now-p.read < pausesAge
+}
+
+// learn takes what was read since a moment, after so many changes.
+func (p *groupPauses) learn(groups map[string]entity.Group, since time.Duration, changes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.groups, p.read, p.known = groups, since, changes == p.changes
 }
 
 // GroupsChanged makes the planner ask which groups are paused before it fires
@@ -37,17 +57,24 @@ func (m *JobManager) GroupsChanged() {
 	m.pauses.mu.Lock()
 	defer m.pauses.mu.Unlock()
 	m.pauses.known = false
+	m.pauses.changes++
 }
 
 // pausedGroups are the groups that hold jobs, by name. They are read anew when what
 // is known is too old: of a pause its jobs learn one after the other, and none of
 // them is to fire meanwhile.
 func (m *JobManager) pausedGroups(ctx context.Context) (map[string]entity.Group, error) {
-	m.pauses.mu.Lock()
-	defer m.pauses.mu.Unlock()
+	if groups, _, ok := m.pauses.fresh(m.Clock.Monotonic()); ok {
+		return groups, nil
+	}
+	if err := m.pauses.reading.Take(ctx); err != nil {
+		return nil, fmt.Errorf("read which groups are paused: %w", err)
+	}
+	defer m.pauses.reading.Give()
 	now := m.Clock.Monotonic()
-	if m.pauses.known && now-m.pauses.read < pausesAge {
-		return m.pauses.groups, nil
+	known, changes, ok := m.pauses.fresh(now)
+	if ok { // another one has read it meanwhile
+		return known, nil
 	}
 	groups, err := m.Groups.DivergedGroups(ctx)
 	if err != nil {
@@ -57,7 +84,7 @@ func (m *JobManager) pausedGroups(ctx context.Context) (map[string]entity.Group,
 	for _, g := range groups {
 		byName[g.Name] = g
 	}
-	m.pauses.groups, m.pauses.read, m.pauses.known = byName, now, true
+	m.pauses.learn(byName, now, changes)
 	return byName, nil
 }
 
