@@ -33,6 +33,12 @@ func newSending(
 	if err != nil {
 		return n, err
 	}
+	open := b.options.OpenChannel
+	if open == nil {
+		open = func(t alert.ChannelType, config alert.ChannelConfig) (manager.Channel, error) {
+			return channels.Open(t, config)
+		}
+	}
 	moved, err := seals.Reseal(ctx, s.Store)
 	if err != nil { // messages through these channels fail by themselves, and say why
 		b.logger.Error("some channels could not be put under the current key", "error", err)
@@ -42,10 +48,7 @@ func newSending(
 	}
 	notifier := manager.New(manager.Deps{
 		Store: s.Store, Notifications: s.Store, Settings: s.Store,
-		Open: func(t alert.ChannelType, config alert.ChannelConfig) (manager.Channel, error) {
-			return channels.Open(t, config)
-		},
-		Config: seals.Config, Renderer: renderer, PublicURL: b.cfg.Server.PublicURL,
+		Open: open, Config: seals.Config, Renderer: renderer, PublicURL: b.cfg.Server.PublicURL,
 		Clock: b.machine, StoreClock: s.Clock, NodeID: b.cfg.Node.ID, Random: rand.Float64, Metrics: b.Metrics,
 		Raised: raised, Note: tasks.Watch("notifier", manager.Interval), Logger: b.logger,
 	})

@@ -1,13 +1,18 @@
 package app
 
 import (
+	"database/sql"
+	"database/sql/driver"
 	"log/slog"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/notifying"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/metrics"
 )
 
@@ -32,6 +37,25 @@ type Options struct {
 	// Port is where a server answers the other nodes; 0 is an engine alone, which
 	// opens its own peerServer.
 	Port int
+
+	// Connect opens the connections to the store over those of the driver, so that
+	// something can stand between; nil is sql.OpenDB.
+	Connect func(driver.Connector) *sql.DB
+	// StoreClock is a clock of an SQLite store that is not this machine's; nil is the
+	// machine's. A database has its own.
+	StoreClock StoreClock
+	// OpenChannel opens the channels that messages about alerts leave by; nil opens
+	// those of infrastructure/notify.
+	OpenChannel notifying.OpenChannel
+	// Peers calls the other nodes where the profile has no calls between nodes; nil is a
+	// node that is alone, whose lease never ends.
+	Peers membership.Peers
+}
+
+// StoreClock dates the rows of a store, and tells nodes its time.
+type StoreClock interface {
+	clock.Clock
+	repository.TimeSource
 }
 
 // Executor runs attempts and checks the executor's part of definitions. Its abilities do not change from NewEngine on.

@@ -47,8 +47,11 @@ func openStorage(ctx context.Context, b base, x *exports, eventsAdded func()) (s
 	b.opened.add(s.Store.Close)
 	s.changes = episode.Copying(s.Store, entity.EventReaders{Kafka: x.readers.Kafka})
 	var source repository.TimeSource // nil: SQLite uses the clock of the machine
-	if b.cfg.Store.Driver == config.DriverMySQL {
+	switch own := b.options.StoreClock; {
+	case b.cfg.Store.Driver == config.DriverMySQL:
 		source = s.Store
+	case own != nil:
+		source = own
 	}
 	s.Clock = storeclock.New(b.machine, source)
 	if err = s.Clock.Measure(ctx); err != nil {
@@ -66,11 +69,15 @@ func storeConfig(b base, folder *datafolder.Folder, eventsAdded func()) persiste
 	if cfg.Driver != config.DriverMySQL {
 		cfg.MaxConns = 0 // an SQLite file has readers of its own number
 	}
+	dates := b.machine
+	if own := b.options.StoreClock; own != nil && cfg.Driver != config.DriverMySQL {
+		dates = own
+	}
 	return persistence.Config{
 		Config: sqldb.Config{
 			Driver: cfg.Driver, DSN: cfg.DSN, Path: folder.File(datafolder.DatabaseFile), Synchronous: cfg.Synchronous,
-			Clock: b.machine, Logger: b.logger, Observe: b.Metrics.Query, Unreadable: b.Metrics.UnreadableRow,
-			MaxConns: cfg.MaxConns, EventsAdded: eventsAdded,
+			Clock: dates, Logger: b.logger, Observe: b.Metrics.Query, Unreadable: b.Metrics.UnreadableRow,
+			MaxConns: cfg.MaxConns, EventsAdded: eventsAdded, Connect: b.options.Connect,
 		},
 		AutoMigrate: cfg.AutoMigrate,
 	}

@@ -110,7 +110,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 	d := membership.Deps{
 		Registry: s.beats, Worker: runner, Planner: planner, View: k.view, Load: loadReporter{host, s.Clock},
 		Metrics: b.Metrics, Lease: k.lease, Gate: n.gate, Clock: b.machine, Logger: b.logger,
-		OnChange: dispatcher.Wake, OnBeat: tasks.Watch("heartbeat", b.timing().Beat), OnLost: b.end,
+		Peers: b.options.Peers, OnChange: dispatcher.Wake, OnBeat: tasks.Watch("heartbeat", b.timing().Beat), OnLost: b.end,
 	}
 	if c != nil {
 		c.join(b, &d, n.node)

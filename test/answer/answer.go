@@ -36,8 +36,26 @@ type Rule struct {
 	Err         error
 }
 
+// Wire stands before the rules: on the way of each statement of each connection. Safe for concurrent use.
+type Wire interface {
+	// Statement passes a statement on, or answers it by an error. It may wait first. rollback ends the transaction of
+	// the session at the store.
+	Statement(ctx context.Context, s *Session, query string, pass, rollback func() error) error
+	// Closed hears that a session is over, with the transaction that it may have had.
+	Closed(s *Session)
+}
+
+// Session is a connection as a Wire sees it. One statement runs at a time.
+type Session struct {
+	// Writes: a write transaction is open. The Wire keeps it.
+	Writes bool
+}
+
 // Store answers by its rule. Safe for concurrent use.
 type Store struct {
+	// Wire is nil where nothing stands before the rules; it is set before the first connection.
+	Wire Wire
+
 	mu    sync.Mutex
 	rule  *Rule
 	met   int
@@ -130,8 +148,24 @@ func (s *Store) asked(query string, args []driver.NamedValue, touched *bool) (Pl
 	return s.rule.Place, s.rule.Err
 }
 
-// over runs one statement, or answers it.
-func over[T any](c *conn, query string, args []driver.NamedValue, run, rollback func() (T, error)) (T, error) {
+// over runs one statement by way of the Wire.
+func over[T any](ctx context.Context, c *conn, query string, args []driver.NamedValue, run, rollback func() (T, error),
+) (out T, err error) {
+	if c.store.Wire == nil {
+		return ruled(c, query, args, run, rollback)
+	}
+	err = c.store.Wire.Statement(ctx, &c.session, query, func() (err error) {
+		out, err = ruled(c, query, args, run, rollback)
+		return err
+	}, func() error {
+		_, err := rollback()
+		return err
+	})
+	return out, err
+}
+
+// ruled runs one statement, or answers it.
+func ruled[T any](c *conn, query string, args []driver.NamedValue, run, rollback func() (T, error)) (T, error) {
 	place, err := c.store.asked(query, args, &c.touched)
 	if q := strings.ToUpper(query); q == "COMMIT" || q == "ROLLBACK" {
 		c.touched = false

@@ -11,6 +11,15 @@ type conn struct {
 	store *Store
 	// touched: the transaction has had a statement that the rule names.
 	touched bool
+	session Session
+}
+
+// Close implements driver.Conn.
+func (c *conn) Close() error {
+	if w := c.store.Wire; w != nil {
+		defer w.Closed(&c.session)
+	}
+	return c.Conn.Close()
 }
 
 func (c *conn) exec(ctx context.Context, query string) (driver.Result, error) {
@@ -19,7 +28,7 @@ func (c *conn) exec(ctx context.Context, query string) (driver.Result, error) {
 
 // ExecContext implements driver.ExecerContext.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return over(c, query, args,
+	return over(ctx, c, query, args,
 		func() (driver.Result, error) { return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args) },
 		func() (driver.Result, error) { return c.exec(ctx, "ROLLBACK") })
 }
@@ -27,7 +36,7 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	run := func() (driver.Rows, error) { return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args) }
-	return over(c, query, args, run, run)
+	return over(ctx, c, query, args, run, run)
 }
 
 // PrepareContext implements driver.ConnPrepareContext.
@@ -82,7 +91,7 @@ type stmt struct {
 
 // ExecContext implements driver.StmtExecContext.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return over(s.conn, s.query, args,
+	return over(ctx, s.conn, s.query, args,
 		func() (driver.Result, error) { return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args) },
 		func() (driver.Result, error) { return s.conn.exec(ctx, "ROLLBACK") })
 }
@@ -90,5 +99,5 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 // QueryContext implements driver.StmtQueryContext.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	run := func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) }
-	return over(s.conn, s.query, args, run, run)
+	return over(ctx, s.conn, s.query, args, run, run)
 }
