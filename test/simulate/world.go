@@ -1,0 +1,388 @@
+// Package simulate lets three nodes work on one store in virtual time, with the loops of the product, and disturbs them
+// by a seed. Test/history judges what came of it.
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+)
+
+// Scenario is what is simulated.
+type Scenario struct {
+	Seed uint64
+	// For is how long the nodes are disturbed.
+	For time.Duration
+	// Dir is an empty folder, Errors what the store may answer.
+	Dir    string
+	Errors []failure
+}
+
+// nodes is how many there are.
+const nodes = 3
+
+// world is the store, its clock, the nodes and what is known of them.
+type world struct {
+	Scenario
+	dir      string
+	writing  chan struct{}
+	store    *wall
+	target   *target
+	receiver *receiver
+	log      *logs
+	members  []*member
+	jobs     []*job
+	ending   sync.WaitGroup
+
+	mu     sync.Mutex
+	faults []history.Fault
+	exits  []history.Exit
+	steps  []history.Step
+	counts map[Kind]int
+	// highest is the latest time that the store's clock has shown.
+	highest time.Time
+	h       history.History
+	failed  error
+}
+
+// stream is a source of choices of its own: what one part draws changes nothing for the others.
+func (s Scenario) stream(n uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed, n)) //nolint:gosec // a seed that can be repeated is the point
+}
+
+// The streams of choices.
+const (
+	ofPlan = iota + 1
+	ofJobs
+	ofUsers
+	ofNodes
+)
+
+// run simulates a scenario, inside of a bubble.
+func simulation(ctx context.Context, s Scenario) (r Report, err error) {
+	w := &world{
+		Scenario: s, dir: s.Dir, writing: make(chan struct{}, 1), store: newWall(), target: newTarget(s.Seed),
+		receiver: &receiver{}, log: &logs{}, counts: map[Kind]int{},
+	}
+	defer w.ending.Wait()
+	defer func() {
+		for _, m := range w.members {
+			if l := m.up(); l != nil && m.down(l) {
+				m.kill(l)
+			}
+		}
+	}()
+	if err := w.found(ctx); err != nil {
+		return r, err
+	}
+	for i := range nodes {
+		m := &member{w: w, id: string(rune('a' + i))}
+		w.members = append(w.members, m)
+		if err := m.start(ctx); err != nil {
+			return r, err
+		}
+	}
+	time.Sleep(5 * time.Second)
+	if err := w.create(ctx); err != nil {
+		return r, err
+	}
+	began := time.Now()
+	w.disturb(ctx)
+	r.Took = time.Since(began)
+	if err := errors.Join(w.failed, w.finish(ctx)); err != nil {
+		return r, err
+	}
+	r.fill(w)
+	return r, nil
+}
+
+// create adds the jobs.
+func (w *world) create(ctx context.Context) error {
+	if _, err := w.members[0].up().Groups.Create(ctx, limited, 2); err != nil {
+		return err
+	}
+	if _, err := w.members[0].up().Groups.Create(ctx, bulk, 0); err != nil {
+		return err
+	}
+	w.jobs = workload(w.stream(ofJobs))
+	for _, j := range w.jobs {
+		time.Sleep(200 * ms)
+		as, err := w.members[0].up().Jobs.Create(ctx, j.definition, true)
+		if err != nil {
+			return fmt.Errorf("create %q: %w", j.Name, err)
+		}
+		j.stored(as)
+		w.target.add(as.ID, j.work)
+	}
+	return nil
+}
+
+// disturb carries the plan out, while users work.
+func (w *world) disturb(ctx context.Context) {
+	users, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { w.look(users) })
+	began := time.Now()
+	blows := plan(w.stream(ofPlan), nodes, w.Errors, w.For)
+	var wg sync.WaitGroup
+	for _, b := range blows {
+		wg.Go(func() {
+			time.Sleep(time.Until(began.Add(b.at)))
+			w.blow(ctx, b)
+		})
+	}
+	time.Sleep(time.Until(began.Add(w.For)))
+	wg.Wait()
+	stop()
+	beside.Wait()
+}
+
+// open notes that a fault begins now, and the end that it is over.
+func (w *world) open(f history.Fault) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f.From = time.Now()
+	f.Until = f.From
+	w.faults = append(w.faults, f)
+	at := len(w.faults) - 1
+	w.log.note("%s %s begins", f.Kind, f.Node)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.faults[at].Until = time.Now()
+		w.log.note("%s %s is over", f.Kind, f.Node)
+	}
+}
+
+func (w *world) count(k Kind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.counts[k]++
+}
+
+func (w *world) exit(x history.Exit, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.exits = append(w.exits, x)
+	w.log.note("%s: %s", x.Node, why)
+}
+
+// any is a node that can answer, by lot; nil where there is none.
+func (w *world) any(random *rand.Rand) (*member, *life) {
+	for _, i := range random.Perm(len(w.members)) {
+		if l := w.members[i].up(); l != nil && l.clock.thawed() == nil {
+			return w.members[i], l
+		}
+	}
+	return nil, nil
+}
+
+// look reads what is final on the way, and the registry.
+func (w *world) look(ctx context.Context) {
+	random := w.stream(ofNodes)
+	for n := 0; wait(ctx, 3*time.Second); n++ {
+		_, l := w.any(random)
+		if l == nil {
+			continue
+		}
+		if members, err := l.Nodes.List(ctx); err == nil {
+			w.mu.Lock()
+			for _, m := range members {
+				w.h.Cluster.Sights = append(w.h.Cluster.Sights, history.Member{ID: m.ID, Epoch: m.Epoch, Status: string(m.Status)})
+			}
+			w.mu.Unlock()
+		}
+		if n%3 != 0 {
+			continue
+		}
+		rows, _, err := l.Executions.List(ctx, repository.ExecutionFilter{}, repository.Page{Limit: 30})
+		if err != nil {
+			continue
+		}
+		w.mu.Lock()
+		for _, i := range random.Perm(len(rows))[:min(len(rows), 4)] {
+			if r := row(rows[i]); r.Final() {
+				w.h.Cluster.Looks = append(w.h.Cluster.Looks, r)
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+// wait sleeps; false when the time of ctx is over.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+func row(e *entity.Execution) history.Row {
+	return history.Row{
+		ID: e.ID, JobID: e.JobID, FireKey: e.FireKey, ScheduledTime: e.ScheduledTime, Trigger: string(e.Trigger),
+		ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: string(e.Status), Reason: string(e.Reason),
+		ErrorMessage: e.ErrorMessage, Result: e.Result, WaitsFor: string(e.Claim.WaitsFor()), Attempt: e.Attempt,
+		NodeID: e.NodeID, StartTime: e.StartTime, EndTime: e.EndTime, CreateTime: e.CreateTime,
+		SkipFrom: e.SkipFrom, SkipTo: e.SkipTo, SkipCount: e.SkipCount,
+	}
+}
+
+// The bounds of the end.
+const (
+	healed  = 45 * time.Second
+	quiet   = 10 * time.Minute
+	counted = 2 * time.Minute
+)
+
+// finish lets the nodes work undisturbed, stops the planning, waits until nothing is live, and reads everything.
+func (w *world) finish(ctx context.Context) error {
+	time.Sleep(healed)
+	random := w.stream(ofNodes + 1)
+	_, l := w.any(random)
+	if l == nil {
+		return errors.New("no node is up at the end")
+	}
+	for _, j := range w.jobs {
+		if !j.Deleted.IsZero() || j.definition.Schedule.Kind == "NONE" {
+			continue
+		}
+		as, err := l.Jobs.Pause(ctx, j.ID, entity.Pause{})
+		if err != nil {
+			return fmt.Errorf("pause %q: %w", j.Name, err)
+		}
+		j.Until = as.PausedAt
+	}
+	if err := w.drained(ctx, l); err != nil {
+		return err
+	}
+	return w.collect(ctx, l)
+}
+
+// drained waits until nothing is live; the oracle finds what is live at the bound.
+func (w *world) drained(ctx context.Context, l *life) error {
+	for until := time.Now().Add(quiet); time.Now().Before(until); time.Sleep(time.Second) {
+		live := 0
+		for _, s := range []entity.Status{entity.StatusWaiting, entity.StatusRunning} {
+			rows, _, err := l.Executions.List(ctx, repository.ExecutionFilter{Status: s}, repository.Page{Limit: 1})
+			if err != nil {
+				return err
+			}
+			live += len(rows)
+		}
+		if live == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// collect reads the history.
+func (w *world) collect(ctx context.Context, l *life) error {
+	h := &w.h
+	for _, j := range w.jobs {
+		h.Jobs = append(h.Jobs, j.Job)
+		for page := (repository.Page{Limit: 1000}); ; {
+			rows, next, err := l.Executions.List(ctx, repository.ExecutionFilter{JobID: j.ID}, page)
+			if err != nil {
+				return fmt.Errorf("read the executions of %q: %w", j.Name, err)
+			}
+			for _, e := range rows {
+				r := row(e)
+				if r.Attempt > 1 {
+					if r.Former, err = former(ctx, l, e); err != nil {
+						return err
+					}
+				}
+				h.Rows = append(h.Rows, r)
+			}
+			if page.Cursor = next; next == "" {
+				break
+			}
+		}
+	}
+	if err := w.statistics(ctx, l); err != nil {
+		return err
+	}
+	members, err := l.Nodes.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		h.Cluster.Sights = append(h.Cluster.Sights, history.Member{ID: m.ID, Epoch: m.Epoch, Status: string(m.Status)})
+	}
+	for _, m := range w.members {
+		h.Cluster.Nodes = append(h.Cluster.Nodes, m.id)
+		if l := m.up(); l != nil && m.down(l) {
+			h.Cluster.Exits = append(h.Cluster.Exits, history.Exit{Node: m.id, At: time.Now(), Code: m.stop(l)})
+		}
+	}
+	h.Calls = w.target.all()
+	c := &h.Cluster
+	c.Beat, c.Lease, c.Faults, c.Steps = beat, lease, w.faults, w.steps
+	c.Exits = append(c.Exits, w.exits...)
+	w.log.mu.Lock()
+	c.Fences, c.Deaths = w.log.fences, w.log.deaths
+	w.log.mu.Unlock()
+	return nil
+}
+
+func former(ctx context.Context, l *life, e *entity.Execution) (list []history.Attempt, err error) {
+	attempts, err := l.Executions.Attempts(ctx, e.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the attempts of %s: %w", e.ID, err)
+	}
+	for _, a := range attempts {
+		if a.Attempt < e.Attempt {
+			list = append(list, history.Attempt{
+				Attempt: a.Attempt, Status: string(a.Status), Reason: string(a.Reason), NodeID: a.NodeID, Result: a.Result,
+				StartTime: a.StartTime, EndTime: a.EndTime,
+			})
+		}
+	}
+	return list, nil
+}
+
+// statistics waits until all ends are counted, and reads what they come to.
+func (w *world) statistics(ctx context.Context, l *life) error {
+	read := func(job string) (s history.Statistic, asOf time.Time, err error) {
+		got, err := l.Statistics.Statistics(ctx, statistics.Query{Job: job, From: w.store.origin.Add(-2 * time.Hour)})
+		if err != nil {
+			return s, asOf, fmt.Errorf("read the statistics of %q: %w", job, err)
+		}
+		t := got.Total
+		return history.Statistic{
+			JobID: job, Runs: int(t.Runs), Success: int(t.Success), Failed: int(t.Failed), Timeout: int(t.Timeout),
+			Cancelled: int(t.Cancelled), Dead: int(t.Dead), Skipped: int(t.Skipped),
+		}, got.AsOf, nil
+	}
+	quiet := w.store.now()
+	for until := time.Now().Add(counted); ; time.Sleep(time.Second) {
+		_, asOf, err := read("")
+		if err != nil {
+			return err
+		}
+		if asOf.After(quiet) || time.Now().After(until) {
+			break // what is not counted at the bound is missing, and found
+		}
+	}
+	for _, j := range w.h.Jobs {
+		s, _, err := read(j.ID)
+		if err != nil {
+			return err
+		}
+		w.h.Statistics = append(w.h.Statistics, s)
+	}
+	total, _, err := read("")
+	w.h.Total = &total
+	return err
+}
