@@ -34,8 +34,11 @@ func newLead(b base, s storage, c *cluster, n self) (l lead, err error) {
 		return l, err
 	}
 	var leadership standby.Leadership
+	locks := lock.Count(s.Store.Locks, b.Metrics.LockCall("store"))
 	if c != nil {
-		locks := lock.NewFallback(c.locks, lock.Count(s.Store.Locks, b.Metrics.LockCall("store")), b.machine, b.logger)
+		locks = lock.NewFallback(c.locks, locks, b.machine, b.logger)
+	}
+	if c != nil || b.options.Peers != nil {
 		l.elector = lock.NewElector(locks, b.machine, b.logger, leadName, holderOf(n.node), b.timing().Lease*3/4)
 		leadership = l.elector
 	}
@@ -60,7 +63,7 @@ func (e *Engine) resign() {
 
 // leader returns the id of the leader; empty when no node leads.
 func (p *parts) leader(ctx context.Context) (string, error) {
-	if p.cluster == nil {
+	if p.elector == nil {
 		return p.Member.Self().ID, nil
 	}
 	holder, err := p.Store.Locks.Holder(ctx, leadName)
@@ -70,7 +73,7 @@ func (p *parts) leader(ctx context.Context) (string, error) {
 
 // seekLeader records whether a node leads.
 func (p *parts) seekLeader(ctx context.Context) error {
-	if p.cluster == nil {
+	if p.elector == nil {
 		return periodic.ErrIdle
 	}
 	id, err := p.leader(ctx)
@@ -91,7 +94,7 @@ const leaderlessAfter = 5 * time.Second
 
 // leaderless reports that no node leads.
 func (p *parts) leaderless() (reason string, blocks bool) {
-	if p.cluster == nil || !p.gate.Open() {
+	if p.elector == nil || !p.gate.Open() {
 		return "", false
 	}
 	since := time.Duration(p.leaderlessSince.Load())

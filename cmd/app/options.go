@@ -48,7 +48,7 @@ type Options struct {
 	// those of infrastructure/notify.
 	OpenChannel notifying.OpenChannel
 	// Peers calls the other nodes where the profile has no calls between nodes; nil is a
-	// node that is alone, whose lease never ends.
+	// node that is alone: its lease never ends, and it leads.
 	Peers membership.Peers
 }
 

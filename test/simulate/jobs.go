@@ -80,8 +80,8 @@ func workload(random *rand.Rand) (jobs []*job) {
 	some := func(least, most time.Duration) work { return work{least: least, most: most} }
 	add(byHand, quick, nil)
 	add("each second", quick, func(j *job) { j.each(time.Second) })
-	add("cron, at most two", some(time.Second, 12*time.Second), func(j *job) {
-		j.cron(5 * time.Second)
+	add("cron, at most two", some(time.Second, 20*time.Second), func(j *job) {
+		j.cron(10 * time.Second)
 		j.definition.MaxConcurrency, j.AtMost = 2, 2
 	})
 	for i := range 2 {
@@ -96,8 +96,8 @@ func workload(random *rand.Rand) (jobs []*job) {
 	for name, p := range map[string]entity.OverlapPolicy{
 		"serial": entity.OverlapSerial, "discard": entity.OverlapDiscard, "replace": entity.OverlapReplace,
 	} {
-		add(name, some(500*ms, 7*time.Second), func(j *job) {
-			j.cron(5 * time.Second)
+		add(name, some(500*ms, 14*time.Second), func(j *job) {
+			j.cron(10 * time.Second)
 			j.overlap(p)
 		})
 	}
@@ -106,8 +106,8 @@ func workload(random *rand.Rand) (jobs []*job) {
 		j.definition.ShardCount, j.Shards = 3, 3
 	})
 	add("fixed delay", some(100*ms, 2*time.Second), func(j *job) {
-		j.Delay, j.OneAtATime, j.work.fence = 3*time.Second, true, true
-		j.definition.Schedule.Kind, j.definition.Schedule.IntervalMs = schedule.FixedDelay, 3000
+		j.Delay, j.OneAtATime, j.work.fence = 5*time.Second, true, true
+		j.definition.Schedule.Kind, j.definition.Schedule.IntervalMs = schedule.FixedDelay, 5000
 	})
 	add("fails once", work{least: 10 * ms, most: 400 * ms, fails: 1}, func(j *job) {
 		j.cron(20 * time.Second)
@@ -126,7 +126,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 		"misfire once": entity.MisfireFireOnce, "misfire skip": entity.MisfireSkip, "misfire all": entity.MisfireFireAll,
 	} {
 		add(name, quick, func(j *job) {
-			j.cron(3 * time.Second)
+			j.cron(10 * time.Second)
 			j.misfire(p)
 		})
 	}
@@ -144,10 +144,10 @@ func workload(random *rand.Rand) (jobs []*job) {
 		j.cron(15 * time.Second)
 		j.definition.Routing.Strategy = entity.RouteRoundRobin
 	})
-	for i := range 8 {
+	for i := range 6 {
 		add(fmt.Sprint("edited ", i), some(10*ms, 3*time.Second), func(j *job) {
 			j.edited = true
-			j.cron(one(random, 5*time.Second, 10*time.Second, 20*time.Second))
+			j.cron(one(random, 10*time.Second, 20*time.Second, 30*time.Second))
 		})
 	}
 	for i := range 5 {
@@ -156,7 +156,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 			j.cron(one(random, 10*time.Second, 30*time.Second))
 		})
 	}
-	for i := range 20 {
+	for i := range 12 {
 		add(fmt.Sprint("minute ", i), some(10*ms, 10*time.Second), func(j *job) { j.cron(time.Minute) })
 	}
 	return jobs

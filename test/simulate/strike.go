@@ -244,7 +244,7 @@ func (w *world) answer(b blow, f history.Fault, members []*member) {
 func (w *world) firing(seed uint64) *job {
 	random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed that can be repeated is the point
 	for {
-		if j := w.jobs[random.IntN(len(w.jobs))]; j.Step > 0 && j.Step <= 5*time.Second {
+		if j := w.jobs[random.IntN(len(w.jobs))]; j.Step > 0 && j.Step <= 10*time.Second {
 			return j
 		}
 	}
