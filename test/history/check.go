@@ -115,64 +115,6 @@ func (c *checker) seen(rule string, j Job, r Row, answers ...Answer) {
 	}
 }
 
-func planned(r Row) bool { return r.Trigger == "SCHEDULE" || r.Trigger == "MISFIRE" }
-
-// grid checks that each nominal time is decided exactly once, and no other is.
-func (c *checker) grid(j Job, rows []Row) {
-	if j.Step == 0 && !j.Once {
-		return
-	}
-	decided := map[int64]int{}
-	for _, r := range rows {
-		if !planned(r) {
-			continue
-		}
-		if r.SkipCount > 0 {
-			for at := j.first(r.SkipFrom); at.Before(r.SkipTo); at = at.Add(j.Step) {
-				decided[at.UnixMilli()]++
-			}
-			continue
-		}
-		if r.ShardIndex == 0 {
-			decided[r.ScheduledTime.UnixMilli()]++
-		}
-		if !j.on(r.ScheduledTime) {
-			c.violate(RuleExtraFire, "%s: nothing was planned at %s", j.Name, r.ScheduledTime)
-		}
-	}
-	for at := j.first(j.From); at.Before(j.Until); at = at.Add(j.Step) {
-		switch n := decided[at.UnixMilli()]; {
-		case n == 0:
-			c.violate(RuleMissingFire, "%s: nothing is recorded of %s", j.Name, at)
-		case n > 1:
-			c.violate(RuleDecidedTwice, "%s: %s was decided %d times", j.Name, at, n)
-		}
-		if j.Once {
-			break
-		}
-	}
-}
-
-// first is the first nominal time at or after t.
-func (j Job) first(t time.Time) time.Time {
-	if j.Once || j.Step == 0 {
-		return j.Origin
-	}
-	past := t.Sub(j.Origin)
-	if !t.Before(j.Origin) {
-		past += j.Step - 1
-	}
-	return j.Origin.Add(past - past%j.Step)
-}
-
-// on reports whether t is a nominal time of the job.
-func (j Job) on(t time.Time) bool {
-	if j.Once {
-		return t.Equal(j.Origin)
-	}
-	return t.Sub(j.Origin)%j.Step == 0
-}
-
 // shards checks that a fire that was not skipped has all its shards.
 func (c *checker) shards(j Job, rows []Row) {
 	if j.Shards <= 1 {

@@ -16,7 +16,10 @@ type Job struct {
 	Once   bool
 	// From and Until bound the nominal times that must be accounted for.
 	From, Until time.Time
-	Shards      int
+	// Former are the grids of its former schedules, in their order. Between the end of one and the begin of the next, a
+	// time of either may be decided, once.
+	Former []Grid
+	Shards int
 	// OneAtATime: the calls of different runs must not overlap.
 	OneAtATime bool
 	// Delay is the least rest between runs of a FIXED_DELAY job.
@@ -43,6 +46,12 @@ type Job struct {
 	Deleted time.Time
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
+}
+
+// Grid are the nominal times of a schedule, and the span in which they must be accounted for.
+type Grid struct {
+	Step                time.Duration
+	Origin, From, Until time.Time
 }
 
 // Row is an execution as the API shows it.

@@ -21,6 +21,8 @@ type Scenario struct {
 	Seed uint64
 	// For is how long the nodes are disturbed.
 	For time.Duration
+	// Repeated: definitions are edited also while the store's clock shows times again that it has shown before.
+	Repeated bool
 	// Dir is an empty folder, Errors what the store may answer.
 	Dir    string
 	Errors []failure
@@ -127,9 +129,10 @@ func (w *world) create(ctx context.Context) error {
 
 // disturb carries the plan out, while users work.
 func (w *world) disturb(ctx context.Context) {
-	users, stop := context.WithCancel(ctx)
+	calls, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	beside.Go(func() { w.look(users) })
+	beside.Go(func() { w.look(calls) })
+	beside.Go(func() { (&users{w: w, random: w.stream(ofUsers)}).work(calls) })
 	began := time.Now()
 	blows := plan(w.stream(ofPlan), nodes, w.Errors, w.For)
 	var wg sync.WaitGroup
@@ -173,6 +176,16 @@ func (w *world) exit(x history.Exit, why string) {
 	defer w.mu.Unlock()
 	w.exits = append(w.exits, x)
 	w.log.note("%s: %s", x.Node, why)
+}
+
+// said reports an error that the simulation itself has put into the mouth of the store.
+func (w *world) said(err error) bool {
+	for _, f := range w.Errors {
+		if errors.Is(err, f.err) {
+			return true
+		}
+	}
+	return false
 }
 
 // any is a node that can answer, by lot; nil where there is none.
@@ -252,6 +265,17 @@ func (w *world) finish(ctx context.Context) error {
 	if l == nil {
 		return errors.New("no node is up at the end")
 	}
+	if _, err := l.Groups.Resume(ctx, bulk); err != nil {
+		return err
+	}
+	for _, j := range w.jobs {
+		if j.Deleted.IsZero() && j.paused {
+			if _, err := l.Jobs.Resume(ctx, j.ID); err != nil {
+				return fmt.Errorf("resume %q: %w", j.Name, err)
+			}
+		}
+	}
+	time.Sleep(5 * time.Second)
 	for _, j := range w.jobs {
 		if !j.Deleted.IsZero() || j.definition.Schedule.Kind == "NONE" {
 			continue
