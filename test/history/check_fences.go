@@ -99,7 +99,7 @@ func (c *checker) during(at time.Time) string {
 func (c *checker) reasons() {
 	for _, r := range c.h.Rows {
 		j := c.jobs[r.JobID]
-		if r.Status == "SUCCESS" && (r.Reason != "" || r.ErrorMessage != "") {
+		if r.Status == "SUCCESS" && !j.Refused && (r.Reason != "" || r.ErrorMessage != "") {
 			c.violate(RuleOwnReason, "%s: %s is a success with %s %q", j.Name, r.ID, r.Reason, r.ErrorMessage)
 		}
 		if r.Status == "FAILED" || r.Status == "DEAD" {

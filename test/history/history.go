@@ -44,6 +44,8 @@ type Job struct {
 	Nodes []string
 	// Deleted is when it had been deleted; zero: it was not.
 	Deleted time.Time
+	// Refused: the test has had the store refuse its rows. A run whose result could not be stored as it was says so.
+	Refused bool
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
 }

@@ -77,6 +77,9 @@ func (c *nodeClock) Now() time.Time { return c.now() }
 // Monotonic implements clock.Clock. It goes on while the node is frozen, as that of Linux does.
 func (c *nodeClock) Monotonic() time.Duration { return c.elapsed() }
 
+// Boottime is what leases are measured by, see package boottime.
+func (c *nodeClock) Boottime() time.Duration { return c.elapsed() }
+
 func (c *nodeClock) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -116,8 +116,12 @@ func workload(random *rand.Rand) (jobs []*job) {
 	add("always fails", work{least: 10 * ms, most: 400 * ms, fails: 1000}, func(j *job) {
 		j.cron(30 * time.Second)
 		j.retries(1, time.Second)
+		j.definition.Labels = map[string]string{told: "yes"}
 	})
-	add("fails at times", work{least: 10 * ms, most: 400 * ms, often: 300}, func(j *job) { j.cron(30 * time.Second) })
+	add("fails at times", work{least: 10 * ms, most: 400 * ms, often: 300}, func(j *job) {
+		j.cron(20 * time.Second)
+		j.definition.Labels = map[string]string{told: "yes"}
+	})
 	add("not after a loss", some(time.Second, 9*time.Second), func(j *job) {
 		j.cron(10 * time.Second)
 		j.OnceOnly, j.definition.OnNodeLoss = true, entity.NodeLossFail
@@ -144,6 +148,12 @@ func workload(random *rand.Rand) (jobs []*job) {
 		j.cron(15 * time.Second)
 		j.definition.Routing.Strategy = entity.RouteRoundRobin
 	})
+	for i := range 3 {
+		add(fmt.Sprint("refused ", i), quick, func(j *job) {
+			j.cron(5 * time.Second)
+			j.Refused, j.Called = true, false
+		})
+	}
 	for i := range 6 {
 		add(fmt.Sprint("edited ", i), some(10*ms, 3*time.Second), func(j *job) {
 			j.edited = true

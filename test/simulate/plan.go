@@ -72,8 +72,8 @@ func (b blow) fault() history.Fault {
 		f.Harm, f.Store, f.Mute = history.HarmOutage, true, true
 	}
 	if b.answers() {
-		f.Harm, f.Store = history.HarmCut, true
-		if b.kind == LostBefore || b.kind == LostAfter || b.kind == Refused || b.err.row {
+		f.Harm, f.Store = history.HarmOutage, true
+		if b.once() || b.err.row {
 			f.Harm = history.HarmHiccup
 		}
 	}
@@ -82,6 +82,9 @@ func (b blow) fault() history.Fault {
 
 // answers reports a blow that answers in the stead of the store.
 func (b blow) answers() bool { return b.err.err != nil }
+
+// once reports a blow that answers one statement of one node.
+func (b blow) once() bool { return b.kind == LostBefore || b.kind == LostAfter || b.kind == Refused }
 
 // family says what a kind takes: two faults of one family on one node would undo each other.
 func (b blow) family() string {
@@ -221,7 +224,7 @@ func (d *drawer) detail(b blow) blow {
 	}
 	if b.answers() {
 		b.lasts = 2 * time.Second
-		if b.kind != LostBefore && b.kind != LostAfter && b.kind != Refused {
+		if !b.once() {
 			b.node = -1
 		}
 		b.place = answer.Statement

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history/kept"
 )
 
 var (
@@ -62,6 +64,7 @@ func TestSimulate(t *testing.T) {
 	t.Log("real time ", time.Since(real))
 	require.NoError(t, err)
 	_ = os.WriteFile(filepath.Join("/tmp/x", "sim.log"), r.Log, 0o600)
+	require.NoError(t, kept.Write("/tmp/x/history.json.gz", r.Kept))
 	t.Log(r.String())
 	require.Empty(t, r.Violations)
 }

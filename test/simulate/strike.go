@@ -213,11 +213,11 @@ func (w *world) reached() time.Time {
 // answer answers in the stead of the store.
 func (w *world) answer(b blow, f history.Fault, members []*member) {
 	rule := answer.Rule{Place: b.place, Err: b.err.err}
-	if b.kind == LostBefore || b.kind == LostAfter || b.kind == Refused {
+	if b.once() {
 		rule.Times = 1
 	}
 	if b.err.row {
-		rule.Match = answer.Of(w.firing(b.seed).ID)
+		rule.Match = answer.Of(w.firing(b.seed, b.err.lies).ID)
 	}
 	end := w.open(f)
 	var rules []*answer.Store
@@ -240,11 +240,12 @@ func (w *world) answer(b blow, f history.Fault, members []*member) {
 	}
 }
 
-// firing is a job that fires often.
-func (w *world) firing(seed uint64) *job {
+// firing is a job that fires often; a lie is told of those whose rows may be refused.
+func (w *world) firing(seed uint64, lies bool) *job {
 	random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // a seed that can be repeated is the point
 	for {
-		if j := w.jobs[random.IntN(len(w.jobs))]; j.Step > 0 && j.Step <= 10*time.Second {
+		j := w.jobs[random.IntN(len(w.jobs))]
+		if j.Refused && lies || !lies && !j.Refused && j.Step > 0 && j.Step <= 10*time.Second && !j.edited {
 			return j
 		}
 	}

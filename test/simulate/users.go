@@ -307,6 +307,7 @@ func (u *users) replace(ctx context.Context, j *job) bool {
 		err := u.call("delete a job", func(l *life) error { return l.Jobs.Delete(ctx, j.ID, 0) })
 		if unsure(err) {
 			if _, err = u.stored(ctx, j.ID); err == nil {
+				time.Sleep(500 * ms)
 				j.Until = u.w.store.now()
 				continue // it is still there
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/test/delivery"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
@@ -52,7 +53,10 @@ type world struct {
 	// highest is the latest time that the store's clock has shown.
 	highest time.Time
 	h       history.History
-	failed  error
+	// rule and channel are those of alerts; d is what became of them.
+	rule, channel string
+	d             *delivery.History
+	failed        error
 }
 
 // stream is a source of choices of its own: what one part draws changes nothing for the others.
@@ -112,6 +116,9 @@ func (w *world) create(ctx context.Context) error {
 		return err
 	}
 	if _, err := w.members[0].up().Groups.Create(ctx, bulk, 0); err != nil {
+		return err
+	}
+	if err := w.alerting(ctx, w.members[0].up()); err != nil {
 		return err
 	}
 	w.jobs = workload(w.stream(ofJobs))
@@ -335,6 +342,20 @@ func (w *world) collect(ctx context.Context, l *life) error {
 		}
 	}
 	if err := w.statistics(ctx, l); err != nil {
+		return err
+	}
+	db, err := w.openStore()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	if err := w.settled(ctx, db); err != nil {
+		return err
+	}
+	if h.Cluster.Leftovers, err = w.places(ctx, db); err != nil {
+		return err
+	}
+	if w.d, err = w.deliveries(ctx, db); err != nil {
 		return err
 	}
 	members, err := l.Nodes.List(ctx)
