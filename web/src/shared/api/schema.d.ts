@@ -3557,7 +3557,7 @@ export interface components {
              * @description code says why: a status, a reason of the ledger, what the run waits for, or why nothing is planned.
              * @enum {string}
              */
-            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
+            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "NO_SUCH_TIME" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
             /** @description explanation is one sentence, in English. */
             explanation: string;
             /** @description facts say more, each by itself. */
@@ -3580,7 +3580,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "START_DEADLINE";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "START_DEADLINE";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -4358,6 +4358,8 @@ export interface components {
             stream: components["schemas"]["LogType"];
             /** Format: date-time */
             time: string;
+            /** @description unfinished is true where the line ended by a carriage return alone, or has no end yet: the next line of its stream and attempt takes its place. */
+            unfinished?: boolean;
         };
         /** @enum {string} */
         LogType: "STDOUT" | "STDERR" | "SYSTEM" | "EVIDENCE";
@@ -10004,9 +10006,9 @@ export interface operations {
     getJobsByIdWhy: {
         parameters: {
             query?: {
-                /** @description moment, RFC 3339; the latest fire by default */
+                /** @description moment, RFC 3339, or as 2026-03-29T02:30 a time of the clock in timeZone; the latest fire by default */
                 at?: string;
-                /** @description IANA zone of the times in texts; that of the job by default */
+                /** @description IANA zone of the times in texts, and of at without a zone; that of the job by default */
                 timeZone?: string;
             };
             header?: never;
