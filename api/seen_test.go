@@ -7,6 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Code of a shell that was written on Windows is saved, and whoever saves it is told.
+func TestCarriageReturnsOfAScriptAreWarnedOf(t *testing.T) {
+	e := newEdge(t)
+	body := `{"name":"windows","jobType":"COMMAND","jobData":{"command":["sh","-c","set -e\r\nexit 0\r\n"]}}`
+	warning := e.call("POST", "/api/v1/jobs", body).want(201).json()["warnings"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"jobData.command", "carriage_return"}, []any{warning["field"], warning["code"]})
+}
+
 // A secret that stands in a definition in clear text is shown to those alone who
 // may edit the job, and they are told.
 func TestSecretsInDefinitionsAreShownToEditorsAlone(t *testing.T) {

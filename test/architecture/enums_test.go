@@ -74,7 +74,7 @@ func enums() map[string]architecture.Enum {
 		"vo.SlotsOfKind.kind":          {"GENERAL", "COMMAND"},
 		"vo.Warning.code": {
 			"no_node", "no_commands", "no_handler", "secret_in_clear", "unknown_channel", "channel_not_allowed",
-			"unknown_job", "unknown_group", "never_matches", "missing_secret", "ended",
+			"unknown_job", "unknown_group", "never_matches", "missing_secret", "ended", "carriage_return",
 		},
 	} {
 		out[name] = architecture.Enum{Plus: values}

@@ -43,7 +43,7 @@ func differences(before, after *entity.Job, whole bool) map[string][2]any {
 }
 
 // warnings adds to what keeps the runs of a job from starting which secrets its
-// definition holds in clear text.
+// definition holds in clear text, and what a shell reads otherwise than it looks.
 func warnings(job *entity.Job, unfit []apperror.Field) []vo.Warning {
 	inClear, _ := sensitive.Find(job.Data)
 	found := unfit[:len(unfit):len(unfit)]
@@ -54,7 +54,7 @@ func warnings(job *entity.Job, unfit []apperror.Field) []vo.Warning {
 				"${secret.NAME} here; who may not edit the job sees ***",
 		})
 	}
-	return vo.FromWarnings(found)
+	return vo.FromWarnings(append(found, validation.CarriageReturns(job)...))
 }
 
 // The bounds of what the audit log keeps of one call.

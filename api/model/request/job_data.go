@@ -58,6 +58,8 @@ type CommandData struct {
 	WorkingDir string `json:"workingDir,omitempty" maxLength:"4096"`
 	// SuccessExitCodes are the exit codes of success, each 0 to 255; 0 where absent.
 	SuccessExitCodes []int `json:"successExitCodes,omitempty"`
+	// OutputCharset is the encoding of what the process writes, such as gbk or iso-8859-1; UTF-8 where absent.
+	OutputCharset string `json:"outputCharset,omitempty" maxLength:"40"`
 	// CPUSec bounds the CPU time of each process, in seconds.
 	CPUSec int `json:"cpuSec,omitempty" minimum:"1" maximum:"604800"`
 	// MemoryMb bounds the memory, in MiB: of the run where it has a control group,

@@ -142,7 +142,7 @@ func (e *Executor) start(ctx context.Context, order Order, d definition, report 
 	if !entity.MayAct(ctx) {
 		return entity.Failed(entity.ReasonNodeLost, entity.ErrStopLost.Error())
 	}
-	out, errs, err := e.pipes(&order, report.rep)
+	out, errs, err := e.pipes(&order, d.charset, report.rep)
 	if err != nil {
 		return entity.Failed(entity.ReasonError, err.Error())
 	}
@@ -193,7 +193,7 @@ func notStarted(o Order, err error) entity.Outcome {
 // drain bounds how long the rest of the pipes is read.
 const drain = 5 * time.Second
 
-func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, err error) {
+func (e *Executor) pipes(order *Order, charset string, rep entity.Reporter) (out, errs *stream, err error) {
 	outReader, outWriter, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a pipe: %w", err)
@@ -205,9 +205,8 @@ func (e *Executor) pipes(order *Order, rep entity.Reporter) (out, errs *stream, 
 		return nil, nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	order.Stdout, order.Stderr = outWriter, errWriter
-	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep}, &stream{
-		pipe: errReader, kind: entity.LogStderr,
-		rep: rep,
+	return &stream{pipe: outReader, kind: entity.LogStdout, rep: rep, charset: charset}, &stream{
+		pipe: errReader, kind: entity.LogStderr, rep: rep, charset: charset,
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/charset"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -36,7 +37,9 @@ type definition struct {
 	env         map[string]string
 	workingDir  string
 	success     []int
-	limits      Limits
+	// charset is the encoding of what it writes; "" is UTF-8.
+	charset string
+	limits  Limits
 }
 
 // parse reads and checks job data. The definition is usable when there are no errors.
@@ -49,6 +52,7 @@ func parse(data string, interpreters []string, run *placeholder.Values) (definit
 		env:         r.Texts("env"),
 		workingDir:  r.Template("workingDir", maxDir, placeholder.Raw),
 		success:     exitCodes(r),
+		charset:     r.Text("outputCharset", charset.MaxName),
 		limits: Limits{
 			CPUSec:    r.Integer("cpuSec", 1, 7*24*3600),
 			MemoryMb:  r.Integer("memoryMb", 16, 1<<20),
@@ -64,6 +68,10 @@ func parse(data string, interpreters []string, run *placeholder.Values) (definit
 	d.checkProgram(r, interpreters)
 	checkEnv(r, d.env)
 	checkDir(r, d.workingDir)
+	if d.charset != "" && !charset.Known(d.charset) {
+		r.Reject("outputCharset", "unknown_value", "must be the name of an encoding, such as gbk, iso-8859-1 or utf-16le; "+
+			"https://encoding.spec.whatwg.org/#names-and-labels lists them")
+	}
 	return d, r.End()
 }
 

@@ -51,6 +51,7 @@ func TestAWrongCommandNamesItsField(t *testing.T) {
 		},
 		"codes of another type":   {`{"command":["true"],"successExitCodes":"0"}`, "jobData.successExitCodes", "wrong_type"},
 		"a limit below its least": {`{"command":["true"],"memoryMb":1}`, "jobData.memoryMb", "out_of_range"},
+		"an unknown encoding":     {`{"command":["true"],"outputCharset":"klingon"}`, "jobData.outputCharset", "unknown_value"},
 		"an unknown field":        {`{"command":["true"],"shell":true}`, "jobData.shell", "unknown_field"},
 		"too many arguments": {
 			`{"command":[` + strings.TrimSuffix(strings.Repeat(`"x",`, 257), ",") + `]}`,

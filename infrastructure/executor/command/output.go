@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/cause"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/charset"
 )
 
 const (
@@ -39,6 +40,8 @@ type stream struct {
 	pipe *os.File
 	kind entity.LogType
 	rep  entity.Reporter
+	// charset is the encoding of the output; "" is UTF-8.
+	charset string
 
 	mu    sync.Mutex
 	tail  []byte
@@ -84,8 +87,25 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	defer s.pipe.Close()
 	timer := c.NewTimer(pace)
 	defer timer.Stop()
-	if err := s.readLines(c, &paced{pipe: s.pipe, timer: timer, over: over}); err == nil {
+	from := charset.Reader(&paced{pipe: s.pipe, timer: timer, over: over}, s.charset)
+	switch err := s.readLines(c, from); {
+	case err != nil:
+	case s.charset != "":
+		s.drainDecoded(from)
+	default:
 		s.drain(timer, over)
+	}
+}
+
+// drainDecoded is drain for an output that is decoded: it cannot begin in the middle.
+func (s *stream) drainDecoded(r io.Reader) {
+	buf := make([]byte, readSize)
+	for {
+		n, err := r.Read(buf)
+		s.keep(buf[:n])
+		if err != nil {
+			return
+		}
 	}
 }
 

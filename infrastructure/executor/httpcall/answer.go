@@ -1,7 +1,9 @@
 package httpcall
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/charset"
 )
 
 // The bounds of what is read of an answer, in bytes.
@@ -25,13 +28,30 @@ const (
 // cutMark ends a shortened result.
 const cutMark = "\n… (cut here)"
 
-// answer is what was read of a response. maxResult bounds its memory.
+// answer is what was read of a response, as UTF-8. maxResult bounds its memory.
 type answer struct {
 	kept []byte
-	// seen counts the bytes that were read; longer means that there were more.
+	// seen counts the bytes of text that were read; longer means that there were more.
 	seen    int
 	longer  bool
 	matched bool
+	// sent counts the bytes that came.
+	sent counted
+	// charset is one that the answer names and that is not known.
+	charset string
+}
+
+// counted counts the bytes that are read, up to one more than maxRead.
+type counted struct {
+	from io.Reader
+	n    int
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(buf []byte) (int, error) {
+	n, err := c.from.Read(buf)
+	c.n += n
+	return n, err
 }
 
 // read reads the body up to maxRead and looks for a text in it. It leaves the rest unread; to
@@ -41,13 +61,13 @@ func (a *answer) read(response *http.Response, want string) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
-	limited := io.LimitReader(response.Body, maxRead+1)
+	body := io.LimitReader(a.decoded(response), maxRead+1)
 	needle := []byte(want)
 	window := make([]byte, 0, len(needle)+chunk)
 	for {
 		overlap := min(len(window), max(len(needle)-1, 0))
 		copy(window, window[len(window)-overlap:])
-		n, err := limited.Read(window[overlap : overlap+chunk])
+		n, err := body.Read(window[overlap : overlap+chunk])
 		if a.seen+n > maxRead {
 			a.longer = true
 			n = maxRead - a.seen
@@ -57,14 +77,47 @@ func (a *answer) read(response *http.Response, want string) error {
 		a.seen += n
 		a.kept = append(a.kept, fresh[:min(n, maxResult+1-len(a.kept))]...)
 		a.matched = a.matched || bytes.Contains(window, needle)
+		if err != nil && a.sent.n > maxRead { // a packed body, of which the rest is not read
+			a.longer = true
+		}
 		switch {
 		case a.longer || errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("the answer broke off after %d bytes: %w", a.seen, err)
+			return fmt.Errorf("the answer broke off after %d bytes: %w", a.sent.n, err)
 		}
 	}
 }
+
+// decoded is the body as UTF-8: unpacked where the target has packed it with gzip, which nobody asked for, and decoded
+// from the charset of its Content-Type.
+func (a *answer) decoded(response *http.Response) io.Reader {
+	a.sent.from = io.LimitReader(response.Body, maxRead+1)
+	var body io.Reader = &a.sent
+	switch strings.ToLower(strings.TrimSpace(response.Header.Get("Content-Encoding"))) {
+	case "gzip", "x-gzip":
+		whole := bufio.NewReaderSize(body, chunk)
+		body = whole
+		if magic, _ := whole.Peek(2); string(magic) == "\x1f\x8b" { // some only say so
+			unpacked, err := gzip.NewReader(whole)
+			if err != nil {
+				return failing{err}
+			}
+			body = unpacked
+		}
+	}
+	name := charset.Of(response.Header.Get("Content-Type"))
+	if name != "" && !charset.Known(name) {
+		a.charset = name
+	}
+	return charset.Reader(body, name)
+}
+
+// failing is a body that cannot be read.
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // text returns the answer as the result of the run: valid text of at most maxResult bytes, with
 // a mark when it was cut.

@@ -157,6 +157,9 @@ func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
 	if a.headers != "" {
 		rep.Log(entity.LogSystem, "answered with "+a.headers)
 	}
+	if a.answer.charset != "" {
+		rep.Log(entity.LogSystem, fmt.Sprintf("the charset %.40q of the answer is not known; it is read as UTF-8", a.answer.charset))
+	}
 }
 
 // line describes the latest request for the run's log. It never holds a query or a header, which may hold
@@ -169,7 +172,7 @@ func (a *attempt) line(took time.Duration) string {
 		b.WriteString(a.call.method + " " + addressText(a.call.url))
 	}
 	if a.status != 0 {
-		fmt.Fprintf(&b, ": %s, %d bytes", statusText(a.status), a.answer.seen)
+		fmt.Fprintf(&b, ": %s, %d bytes", statusText(a.status), min(a.answer.sent.n, maxRead))
 	} else {
 		b.WriteString(": no answer")
 	}

@@ -217,15 +217,6 @@ func TestRunLooksForTheExpectedText(t *testing.T) {
 	}
 }
 
-func TestRunDoesNotDecompress(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = io.WriteString(w, "raw")
-	})
-	outcome, _ := call(t, data{"url": s.URL})
-	require.Equal(t, entity.Succeeded("raw"), outcome)
-}
-
 func TestRunLogsOneLineWithoutSecrets(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") })
 	_, line := call(t, data{"url": s.URL + "/a%0ab?token=secret", "headers": data{"Authorization": "secret"}})

@@ -2557,6 +2557,8 @@ export interface components {
             memoryMb?: number | null;
             /** @description openFiles bounds the open files of each process. */
             openFiles?: number | null;
+            /** @description outputCharset is the encoding of what the process writes, such as gbk or iso-8859-1; UTF-8 where absent. */
+            outputCharset?: string | null;
             /** @description processes bounds the processes of the run, or of the user where it has no control group. */
             processes?: number | null;
             /** @description script is what the interpreter reads. Placeholders in it are left alone: give values by env. */
@@ -5763,7 +5765,7 @@ export interface components {
         Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "SLOT";
         Warning: {
             /** @enum {string} */
-            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended";
+            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return";
             field: string;
             message: string;
         };

@@ -37,6 +37,7 @@ export interface CommandForm {
   env: Pair[]
   workingDir: string
   successExitCodes: string
+  outputCharset: string
   cpuSec: number | null
   memoryMb: number | null
   openFiles: number | null
@@ -125,7 +126,7 @@ function newHttp(): HttpForm {
 
 function newCommand(): CommandForm {
   return {
-    kind: 'script', command: [''], script: '', interpreter: 'sh', env: [], workingDir: '', successExitCodes: '',
+    kind: 'script', command: [''], script: '', interpreter: 'sh', env: [], workingDir: '', successExitCodes: '', outputCharset: '',
     cpuSec: null, memoryMb: null, openFiles: null, processes: null, fileMb: null,
   }
 }
@@ -182,7 +183,7 @@ function commandOf(data: Record<string, unknown>): CommandForm {
   return {
     kind: command.length > 0 ? 'command' : 'script', command: command.length > 0 ? command : [''],
     script: text(data['script']), interpreter: text(data['interpreter'], 'sh'), env: pairs(data['env']), workingDir: text(data['workingDir']),
-    successExitCodes: ((data['successExitCodes'] ?? []) as number[]).join(', '),
+    successExitCodes: ((data['successExitCodes'] ?? []) as number[]).join(', '), outputCharset: text(data['outputCharset']),
     cpuSec: whole(data['cpuSec']), memoryMb: whole(data['memoryMb']), openFiles: whole(data['openFiles']),
     processes: whole(data['processes']), fileMb: whole(data['fileMb']),
   }

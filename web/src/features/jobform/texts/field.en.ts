@@ -6,7 +6,7 @@ export default {
   jobData: {
     method: 'Method', url: 'URL', headers: 'Headers', body: 'Body', expectedStatus: 'Expected status', expectedBody: 'The answer must hold', async: 'The target reports the end later',
     clientCertificate: 'Client certificate (PEM)', clientKey: 'Client key', certificateAuthority: 'Certificate authority (PEM)', command: 'Program and arguments', script: 'Script',
-    interpreter: 'Interpreter', env: 'Variables', workingDir: 'Working folder', successExitCodes: 'Exit codes of success', cpuSec: 'CPU seconds', memoryMb: 'Memory, MiB',
+    interpreter: 'Interpreter', env: 'Variables', workingDir: 'Working folder', successExitCodes: 'Exit codes of success', outputCharset: 'Encoding of the output', cpuSec: 'CPU seconds', memoryMb: 'Memory, MiB',
     openFiles: 'Open files', processes: 'Processes', fileMb: 'Size of a file, MiB', data: 'What the handler is given (JSON)',
   },
   parameters: { list: 'Parameters', name: 'Name', type: 'Type', default: 'Default', required: 'Required', description: 'Description', values: 'Values' },

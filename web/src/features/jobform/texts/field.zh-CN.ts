@@ -8,7 +8,7 @@ export default {
   jobData: {
     method: '方法', url: 'URL', headers: '请求头', body: '请求体', expectedStatus: '期望的状态码', expectedBody: '响应必须包含', async: '由目标稍后报告结束',
     clientCertificate: '客户端证书（PEM）', clientKey: '客户端私钥', certificateAuthority: '证书颁发机构（PEM）', command: '程序和参数', script: '脚本',
-    interpreter: '解释器', env: '环境变量', workingDir: '工作目录', successExitCodes: '表示成功的退出码', cpuSec: 'CPU 秒数', memoryMb: '内存（MiB）',
+    interpreter: '解释器', env: '环境变量', workingDir: '工作目录', successExitCodes: '表示成功的退出码', outputCharset: '输出的字符编码', cpuSec: 'CPU 秒数', memoryMb: '内存（MiB）',
     openFiles: '打开文件数', processes: '进程数', fileMb: '单个文件大小（MiB）', data: '传给处理器的内容（JSON）',
   },
   parameters: { list: '参数', name: '名称', type: '类型', default: '默认值', required: '必填', description: '说明', values: '可选值' },

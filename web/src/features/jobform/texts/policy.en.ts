@@ -6,7 +6,7 @@ export default {
     shardCount: 'A fire has so many runs, each with its number.', maxConcurrency: '0 is any number.', maxQueued: 'A further fire is skipped.',
     jobData: {
       expectedStatus: 'Such as 200,204,300-302. Any other one fails.', expectedBody: 'A text; empty asks for none.', async: 'The answer begins the run only. Needs a time limit.',
-      script: 'Placeholders are left alone in scripts: give values by variables.', successExitCodes: 'With commas.', clientKey: 'From a secret.',
+      script: 'Placeholders are left alone in scripts: give values by variables.', successExitCodes: 'With commas.', outputCharset: 'Such as gbk or iso-8859-1.', clientKey: 'From a secret.',
     },
     parameters: { list: 'Declared ones make a form when somebody starts the job. Without any, a start may give whatever it likes.' },
     schedule: {

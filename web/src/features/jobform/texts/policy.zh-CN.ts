@@ -8,7 +8,7 @@ export default {
     shardCount: '每次触发有这么多个运行，各有序号。', maxConcurrency: '0 表示不限。', maxQueued: '超出的触发会被跳过。',
     jobData: {
       expectedStatus: '例如 200,204,300-302，其余均为失败。', expectedBody: '一段文本；留空则不检查。', async: '响应只表示开始。需要设置时限。',
-      script: '脚本中的占位符不会被替换，请用环境变量传值。', successExitCodes: '以逗号分隔。', clientKey: '须来自密钥。',
+      script: '脚本中的占位符不会被替换，请用环境变量传值。', successExitCodes: '以逗号分隔。', outputCharset: '例如 gbk 或 iso-8859-1。', clientKey: '须来自密钥。',
     },
     parameters: { list: '声明后，手动触发时会显示为表单；不声明则可以传任意参数。' },
     schedule: { jitterMs: '每次开始会延后其中固定的一部分，避免同一时刻的任务一起启动。', misfireThresholdSec: '延迟小于此值不算错过。' },
