@@ -4,10 +4,11 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -35,9 +36,9 @@ func TestACheckpointOutlivesAFailedCall(t *testing.T) {
 			})
 		}
 		exec := r.one().Trigger(t, r.job(limited(1)).ID)[0]
-		require.Eventually(t, func() bool {
+		enginetest.Await(t, func() bool {
 			return r.one().Execution(t, exec.ID).RetryCount == 1
-		}, 20*time.Second, time.Millisecond)
+		}, "it is to be repeated")
 		require.Equal(t, "row 7", r.one().Execution(t, exec.ID).Checkpoint)
 		r.tryAgain(exec.ID, 2)
 		require.Equal(t, []string{"", "row 7"}, given)
@@ -46,20 +47,22 @@ func TestACheckpointOutlivesAFailedCall(t *testing.T) {
 
 // A checkpoint that is taken while the deadline is being recorded is not lost.
 func TestACheckpointAtTheDeadlineIsTheNextAttempts(t *testing.T) {
-	r := newRig(t, 2)
-	exec := r.detached(r.one(), r.job(limited(1)).ID)
-	r.one().Clock.Advance(limit)
-	state, once := "row 7", sync.Once{}
-	r.one().Faults.Before(func(name string) {
-		if name == "complete" {
-			once.Do(func() {
-				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state}))
-			})
-		}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		exec := r.detached(r.one(), r.job(limited(1)).ID)
+		r.one().Clock.Advance(limit)
+		state, once := "row 7", sync.Once{}
+		r.one().Faults.Before(func(name string) {
+			if name == "complete" {
+				once.Do(func() {
+					require.NoError(t, r.report(r.nodes[1], exec.ID, 1, entity.RunReport{Progress: -1, Checkpoint: &state}))
+				})
+			}
+		})
+		ended, err := r.one().Detached.SweepDeadlines(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, ended)
+		require.Equal(t, []any{entity.StatusWaiting, "row 7"},
+			[]any{r.one().Execution(t, exec.ID).Status, r.one().Execution(t, exec.ID).Checkpoint})
 	})
-	ended, err := r.one().Detached.SweepDeadlines(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 1, ended)
-	require.Equal(t, []any{entity.StatusWaiting, "row 7"},
-		[]any{r.one().Execution(t, exec.ID).Status, r.one().Execution(t, exec.ID).Checkpoint})
 }

@@ -5,10 +5,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -111,30 +112,32 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 		require.NotNil(t, happens, "nothing here tells of %q", what)
 		told[event] = true
 		t.Run(what, func(t *testing.T) {
-			r := newRig(t, 2)
-			job := r.job(func(j *entity.Job) {
-				limited(retries)(j)
-				// Coordinated, so that places are given on, too.
-				j.Overlap = entity.OverlapSerial
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, 2)
+				job := r.job(func(j *entity.Job) {
+					limited(retries)(j)
+					// Coordinated, so that places are given on, too.
+					j.Overlap = entity.OverlapSerial
+				})
+				exec := r.detached(r.one(), job.ID)
+				happens(r, exec)
+				got := r.nodes[1].Execution(t, exec.ID)
+				require.Equal(t, []any{status, reason}, []any{got.Status, got.Reason})
+				require.Equal(t, status.Final(), got.Claim == "")
+				if status.Final() {
+					requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), conflict,
+						map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
+				}
+				if status == entity.StatusRunning {
+					require.True(t, got.Detached())
+					require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)),
+						"it goes on as if nothing had happened")
+					require.Equal(t, entity.StatusSuccess, r.nodes[1].Execution(t, exec.ID).Status)
+				}
+				posted := len(r.nodes[0].Script.Runs()) + len(r.nodes[1].Script.Runs())
+				require.Equal(t, map[bool]int{true: 2, false: 1}[event == "a newer fire replaces it"], posted,
+					"nothing is posted twice")
 			})
-			exec := r.detached(r.one(), job.ID)
-			happens(r, exec)
-			got := r.nodes[1].Execution(t, exec.ID)
-			require.Equal(t, []any{status, reason}, []any{got.Status, got.Reason})
-			require.Equal(t, status.Final(), got.Claim == "")
-			if status.Final() {
-				requireCode(t, r.report(r.nodes[1], exec.ID, 1, says("late")), conflict,
-					map[bool]string{true: "run_cancelled", false: "run_over"}[status == entity.StatusCancelled])
-			}
-			if status == entity.StatusRunning {
-				require.True(t, got.Detached())
-				require.NoError(t, r.report(r.nodes[1], exec.ID, 1, ended(entity.StatusSuccess)),
-					"it goes on as if nothing had happened")
-				require.Equal(t, entity.StatusSuccess, r.nodes[1].Execution(t, exec.ID).Status)
-			}
-			posted := len(r.nodes[0].Script.Runs()) + len(r.nodes[1].Script.Runs())
-			require.Equal(t, map[bool]int{true: 2, false: 1}[event == "a newer fire replaces it"], posted,
-				"nothing is posted twice")
 		})
 	}
 	for event := range happenings() {
@@ -145,22 +148,24 @@ func TestTheTableOfDetachedRunsIsWhatHappens(t *testing.T) {
 
 // TestADetachedRunBelongsToNobody: neither a node nor a slot is bound to it.
 func TestADetachedRunBelongsToNobody(t *testing.T) {
-	r := newRig(t, 1)
-	n := r.one()
-	exec := r.detached(n, r.job(nil).ID)
-	require.Equal(t, []any{"", int64(0), int64(1), 1}, []any{exec.NodeID, exec.Epoch, exec.Token, exec.Attempt})
-	until, ok := exec.Claim.DetachedUntil()
-	require.True(t, ok)
-	require.Equal(t, exec.StartTime.Add(limit), until)
-	require.Eventually(t, func() bool {
-		running, _ := n.Runner.Load(entity.SlotGeneral)
-		return running == 0
-	}, 20*time.Second, time.Millisecond)
-	held, err := n.Store.Held(t.Context(), n.ID())
-	require.NoError(t, err)
-	require.Empty(t, held)
-	execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning},
-		repository.Page{})
-	require.NoError(t, err)
-	require.Len(t, execs, 1, "it is shown among those that run")
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		n := r.one()
+		exec := r.detached(n, r.job(nil).ID)
+		require.Equal(t, []any{"", int64(0), int64(1), 1}, []any{exec.NodeID, exec.Epoch, exec.Token, exec.Attempt})
+		until, ok := exec.Claim.DetachedUntil()
+		require.True(t, ok)
+		require.Equal(t, exec.StartTime.Add(limit), until)
+		enginetest.Await(t, func() bool {
+			running, _ := n.Runner.Load(entity.SlotGeneral)
+			return running == 0
+		}, "its slot is given back")
+		held, err := n.Store.Held(t.Context(), n.ID())
+		require.NoError(t, err)
+		require.Empty(t, held)
+		execs, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Status: entity.StatusRunning},
+			repository.Page{})
+		require.NoError(t, err)
+		require.Len(t, execs, 1, "it is shown among those that run")
+	})
 }

@@ -131,10 +131,10 @@ func (r *rig) detached(n *enginetest.Node, jobID string) *entity.Execution {
 // awaitDetached waits until an attempt was accepted by its target.
 func (r *rig) awaitDetached(id string, attempt int) *entity.Execution {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool {
+	enginetest.Await(r.t, func() bool {
 		exec := r.one().Execution(r.t, id)
 		return exec.Detached() && exec.Attempt == attempt
-	}, 20*time.Second, time.Millisecond, "attempt %d of %s is detached", attempt, id)
+	}, "attempt %d of %s is detached", attempt, id)
 	return r.one().Execution(r.t, id)
 }
 
@@ -157,7 +157,7 @@ func ended(status entity.Status) entity.RunReport {
 func (r *rig) tryAgain(id string, next int) *entity.Execution {
 	r.t.Helper()
 	r.one().Clock.Advance(2 * time.Second)
-	require.Eventually(r.t, func() bool {
+	enginetest.Await(r.t, func() bool {
 		_, err := r.one().Repairs.PromoteScheduled(r.t.Context())
 		require.NoError(r.t, err)
 		exec := r.one().Execution(r.t, id)
@@ -166,7 +166,7 @@ func (r *rig) tryAgain(id string, next int) *entity.Execution {
 		}
 		r.one().Clock.Advance(10 * time.Millisecond)
 		return false
-	}, 20*time.Second, 5*time.Millisecond, "attempt %d of %s is detached", next, id)
+	}, "attempt %d of %s is detached", next, id)
 	return r.one().Execution(r.t, id)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -36,30 +37,34 @@ func TestARunGoesWhereItsHandlerIs(t *testing.T) {
 		"limited":  func(j *entity.Job) { j.MaxConcurrency = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, enginetest.Options{}, enginetest.Options{Handlers: []string{"bill", "settle"}},
-				enginetest.Options{Handlers: []string{"bill"}}).start()
-			job := c.job(func(j *entity.Job) { handler("settle")(j); change(j) })
-			ran := c.ran(c.fire(job.ID, 12))
-			require.Equal(t, map[string]int{"node-2": 12}, tally(ran))
-			for _, exec := range c.nodes[0].Executions(t, job.ID) {
-				require.Equal(t, []any{1, 0, entity.ReasonNone}, []any{exec.Attempt, exec.RetryCount, exec.Reason})
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, enginetest.Options{}, enginetest.Options{Handlers: []string{"bill", "settle"}},
+					enginetest.Options{Handlers: []string{"bill"}}).start()
+				job := c.job(func(j *entity.Job) { handler("settle")(j); change(j) })
+				ran := c.ran(c.fire(job.ID, 12))
+				require.Equal(t, map[string]int{"node-2": 12}, tally(ran))
+				for _, exec := range c.nodes[0].Executions(t, job.ID) {
+					require.Equal(t, []any{1, 0, entity.ReasonNone}, []any{exec.Attempt, exec.RetryCount, exec.Reason})
+				}
+			})
 		})
 	}
 }
 
 func TestABroadcastIsForNodesOfItsClass(t *testing.T) {
-	c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{Handlers: []string{"settle"}},
-		enginetest.Options{CommandSlots: 2, Handlers: []string{"settle"}}).start()
-	everywhere := func(j *entity.Job) { j.Broadcast = true }
-	for want, change := range map[string]func(j *entity.Job){
-		"node-1 node-2 node-3": func(*entity.Job) {}, "node-2 node-3": handler("settle"), "node-1 node-3": commands,
-	} {
-		job := c.job(func(j *entity.Job) { everywhere(j); change(j) })
-		require.Equal(t, want, strings.Join(c.ran(c.nodes[0].Trigger(t, job.ID)), " "))
-	}
-	execs := c.nodes[0].Trigger(t, c.job(func(j *entity.Job) { everywhere(j); handler("gone")(j) }).ID)
-	require.Equal(t, []any{entity.StatusSkipped, entity.ReasonNoNode}, []any{execs[0].Status, execs[0].Reason})
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{CommandSlots: 1}, enginetest.Options{Handlers: []string{"settle"}},
+			enginetest.Options{CommandSlots: 2, Handlers: []string{"settle"}}).start()
+		everywhere := func(j *entity.Job) { j.Broadcast = true }
+		for want, change := range map[string]func(j *entity.Job){
+			"node-1 node-2 node-3": func(*entity.Job) {}, "node-2 node-3": handler("settle"), "node-1 node-3": commands,
+		} {
+			job := c.job(func(j *entity.Job) { everywhere(j); change(j) })
+			require.Equal(t, want, strings.Join(c.ran(c.nodes[0].Trigger(t, job.ID)), " "))
+		}
+		execs := c.nodes[0].Trigger(t, c.job(func(j *entity.Job) { everywhere(j); handler("gone")(j) }).ID)
+		require.Equal(t, []any{entity.StatusSkipped, entity.ReasonNoNode}, []any{execs[0].Status, execs[0].Reason})
+	})
 }
 
 // Without a fit node a run waits, and says for what; it starts as soon as one
@@ -91,29 +96,31 @@ func TestWithoutAFitNodeARunWaitsVisibly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := newCluster(t, enginetest.Options{}, enginetest.Options{}).start()
-			job := cl.job(c.change)
-			execs := cl.fire(job.ID, 2)
-			require.Equal(t, []entity.Wait{c.wait, c.wait}, cl.waitsFor(execs...))
-			require.Zero(t, cl.nodes[0].Sweep(t))
-			why, blocks := cl.nodes[0].Dispatch.Unroutable()
-			require.Equal(t, c.why, why)
-			require.False(t, blocks)
-			require.NoError(t, cl.nodes[1].Dispatch.FindUnroutable(t.Context()))
-			seen, _ := cl.nodes[1].Dispatch.Unroutable()
-			require.Equal(t, why, seen, "a node that does not sweep knows, too")
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, enginetest.Options{}, enginetest.Options{}).start()
+				job := cl.job(c.change)
+				execs := cl.fire(job.ID, 2)
+				require.Equal(t, []entity.Wait{c.wait, c.wait}, cl.waitsFor(execs...))
+				require.Zero(t, cl.nodes[0].Sweep(t))
+				why, blocks := cl.nodes[0].Dispatch.Unroutable()
+				require.Equal(t, c.why, why)
+				require.False(t, blocks)
+				require.NoError(t, cl.nodes[1].Dispatch.FindUnroutable(t.Context()))
+				seen, _ := cl.nodes[1].Dispatch.Unroutable()
+				require.Equal(t, why, seen, "a node that does not sweep knows, too")
 
-			joined := cl.nodes[0].Join(t, enginetest.Options{}, func() enginetest.Options {
-				c.fit.NodeID = "fit"
-				return c.fit
-			}())
-			cl.nodes = append(cl.nodes, joined[2])
-			joined[2].Start(t)
-			enginetest.Beat(t, cl.nodes...)
-			require.Equal(t, 2, cl.nodes[0].Sweep(t))
-			require.Equal(t, []string{"fit", "fit"}, cl.ran(execs))
-			why, _ = cl.nodes[0].Dispatch.Unroutable()
-			require.Empty(t, why, "it is well again")
+				joined := cl.nodes[0].Join(t, enginetest.Options{}, func() enginetest.Options {
+					c.fit.NodeID = "fit"
+					return c.fit
+				}())
+				cl.nodes = append(cl.nodes, joined[2])
+				joined[2].Start(t)
+				enginetest.Beat(t, cl.nodes...)
+				require.Equal(t, 2, cl.nodes[0].Sweep(t))
+				require.Equal(t, []string{"fit", "fit"}, cl.ran(execs))
+				why, _ = cl.nodes[0].Dispatch.Unroutable()
+				require.Empty(t, why, "it is well again")
+			})
 		})
 	}
 }
@@ -160,24 +167,26 @@ func TestWhatANodeCannotRunItPutsBack(t *testing.T) {
 		}, enginetest.Options{Handlers: []string{"settle"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := newCluster(t, enginetest.Options{}, c.second)
-			job := cl.job(c.change)
-			execs := cl.fire(job.ID, 1)
-			cl.put(entity.CommonQueue, execs...)
-			cl.nodes[0].Start(t)
-			cl.await("the run is parked", func() bool {
-				return cl.read(execs)[0].Token == 1 && cl.read(execs)[0].Status == entity.StatusWaiting
+			synctest.Test(t, func(t *testing.T) {
+				cl := newCluster(t, enginetest.Options{}, c.second)
+				job := cl.job(c.change)
+				execs := cl.fire(job.ID, 1)
+				cl.put(entity.CommonQueue, execs...)
+				cl.nodes[0].Start(t)
+				cl.await("the run is parked", func() bool {
+					return cl.read(execs)[0].Token == 1 && cl.read(execs)[0].Status == entity.StatusWaiting
+				})
+				back := cl.read(execs)[0]
+				require.Equal(t, []any{0, 0, 0, ""}, []any{back.Attempt, back.RetryCount, back.NodeLosses, back.NodeID})
+				require.Contains(t, back.ErrorMessage, "the node that took the run")
+				cl.nodes[1].Start(t)
+				require.Equal(t, []string{"node-2"}, cl.ran(execs))
+				end := cl.read(execs)[0]
+				require.Equal(t, []any{1, 0, ""}, []any{end.Attempt, end.RetryCount, end.ErrorMessage})
+				attempts, err := cl.nodes[0].Store.Executions.Attempts(t.Context(), end.ID)
+				require.NoError(t, err)
+				require.Empty(t, attempts)
 			})
-			back := cl.read(execs)[0]
-			require.Equal(t, []any{0, 0, 0, ""}, []any{back.Attempt, back.RetryCount, back.NodeLosses, back.NodeID})
-			require.Contains(t, back.ErrorMessage, "the node that took the run")
-			cl.nodes[1].Start(t)
-			require.Equal(t, []string{"node-2"}, cl.ran(execs))
-			end := cl.read(execs)[0]
-			require.Equal(t, []any{1, 0, ""}, []any{end.Attempt, end.RetryCount, end.ErrorMessage})
-			attempts, err := cl.nodes[0].Store.Executions.Attempts(t.Context(), end.ID)
-			require.NoError(t, err)
-			require.Empty(t, attempts)
 		})
 	}
 }
@@ -203,27 +212,29 @@ func (c *cluster) put(q entity.Queue, execs ...*entity.Execution) {
 // A node that is full of commands has room for other runs, and the other way
 // round: its queue is moved by kind.
 func TestAFullNodesQueueIsMovedByKind(t *testing.T) {
-	c := newCluster(t, enginetest.Options{Slots: 2, CommandSlots: 1}, enginetest.Options{Slots: 2, CommandSlots: 1})
-	c.start()
-	release := c.nodes[0].Script.Hold()
-	defer release()
-	busy := c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) })
-	c.became(entity.StatusRunning, c.fire(busy.ID, 1)...)
-	enginetest.Beat(t, c.nodes...)
-	blocked := c.fill(c.nodes[1], entity.Slots{entity.SlotCommand: 1})
-	enginetest.Beat(t, c.nodes...)
-	waits := c.fire(busy.ID, 1)
-	require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotCommand)}, c.queues(waits))
-	c.nodes[0].Clock.Advance(6 * time.Second)
-	enginetest.Beat(t, c.nodes...)
-	require.Zero(t, c.nodes[0].Sweep(t), "no other node has a slot for commands")
-	c.nodes[1].Runner.Release(blocked)
-	enginetest.Beat(t, c.nodes...)
-	require.Equal(t, 1, c.nodes[0].Sweep(t))
-	require.Equal(t, []string{"node-2"}, c.ran(waits))
-	plain := c.job(by(entity.RouteFirst))
-	require.Equal(t, []string{"node-1"}, nodesOf(c.became(entity.StatusRunning, c.fire(plain.ID, 1)...)),
-		"its general slots are free")
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{Slots: 2, CommandSlots: 1}, enginetest.Options{Slots: 2, CommandSlots: 1})
+		c.start()
+		release := c.nodes[0].Script.Hold()
+		defer release()
+		busy := c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) })
+		c.became(entity.StatusRunning, c.fire(busy.ID, 1)...)
+		enginetest.Beat(t, c.nodes...)
+		blocked := c.fill(c.nodes[1], entity.Slots{entity.SlotCommand: 1})
+		enginetest.Beat(t, c.nodes...)
+		waits := c.fire(busy.ID, 1)
+		require.Equal(t, []entity.Queue{entity.NodeQueue("node-1", entity.SlotCommand)}, c.queues(waits))
+		c.nodes[0].Clock.Advance(6 * time.Second)
+		enginetest.Beat(t, c.nodes...)
+		require.Zero(t, c.nodes[0].Sweep(t), "no other node has a slot for commands")
+		c.nodes[1].Runner.Release(blocked)
+		enginetest.Beat(t, c.nodes...)
+		require.Equal(t, 1, c.nodes[0].Sweep(t))
+		require.Equal(t, []string{"node-2"}, c.ran(waits))
+		plain := c.job(by(entity.RouteFirst))
+		require.Equal(t, []string{"node-1"}, nodesOf(c.became(entity.StatusRunning, c.fire(plain.ID, 1)...)),
+			"its general slots are free")
+	})
 }
 
 // LEAST_LOADED counts the slots that the run needs.

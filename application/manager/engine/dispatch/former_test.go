@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -87,31 +88,33 @@ func TestBesideTheFormerReleaseItsQueuesAreUsed(t *testing.T) {
 // What new nodes take from those queues and cannot run does no harm, and in the
 // end everything has run: also what was put by kind once the old node is gone.
 func TestTheFormerReleaseLeaves(t *testing.T) {
-	c := newCluster(t, enginetest.Options{CommandSlots: 1},
-		enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}})
-	leave := c.oldNode("old", 8)
-	var execs []*entity.Execution
-	flood := c.job(func(j *entity.Job) { commands(j); j.Priority = 10 })
-	for _, job := range []*entity.Job{
-		flood, flood, flood, flood, c.job(handler("settle")), c.job(func(j *entity.Job) {
-			commands(j)
-			by(entity.RouteLast)(j)
-		}),
-		c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }),
-	} {
-		execs = append(execs, c.nodes[0].Trigger(t, job.ID)...)
-	}
-	lost := c.nodes[0].Trigger(t, c.job(handler("settle")).ID)
-	c.put(entity.CommonQueue, lost...) // the old node fired it
-	plain := c.nodes[0].Trigger(t, c.job(func(*entity.Job) {}).ID)
-	c.start()
-	require.Len(t, c.ran(plain), 1)
-	require.Equal(t, []string{"node-2"}, c.ran(lost))
-	require.Equal(t, []entity.Queue{entity.NodeQueue("old", entity.SlotGeneral)}, c.queues(execs[5:6]))
-	leave()
-	require.Equal(t, 1, c.nodes[0].Sweep(t), "the queue of the old node")
-	c.ran(execs)
-	for _, exec := range c.read(append(execs, lost...)) {
-		require.Equal(t, []any{1, 0, 0}, []any{exec.Attempt, exec.RetryCount, exec.NodeLosses}, exec.ID)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{CommandSlots: 1},
+			enginetest.Options{CommandSlots: 1, Handlers: []string{"settle"}})
+		leave := c.oldNode("old", 8)
+		var execs []*entity.Execution
+		flood := c.job(func(j *entity.Job) { commands(j); j.Priority = 10 })
+		for _, job := range []*entity.Job{
+			flood, flood, flood, flood, c.job(handler("settle")), c.job(func(j *entity.Job) {
+				commands(j)
+				by(entity.RouteLast)(j)
+			}),
+			c.job(func(j *entity.Job) { commands(j); by(entity.RouteFirst)(j) }),
+		} {
+			execs = append(execs, c.nodes[0].Trigger(t, job.ID)...)
+		}
+		lost := c.nodes[0].Trigger(t, c.job(handler("settle")).ID)
+		c.put(entity.CommonQueue, lost...) // the old node fired it
+		plain := c.nodes[0].Trigger(t, c.job(func(*entity.Job) {}).ID)
+		c.start()
+		require.Len(t, c.ran(plain), 1)
+		require.Equal(t, []string{"node-2"}, c.ran(lost))
+		require.Equal(t, []entity.Queue{entity.NodeQueue("old", entity.SlotGeneral)}, c.queues(execs[5:6]))
+		leave()
+		require.Equal(t, 1, c.nodes[0].Sweep(t), "the queue of the old node")
+		c.ran(execs)
+		for _, exec := range c.read(append(execs, lost...)) {
+			require.Equal(t, []any{1, 0, 0}, []any{exec.Attempt, exec.RetryCount, exec.NodeLosses}, exec.ID)
+		}
+	})
 }

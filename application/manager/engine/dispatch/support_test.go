@@ -70,13 +70,13 @@ func (c *cluster) fire(jobID string, times int) (execs []*entity.Execution) {
 // await lets time pass until something has happened.
 func (c *cluster) await(what string, happened func() bool) {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool {
+	enginetest.Await(c.t, func() bool {
 		if happened() {
 			return true
 		}
 		c.nodes[0].Clock.Advance(250 * time.Millisecond)
 		return false
-	}, 20*time.Second, 2*time.Millisecond, what)
+	}, what)
 }
 
 // became waits until executions have a status, and returns them as they are then.
@@ -102,7 +102,7 @@ func (c *cluster) read(execs []*entity.Execution) []*entity.Execution {
 // fill takes slots of a node, once its claim has seen that nothing waits for them.
 func (c *cluster) fill(n *enginetest.Node, slots entity.Slots) entity.Slots {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return n.Runner.Reserve(slots) == slots }, 20*time.Second, time.Millisecond)
+	enginetest.Await(c.t, func() bool { return n.Runner.Reserve(slots) == slots }, "the slots can be taken")
 	return slots
 }
 

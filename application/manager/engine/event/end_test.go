@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -60,7 +61,7 @@ func accepted(t *testing.T, n *enginetest.Node, job *entity.Job) (exec *entity.E
 	})
 	n.Start(t)
 	id := n.Trigger(t, job.ID)[0].ID
-	require.Eventually(t, func() bool { return n.Execution(t, id).Detached() }, 20*time.Second, time.Millisecond)
+	enginetest.Await(t, func() bool { return n.Execution(t, id).Detached() }, "it is detached")
 	return n.Execution(t, id), <-tokens
 }
 
@@ -105,7 +106,7 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 			n.Script.Reply(enginetest.Always(entity.Failed(entity.ReasonError, "no")))
 			n.Start(t)
 			id := n.Trigger(t, job.ID)[0].ID
-			require.Eventually(t, func() bool { return n.Execution(t, id).RetryCount == 1 }, 20*time.Second, time.Millisecond)
+			enginetest.Await(t, func() bool { return n.Execution(t, id).RetryCount == 1 }, "it is to be repeated")
 			n.Clock.Advance(time.Hour)
 			_, err := n.Repairs.PromoteScheduled(t.Context())
 			require.NoError(t, err)
@@ -196,26 +197,28 @@ func TestEveryEndPassesTheObservers(t *testing.T) {
 		}, []string{"FAILED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := enginetest.New(t, enginetest.Options{Ends: []event.EndObserver{ledger{}}})
-			job := n.Add(t, enginetest.Job("ends", c.change))
-			c.end(t, n, job)
-			var seen []string
-			require.Eventually(t, func() bool {
-				seen = nil
+			synctest.Test(t, func(t *testing.T) {
+				n := enginetest.New(t, enginetest.Options{Ends: []event.EndObserver{ledger{}}})
+				job := n.Add(t, enginetest.Job("ends", c.change))
+				c.end(t, n, job)
+				var seen []string
+				enginetest.Await(t, func() bool {
+					seen = nil
+					for _, exec := range n.Executions(t, job.ID) {
+						seen = append(seen, string(exec.Status))
+					}
+					slices.Sort(seen)
+					return slices.Equal(c.want, slices.Compact(seen))
+				}, "the states are %v, not %v", &seen, c.want)
+				ends := told(t, n)
 				for _, exec := range n.Executions(t, job.ID) {
-					seen = append(seen, string(exec.Status))
+					want := ""
+					if exec.Status.Final() {
+						want = string(exec.Status)
+					}
+					require.Equal(t, want, ends[exec.ID], "the end of %s", exec.FireKey)
 				}
-				slices.Sort(seen)
-				return slices.Equal(c.want, slices.Compact(seen))
-			}, 20*time.Second, time.Millisecond, "the states are %v, not %v", &seen, c.want)
-			ends := told(t, n)
-			for _, exec := range n.Executions(t, job.ID) {
-				want := ""
-				if exec.Status.Final() {
-					want = string(exec.Status)
-				}
-				require.Equal(t, want, ends[exec.ID], "the end of %s", exec.FireKey)
-			}
+			})
 		})
 	}
 }
