@@ -47,9 +47,9 @@ type blow struct {
 	at, lasts time.Duration
 	// node is the index of the node; -1: all.
 	node int
-	// step is by how much a clock jumps, ppm by how much it drifts.
-	step time.Duration
-	ppm  int64
+	// jump is by how much the clock of a node jumps, step that of the store, ppm by how much one drifts.
+	jump, step time.Duration
+	ppm        int64
 	// err is what the store answers; place is where.
 	err   failure
 	place answer.Place
@@ -70,6 +70,8 @@ func (b blow) fault() history.Fault {
 		f.Harm, f.Store, f.Mute = history.HarmCut, true, true
 	case SilentForAll:
 		f.Harm, f.Store, f.Mute = history.HarmOutage, true, true
+	case StoreStep: // nothing is due while the clock shows times again
+		f.Store = true
 	}
 	if b.answers() {
 		f.Harm, f.Store = history.HarmOutage, true
@@ -144,6 +146,15 @@ func kinds(failures []failure) (all []blow) {
 	return append(all, blow{kind: Refused, err: failures[0]})
 }
 
+// Kinds lists all faults, and all that users do. The folder is for files of a moment.
+func Kinds(dir string) (all []Kind, err error) {
+	failures, err := provoke(dir)
+	for _, b := range kinds(failures) {
+		all = append(all, b.kind)
+	}
+	return append(all, userKinds()...), err
+}
+
 // plan draws the blows of so long a time. Every kind comes once before any comes again.
 func plan(random *rand.Rand, nodes int, failures []failure, lasts time.Duration) []blow {
 	d := &drawer{random: random, nodes: nodes, failures: failures}
@@ -162,7 +173,7 @@ func plan(random *rand.Rand, nodes int, failures []failure, lasts time.Duration)
 		}
 		over := at
 		for _, b := range round {
-			over = max(over, b.at+b.lasts)
+			over = max(over, b.at+b.lasts+max(b.step, 0))
 		}
 		all = append(all, round...)
 		at = over + between(random, 2*time.Second, 12*time.Second)
@@ -209,7 +220,7 @@ func (d *drawer) detail(b blow) blow {
 	case SilentForAll:
 		b.node = -1
 	case NodeStep:
-		b.step = one(r, 1500*time.Millisecond, 10*time.Second, time.Minute, 30*time.Minute, time.Hour, 26*time.Hour) *
+		b.jump = one(r, 1500*time.Millisecond, 10*time.Second, time.Minute, 30*time.Minute, time.Hour, 26*time.Hour) *
 			time.Duration(1-2*r.IntN(2))
 	case NodeDrift:
 		b.ppm = one[int64](r, -maxDrift, maxDrift)

@@ -164,9 +164,9 @@ func (w *world) clock(b blow, f history.Fault, m *member) {
 	if b.kind == NodeDrift {
 		l.clock.drift(b.ppm)
 	} else {
-		l.clock.step(b.step)
+		l.clock.step(b.jump)
 		time.Sleep(b.lasts)
-		l.clock.step(-b.step)
+		l.clock.step(-b.jump)
 	}
 	end()
 	w.count(b.kind)
@@ -195,8 +195,9 @@ func (w *world) storeClock(b blow, f history.Fault) {
 	w.store.step(-b.step)
 	s.Until = time.Now()
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.steps = append(w.steps, s)
+	w.mu.Unlock()
+	time.Sleep(max(b.step, 0)) // what is due now was done while the clock was ahead
 }
 
 // reached notes how far the store's clock has come, and returns the latest time that it has shown.

@@ -31,6 +31,12 @@ const (
 	GroupPause   Kind = "user: pause a group for a while"
 )
 
+func userKinds() []Kind {
+	return []Kind{
+		Edit, EditSchedule, Pause, Resume, Trigger, Cancel, Replace, Replay, BulkPause, BulkResume, BulkRun, GroupPause,
+	}
+}
+
 // users are people and programs that call nodes, one call at a time.
 type users struct {
 	w      *world
@@ -46,10 +52,7 @@ func (u *users) work(ctx context.Context) {
 	bag := []Kind{}
 	for wait(ctx, between(u.random, time.Second, 9*time.Second)) {
 		if len(bag) == 0 {
-			bag = []Kind{
-				Edit, Edit, EditSchedule, Pause, Resume, Resume, Trigger, Trigger, Cancel, Replace, Replay, BulkPause,
-				BulkResume, BulkRun, GroupPause,
-			}
+			bag = append(userKinds(), Edit, Resume, Trigger)
 			u.random.Shuffle(len(bag), func(i, j int) { bag[i], bag[j] = bag[j], bag[i] })
 		}
 		kind := bag[0]

@@ -24,9 +24,11 @@ type Scenario struct {
 	For time.Duration
 	// Repeated: definitions are edited also while the store's clock shows times again that it has shown before.
 	Repeated bool
-	// Dir is an empty folder, Errors what the store may answer.
-	Dir    string
-	Errors []failure
+	// Dir is an empty folder.
+	Dir string
+
+	// errors are those that the store may answer.
+	errors []failure
 }
 
 // nodes is how many there are.
@@ -72,8 +74,12 @@ const (
 	ofNodes
 )
 
-// run simulates a scenario, inside of a bubble.
-func simulation(ctx context.Context, s Scenario) (r Report, err error) {
+// Run simulates a scenario. It is called inside of a bubble of testing/synctest.
+func Run(ctx context.Context, s Scenario) (r Report, err error) {
+	r.Seed = s.Seed
+	if s.errors, err = provoke(s.Dir); err != nil {
+		return r, err
+	}
 	w := &world{
 		Scenario: s, dir: s.Dir, writing: make(chan struct{}, 1), store: newWall(), target: newTarget(s.Seed),
 		receiver: &receiver{}, log: &logs{}, counts: map[Kind]int{},
@@ -141,7 +147,7 @@ func (w *world) disturb(ctx context.Context) {
 	beside.Go(func() { w.look(calls) })
 	beside.Go(func() { (&users{w: w, random: w.stream(ofUsers)}).work(calls) })
 	began := time.Now()
-	blows := plan(w.stream(ofPlan), nodes, w.Errors, w.For)
+	blows := plan(w.stream(ofPlan), nodes, w.errors, w.For)
 	var wg sync.WaitGroup
 	for _, b := range blows {
 		wg.Go(func() {
@@ -187,7 +193,7 @@ func (w *world) exit(x history.Exit, why string) {
 
 // said reports an error that the simulation itself has put into the mouth of the store.
 func (w *world) said(err error) bool {
-	for _, f := range w.Errors {
+	for _, f := range w.errors {
 		if errors.Is(err, f.err) {
 			return true
 		}
@@ -291,7 +297,7 @@ func (w *world) finish(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("pause %q: %w", j.Name, err)
 		}
-		j.Until = as.PausedAt
+		j.Until = as.PausedAt.Add(-time.Duration(as.Schedule.JitterMs) * ms) // what was not due belongs to the pause
 	}
 	if err := w.drained(ctx, l); err != nil {
 		return err

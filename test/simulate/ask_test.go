@@ -1,0 +1,33 @@
+//go:build !race
+
+package simulate_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/test/simulate"
+)
+
+var (
+	seedText  = flag.String("simulate.seed", "", "the seed of a former run; empty: new ones")
+	hoursText = flag.String("simulate.hours", "", "how many hours each seed is disturbed; empty: the seeds of the gate")
+	seedsText = flag.String("simulate.seeds", "1", "how many new seeds")
+	eachText  = flag.String("simulate.each", "0", "how often each kind has to come, over all seeds")
+)
+
+// repeated: users also edit while the store's clock shows times again that it has shown before.
+const repeated = false
+
+// ask is what the flags ask for; nil: nothing.
+func ask(t *testing.T) *simulate.Asked {
+	t.Helper()
+	if *seedText == "" && *hoursText == "" {
+		return nil
+	}
+	asked, err := simulate.Ask(*seedText, *hoursText, *seedsText, *eachText)
+	require.NoError(t, err)
+	return &asked
+}
