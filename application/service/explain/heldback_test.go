@@ -47,7 +47,7 @@ func TestARunThatWasHeldBackSaysSoOnce(t *testing.T) {
 			return strings.Contains(d.Execution(t, id).ErrorMessage, "held back") && d.Execution(t, id).Status == entity.StatusWaiting
 		}, 20*time.Second, time.Millisecond)
 		if hold == 1 {
-			said("HELD_BACK: it was held back 1 times, for 5s in all", "BEGINS_AT")
+			said("HELD_BACK: it was held back 1 time, for 5s in all", "BEGINS_AT")
 		}
 		d.Clock.Advance(5 * time.Second)
 		_, err := d.Node.Repairs.PromoteScheduled(t.Context())

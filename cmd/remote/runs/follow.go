@@ -56,7 +56,7 @@ func ended(k *remote.Call, id string, silent bool) (run json.RawMessage, o remot
 	}
 	ctx := k.Cmd.Context()
 	err = f.persist(ctx, func() error { return f.stream(ctx) })
-	f.settle(nil)
+	f.endOpen(nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -57,7 +57,7 @@ type lineWriter struct {
 // print writes a line: what the run wrote to its stdout on stdout, everything
 // else on stderr, as well as where a further attempt begins.
 func (w *lineWriter) print(l logLine) {
-	w.settle(&l)
+	w.endOpen(&l)
 	if l.Attempt != w.attempt && (w.attempt > 0 || l.Attempt > 1) {
 		w.Notef("--- attempt %d ---", l.Attempt)
 	}
@@ -72,8 +72,8 @@ func (w *lineWriter) print(l logLine) {
 	}
 }
 
-// settle ends an unfinished line, unless the next one takes its place; nil is the end of the log.
-func (w *lineWriter) settle(next *logLine) {
+// endOpen ends an unfinished line, unless the next one takes its place; nil is the end of the log.
+func (w *lineWriter) endOpen(next *logLine) {
 	l := w.open
 	if l == nil {
 		return
@@ -170,7 +170,7 @@ and the exit code is 1 unless it succeeded.`,
 		for _, l := range shown(lines) {
 			w.print(l)
 		}
-		w.settle(nil)
+		w.endOpen(nil)
 		o, err := k.Get(k.Path("/executions/{id}"), nil)
 		if err == nil && o.Text("status") != succeeded {
 			k.Notef("the run is %s", outcome(o))

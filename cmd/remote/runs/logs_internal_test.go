@@ -38,6 +38,6 @@ func TestAFollowerPrintsAnUnfinishedLineOnce(t *testing.T) {
 	} {
 		w.print(l)
 	}
-	w.settle(nil)
+	w.endOpen(nil)
 	require.Equal(t, "100%\nprompt: \n", out.String())
 }

@@ -80,7 +80,7 @@ func (b *Buffer) take(l line, returned bool) {
 		}
 		b.held = nil
 	}
-	b.settle()
+	b.addHeld()
 	if returned {
 		b.held = &l
 		return
@@ -88,8 +88,8 @@ func (b *Buffer) take(l line, returned bool) {
 	b.add(l.kind, validation.LogLine(l.text, entity.MaxLogLine))
 }
 
-// settle adds the line that is held, marked as one that the next one replaces.
-func (b *Buffer) settle() {
+// addHeld adds the line that is held, marked as one that the next one replaces.
+func (b *Buffer) addHeld() {
 	if b.held == nil || b.full {
 		return
 	}
@@ -114,7 +114,7 @@ func (b *Buffer) offer() {
 	}
 	b.transient += len(b.held.text) + 1
 	b.offered = now
-	b.settle()
+	b.addHeld()
 }
 
 // add appends one clean line; the caller holds the lock.
