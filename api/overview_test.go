@@ -81,7 +81,12 @@ func TestTheJobsOfAMinuteAreSpread(t *testing.T) {
 	e.create(encode(t, minimal().with(fields{"name": "often", "group": "a", "schedule": fields{
 		"kind": "FIXED_RATE", "intervalMs": 60_000, "startTime": "2026-11-20T12:00:00Z",
 	}})))
-	e.create(encode(t, minimal().with(fields{"name": "later", "group": "a", "schedule": fields{"cronExpression": "0 30 0 * * ?"}})))
+	e.create(
+		encode(
+			t,
+			minimal().with(fields{"name": "later", "group": "a", "schedule": fields{"cronExpression": "0 30 0 * * ?"}}),
+		),
+	)
 	type answer struct {
 		DryRun, More, Complete bool
 		Kept                   int
@@ -148,14 +153,16 @@ func TestADryRunOfASpreadShowsWhatIsSet(t *testing.T) {
 		schedule fields
 		kept     int
 	}{
-		"a rate":              {fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000}, 0},
-		"a delay":             {fields{"kind": "FIXED_DELAY", "intervalMs": 3_600_000}, 0},
-		"every hour":          {fields{"cronExpression": "@every 1h"}, 0},
-		"a cron":              {fields{"cronExpression": "0 0 13 * * ?"}, 0},
-		"once":                {fields{"kind": "ONCE", "at": "2026-11-20T13:00:00Z"}, 0},
-		"a rate as short":     {fields{"kind": "FIXED_RATE", "intervalMs": 600_000}, 20},
-		"every ten minutes":   {fields{"cronExpression": "@every 10m"}, 20},
-		"a rate with a start": {fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000, "startTime": "2026-11-20T13:00:00Z"}, 0},
+		"a rate":            {fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000}, 0},
+		"a delay":           {fields{"kind": "FIXED_DELAY", "intervalMs": 3_600_000}, 0},
+		"every hour":        {fields{"cronExpression": "@every 1h"}, 0},
+		"a cron":            {fields{"cronExpression": "0 0 13 * * ?"}, 0},
+		"once":              {fields{"kind": "ONCE", "at": "2026-11-20T13:00:00Z"}, 0},
+		"a rate as short":   {fields{"kind": "FIXED_RATE", "intervalMs": 600_000}, 20},
+		"every ten minutes": {fields{"cronExpression": "@every 10m"}, 20},
+		"a rate with a start": {
+			fields{"kind": "FIXED_RATE", "intervalMs": 3_600_000, "startTime": "2026-11-20T13:00:00Z"}, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEdge(t)

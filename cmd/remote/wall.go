@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// WallMoment sends a time that somebody typed, as Moment does. A time of the clock that the zone of the job leaves out is
+// WallMoment sends a time that somebody typed, as Moment does. A time of the clock that the zone of the job leaves out
+// is
 // sent as it is, because the server can say what runs instead.
 func WallMoment(k *Call, in Input) (any, error) {
 	zone, err := time.LoadLocation(k.ZoneName)

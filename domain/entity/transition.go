@@ -136,7 +136,8 @@ func (e *Execution) PutBack(until time.Time, why string, keepNode bool, now time
 	return nil
 }
 
-// PutBackBefore reports whether the start of an attempt may have been undone: each start has a token, and takes it along.
+// PutBackBefore reports whether the start of an attempt may have been undone: each start has a token, and takes it
+// along.
 func (e *Execution) PutBackBefore() bool { return e.Token > int64(e.Attempt) }
 
 // Detach lets a running attempt go on without its node, until the deadline; zero

@@ -26,8 +26,8 @@ func (r *reading) elapsed() time.Duration {
 }
 
 func (r *reading) now(at time.Time) time.Duration {
-	real := at.Sub(r.at)
-	return r.passed + real + time.Duration(int64(real)/1_000_000*r.ppm)
+	elapsed := at.Sub(r.at)
+	return r.passed + elapsed + time.Duration(int64(elapsed)/1_000_000*r.ppm)
 }
 
 // drift sets by how much it is wrong from now on.

@@ -145,7 +145,7 @@ func unsure(err error) bool {
 func (u *users) known(what string, ask func(l *life) error) error {
 	for range 300 {
 		err := u.call(what, ask)
-		if err != errNobody && !unsure(err) {
+		if !errors.Is(err, errNobody) && !unsure(err) {
 			return err
 		}
 		time.Sleep(500 * ms)
@@ -258,7 +258,7 @@ func (u *users) trigger(ctx context.Context, j *job) bool {
 	})
 	u.w.mu.Lock()
 	defer u.w.mu.Unlock()
-	if unsure(err) && err != errNobody {
+	if unsure(err) && !errors.Is(err, errNobody) {
 		u.w.h.Unanswered++
 	}
 	if err != nil || len(ids) != 1 {
@@ -289,7 +289,11 @@ func (u *users) cancel(ctx context.Context) (done bool) {
 // replay runs a dead letter again.
 func (u *users) replay(ctx context.Context) (done bool) {
 	err := u.call("replay a dead letter", func(l *life) error {
-		letters, _, err := l.Executions.DeadLetters(ctx, repository.DeadLetterFilter{Waiting: true}, repository.Page{Limit: 5})
+		letters, _, err := l.Executions.DeadLetters(
+			ctx,
+			repository.DeadLetterFilter{Waiting: true},
+			repository.Page{Limit: 5},
+		)
 		if err != nil || len(letters) == 0 {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 type places map[string][]string
 
 // bodies are the places of each kind of body that was read so far; they never change.
-var bodies sync.Map
+var bodies sync.Map //nolint:gochecknoglobals // what is read of types of this package, once
 
 // placesOf are those of a struct that documents a body.
 func placesOf(t reflect.Type) places {

@@ -48,7 +48,11 @@ func (b beginnings) start(r *entity.Execution) time.Time {
 }
 
 // firstStarts lets the lateness of a fire count from the first starts of its runs: what began again has not begun late.
-func (c *inquiry) firstStarts(ctx context.Context, e *entity.LedgerEntry, runs []*entity.Execution) (beginnings, error) {
+func (c *inquiry) firstStarts(
+	ctx context.Context,
+	e *entity.LedgerEntry,
+	runs []*entity.Execution,
+) (beginnings, error) {
 	begun, err := c.beginnings(ctx, runs)
 	if err != nil || len(begun) == 0 {
 		return begun, err

@@ -203,8 +203,12 @@ func Sentences() []Sentence {
 		{"", FactGivenUpAt, "it is given up at {time}, by startDeadlineSec {startDeadlineSec}"},
 		{"", FactStartDeadline, "startDeadlineSec of the job is {startDeadlineSec}"},
 		{"", FactAttempts, shard + "it took {attempts} (attempt|attempts)"},
-		{"", FactHeldBack, shard + "it was held back {times} (time|times), for {heldMs} in all: calls in a row could not connect to its " +
-			"target"},
+		{
+			"",
+			FactHeldBack,
+			shard + "it was held back {times} (time|times), for {heldMs} in all: calls in a row could not connect to its " +
+				"target",
+		},
 		{"", FactNextAttempt, "attempt {attempt} ended[ ({reason})]; the next one begins at {time}"},
 		{"", FactBeginsAt, "it may begin at {time}"},
 		{"", FactReplay, "it was repeated by hand, {times} (time|times); the latest run is {runId}"},
@@ -212,7 +216,11 @@ func Sentences() []Sentence {
 		{"", FactServerDown, shard + "it was due while the server was down, or could not reach its store: it was fired " +
 			"{latenessMs} later, at {createTime}"},
 		{"", FactGapLeftOut, "the schedule names a time that does not exist then, and leaves it out (dstGap SKIP)"},
-		{"", FactGapMoved, "the schedule names a time that does not exist then, whose fire is of {change} (dstGap NEXT_VALID)"},
+		{
+			"",
+			FactGapMoved,
+			"the schedule names a time that does not exist then, whose fire is of {change} (dstGap NEXT_VALID)",
+		},
 		{"", FactGapRunsOn, "the schedule fires in every hour, and goes on by the new time"},
 		{"", FactFireThen, "the fire of {time}: {outcome}[, {reason}]"},
 		{"", FactField, "{cronField} says no: {cronValue}[; it names {cronNames}]"},

@@ -62,7 +62,7 @@ func (c *inquiry) gapped(ctx context.Context, g *gap) error {
 	sched, err := c.Schedules.Compile(job.Schedule)
 	if err != nil {
 		c.say(NotPlanned, BadSchedule, Params{"error": err.Error()})
-		return nil
+		return nil //nolint:nilerr // it is the answer
 	}
 	next, ok := sched.Next(g.change.Add(-time.Millisecond))
 	if job.Schedule.Kind == schedule.Cron && sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {

@@ -1,12 +1,11 @@
 package explain_test
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"context"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,7 +30,10 @@ func TestARunThatWasHeldBackSaysSoOnce(t *testing.T) {
 	id := d.Rows(job.ID)[0].ID
 	said := func(texts ...string) {
 		t.Helper()
-		a, err := explainer(d, nil).Explain(t.Context(), explain.Query{JobID: job.ID, At: noon(10 * time.Second), SeesRuns: true})
+		a, err := explainer(
+			d,
+			nil,
+		).Explain(t.Context(), explain.Query{JobID: job.ID, At: noon(10 * time.Second), SeesRuns: true})
 		require.NoError(t, err)
 		var all strings.Builder
 		for _, f := range a.Facts {
@@ -44,7 +46,8 @@ func TestARunThatWasHeldBackSaysSoOnce(t *testing.T) {
 	}
 	for hold := 1; hold <= 2; hold++ {
 		require.Eventually(t, func() bool {
-			return strings.Contains(d.Execution(t, id).ErrorMessage, "held back") && d.Execution(t, id).Status == entity.StatusWaiting
+			return strings.Contains(d.Execution(t, id).ErrorMessage, "held back") &&
+				d.Execution(t, id).Status == entity.StatusWaiting
 		}, 20*time.Second, time.Millisecond)
 		if hold == 1 {
 			said("HELD_BACK: it was held back 1 time, for 5s in all", "BEGINS_AT")

@@ -59,7 +59,8 @@ func TestATimeOfTheClockThatDoesNotExist(t *testing.T) {
 		{
 			"moved", "Europe/Berlin", "0 30 2 * * ?", cronexpr.NextValid, "2027-03-28T02:30",
 			"2027-03-28 02:30:00 does not exist in Europe/Berlin: its clocks jump by 1h0m0s to 2027-03-28 03:00:00+02:00",
-			[]string{"GAP_MOVED : the schedule names a time that does not exist then, whose fire is of 2027-03-28 03:00:00+02:00"},
+			[]string{"GAP_MOVED : the schedule names a time that does not exist then, whose fire is of 2027-03-28 " +
+				"03:00:00+02:00"},
 		},
 		{
 			"left out", "Europe/Berlin", "0 30 2 * * ?", cronexpr.Skip, "2027-03-28T02:30", "02:30:00 does not exist",
@@ -72,7 +73,8 @@ func TestATimeOfTheClockThatDoesNotExist(t *testing.T) {
 		},
 		{
 			"half an hour", "Australia/Lord_Howe", "0 15 2 * * ?", cronexpr.NextValid, "2027-10-03T02:15",
-			"clocks jump by 30m0s to 2027-10-03 02:30:00+11:00", []string{"GAP_MOVED"},
+			"clocks jump by 30m0s to 2027-10-03 02:30:00+11:00",
+			[]string{"GAP_MOVED"},
 		},
 		{
 			"at midnight", "America/Havana", "0 0 0 * * ?", cronexpr.NextValid, "2027-03-14T00:00",
@@ -127,16 +129,20 @@ func TestATimeOfTheClockIsReadInItsZone(t *testing.T) {
 		zone *time.Location
 		want string
 	}{
-		{"2027-03-28T01:59", nil, "2027-03-28T00:59:00Z"}, {"2027-03-28T03:00", nil, "2027-03-28T01:00:00Z"},
-		{"2027-10-31T02:30", nil, "2027-10-31T00:30:00Z"}, {"2027-10-31T03:00", nil, "2027-10-31T02:00:00Z"},
-		{"2027-07-01T12:00", nil, "2027-07-01T10:00:00Z"}, {"2027-07-01T12:00", tokyo, "2027-07-01T03:00:00Z"},
+		{"2027-03-28T01:59", nil, "2027-03-28T00:59:00Z"},
+		{"2027-03-28T03:00", nil, "2027-03-28T01:00:00Z"},
+		{"2027-10-31T02:30", nil, "2027-10-31T00:30:00Z"},
+		{"2027-10-31T03:00", nil, "2027-10-31T02:00:00Z"},
+		{"2027-07-01T12:00", nil, "2027-07-01T10:00:00Z"},
+		{"2027-07-01T12:00", tokyo, "2027-07-01T03:00:00Z"},
 	} {
 		a, _ := asked(t, d, explain.Query{JobID: job.ID, Wall: wall(c.wall), Zone: c.zone})
 		require.Equal(t, c.want, a.Time.UTC().Format(time.RFC3339), c.wall)
 	}
 }
 
-// begunAgain makes the run of a fire one whose first attempt was lost with node-9, and whose second one runs, or is over.
+// begunAgain makes the run of a fire one whose first attempt was lost with node-9, and whose second one runs, or is
+// over.
 func begunAgain(d *servicetest.Desk, id string, first, second time.Time, status entity.Status) {
 	d.Write(d.T, func(ctx context.Context, tx repository.Tx) error {
 		rows, err := tx.Executions.Lock(ctx, []string{id})
@@ -204,7 +210,8 @@ func TestALateRunSaysWhetherTheServerWasDown(t *testing.T) {
 			[]string{"it was due while the server was down", "it was fired 30s later, at 2026-11-20 12:00:40Z"},
 			[]string{"it waited for a slot"},
 		},
-		{"waited", 0, 30 * time.Second, []string{"it began 30s after it was due: it waited for a slot"}, []string{"the server was down"}},
+		{"waited", 0, 30 * time.Second, []string{"it began 30s after it was due: it waited for a slot"}, []string{"the " +
+			"server was down"}},
 		{"both", 30 * time.Second, 5 * time.Second, []string{"the server was down", "it began 35s after it was due"}, nil},
 		{"too long", 3 * time.Minute, 0, []string{"MISFIRE_RAN", "the server was down"}, []string{"it waited for a slot"}},
 	} {
@@ -261,10 +268,18 @@ func TestARangeIsSaidAsItIs(t *testing.T) {
 	}
 	pause(15 * time.Second)
 	a, _ := asked(t, d, explain.Query{JobID: job.ID, At: noon(10 * time.Second)})
-	require.Equal(t, "the fire of 2026-11-20 12:00:10Z was not run, PAUSED: the job, its group or every job was paused", a.Text)
+	require.Equal(
+		t,
+		"the fire of 2026-11-20 12:00:10Z was not run, PAUSED: the job, its group or every job was paused",
+		a.Text,
+	)
 	pause(30 * time.Second)
 	a, _ = asked(t, d, explain.Query{JobID: job.ID, At: noon(30 * time.Second)})
-	require.Contains(t, a.Text, "the 3 fires from 2026-11-20 12:00:20Z to before 2026-11-20 12:00:40.001Z were not run, PAUSED")
+	require.Contains(
+		t,
+		a.Text,
+		"the 3 fires from 2026-11-20 12:00:20Z to before 2026-11-20 12:00:40.001Z were not run, PAUSED",
+	)
 }
 
 func TestAPauseCountsWhatItHasCostSoFar(t *testing.T) {
@@ -273,7 +288,8 @@ func TestAPauseCountsWhatItHasCostSoFar(t *testing.T) {
 		pass time.Duration
 		says string
 	}{
-		{"nothing", 5 * time.Second, ""}, {"one", 10 * time.Second, "; it would have fired 1 time so far"},
+		{"nothing", 5 * time.Second, ""},
+		{"one", 10 * time.Second, "; it would have fired 1 time so far"},
 		{"three", 39 * time.Second, "; it would have fired 3 times so far"},
 		{"very many", 30 * time.Hour, "; it would have fired 1000 or more times so far"},
 	} {
@@ -288,7 +304,11 @@ func TestAPauseCountsWhatItHasCostSoFar(t *testing.T) {
 			require.Equal(t, c.says != "", strings.Contains(facts+a.Text, "so far"))
 			a, _ = asked(t, d, explain.Query{JobID: job.ID, At: noon(10 * time.Second)})
 			require.Equal(t, explain.JobPaused, a.Code)
-			require.Equal(t, c.says != "", strings.Contains(a.Text, c.says+"x") || c.says != "" && strings.HasSuffix(a.Text, c.says))
+			require.Equal(
+				t,
+				c.says != "",
+				strings.Contains(a.Text, c.says+"x") || c.says != "" && strings.HasSuffix(a.Text, c.says),
+			)
 		})
 	}
 	d := servicetest.New(t)

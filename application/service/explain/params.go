@@ -18,9 +18,12 @@ type Params map[string]any
 type Names string
 
 func (n Names) english() string {
-	words := strings.FieldsFunc(strings.ReplaceAll(strings.ReplaceAll(string(n), "-", " to "), ", ", " , "), func(r rune) bool {
-		return r == ' '
-	})
+	words := strings.FieldsFunc(
+		strings.ReplaceAll(strings.ReplaceAll(string(n), "-", " to "), ", ", " , "),
+		func(r rune) bool {
+			return r == ' '
+		},
+	)
 	for i, word := range words {
 		if word != "to" {
 			words[i] = word[:1] + strings.ToLower(word[1:])
@@ -78,7 +81,11 @@ func (c *inquiry) filled(text string, p Params) (filled string, whole bool) {
 		said := c.english(value)
 		out.WriteString(said)
 		text = after
-		if inner, behind, closed := strings.Cut(strings.TrimPrefix(after, " ("), ")"); closed && strings.HasPrefix(after, " (") {
+		if inner, behind, closed := strings.Cut(
+			strings.TrimPrefix(after, " ("),
+			")",
+		); closed &&
+			strings.HasPrefix(after, " (") {
 			if one, many, counted := strings.Cut(inner, "|"); counted {
 				text = " " + many + behind
 				if said == "1" {

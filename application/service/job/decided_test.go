@@ -109,7 +109,8 @@ func TestATimeIsDecidedOnce(t *testing.T) {
 			_, err = d.Groups.Resume(d.T.Context(), "default")
 			require.NoError(d.T, err)
 		}, faster},
-		"an edit that decides what is due": {minutely, func(d *desk, id string) { d.Clock.Jump(ahead); faster(d, id) }, toCron},
+		"an edit that decides what is " +
+			"due": {minutely, func(d *desk, id string) { d.Clock.Jump(ahead); faster(d, id) }, toCron},
 		"fires of each": {func(j *entity.Job) {
 			minutely(j)
 			j.Misfire = entity.Misfire{Policy: entity.MisfireFireAll, ThresholdSec: 1, WindowSec: 86_400, MaxFires: 100}

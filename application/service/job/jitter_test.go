@@ -19,13 +19,18 @@ func TestAJitterMovesNoScheduledTime(t *testing.T) {
 		spec schedule.Spec
 		next time.Duration
 	}{
-		"a rate of an hour":  {rate(3_600_000), time.Hour},
-		"a daily rate":       {rate(86_400_000), 24 * time.Hour},
-		"a rate with a time": {schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(30 * time.Minute)}, 30 * time.Minute},
+		"a rate of an hour": {rate(3_600_000), time.Hour},
+		"a daily rate":      {rate(86_400_000), 24 * time.Hour},
+		"a rate with a time": {
+			schedule.Spec{Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(30 * time.Minute)},
+			30 * time.Minute,
+		},
 		"every hour":         {schedule.Spec{Kind: schedule.Cron, CronExpression: "@every 1h"}, time.Hour},
 		"a delay of an hour": {schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 3_600_000}, time.Hour},
-		"a cron":             {schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 * * * ?", Dialect: "QUARTZ"}, time.Hour},
-		"once":               {schedule.Spec{Kind: schedule.Once, At: noon(time.Hour)}, time.Hour},
+		"a cron": {
+			schedule.Spec{Kind: schedule.Cron, CronExpression: "0 0 * * * ?", Dialect: "QUARTZ"}, time.Hour,
+		},
+		"once": {schedule.Spec{Kind: schedule.Once, At: noon(time.Hour)}, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -83,7 +88,11 @@ func TestAFixedDelayGoesOnAfterAnotherJitter(t *testing.T) {
 		j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 60_000}
 	})))
 	d.After(time.Minute)
-	require.Zero(t, d.Replace(job.ID, func(j *entity.Job) { j.Schedule.JitterMs = 5000 }).NextFireTime, "its run is not over")
+	require.Zero(
+		t,
+		d.Replace(job.ID, func(j *entity.Job) { j.Schedule.JitterMs = 5000 }).NextFireTime,
+		"its run is not over",
+	)
 	d.Clock.Advance(10 * time.Second)
 	d.end(job.ID)
 	require.Equal(t, noon(130*time.Second), d.Job(job.ID).NextFireTime)

@@ -127,7 +127,8 @@ func (c *spreading) add(job *repository.Planned, compiled func(spec schedule.Spe
 	return count(c.after, job, compiled(next))
 }
 
-// spread is the schedule with the jitter; false where it has as much, or cannot have so much, as it is no shorter than the
+// spread is the schedule with the jitter; false where it has as much, or cannot have so much, as it is no shorter than
+// the
 // interval.
 func (c *spreading) spread(s schedule.Spec,
 	compiled func(spec schedule.Spec) *schedule.Schedule,

@@ -24,8 +24,8 @@ var words = remote.Words{
 		return fmt.Sprintf("%d/%d", o.Int("shardIndex")+1, o.Int("shardTotal"))
 	},
 	// The node that runs it, or ran it, or in whose queue it waits.
-	"where":      remote.If("detached", "none: its target works", "{nodeId}"),
-	"job":        remote.Said("{jobName}, version {jobVersion} ({jobId})"),
+	"where": remote.If("detached", "none: its target works", "{nodeId}"),
+	"job":   remote.Said("{jobName}, version {jobVersion} ({jobId})"),
 	"planned before": func(k *remote.Call, o remote.Object) string {
 		switch o.Int("skipCount") {
 		case 0:

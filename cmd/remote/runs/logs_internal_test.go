@@ -33,7 +33,9 @@ func TestAFollowerPrintsAnUnfinishedLineOnce(t *testing.T) {
 	var out bytes.Buffer
 	w := &lineWriter{Session: remote.New(&out, &out, nil, nil)}
 	for _, l := range []logLine{
-		{Line: "10%", Unfinished: true}, {Line: "20%", Unfinished: true}, {Line: "100%"},
+		{Line: "10%", Unfinished: true},
+		{Line: "20%", Unfinished: true},
+		{Line: "100%"},
 		{Line: "prompt: ", Unfinished: true},
 	} {
 		w.print(l)

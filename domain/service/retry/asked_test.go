@@ -18,13 +18,17 @@ func TestThePolicyBoundsWhatATargetAsksFor(t *testing.T) {
 		asked, want    time.Duration
 		note           string
 	}{
-		"nothing":                {6000, 60_000, 0, 6 * time.Second, ""},
-		"less than the policy":   {6000, 60_000, time.Second, 6 * time.Second, "the target asks for 1 s, the policy waits 6 s"},
-		"more than the policy":   {6000, 60_000, 30 * time.Second, 30 * time.Second, "the target asks for 30 s, the policy waits 30 s"},
+		"nothing": {6000, 60_000, 0, 6 * time.Second, ""},
+		"less than the policy": {6000, 60_000, time.Second, 6 * time.Second, "the target asks for 1 s, the policy " +
+			"waits 6 s"},
+		"more than the policy": {6000, 60_000, 30 * time.Second, 30 * time.Second, "the target asks for 30 s, the " +
+			"policy waits 30 s"},
 		"more than the longest":  {4000, 60_000, time.Hour, time.Minute, "the target asks for 1 h, the policy waits 60 s"},
 		"as much as the longest": {4000, 4000, time.Hour, 4 * time.Second, "the target asks for 1 h, the policy waits 4 s"},
-		"without a longest wait": {4000, 0, 90 * time.Minute, 90 * time.Minute, "the target asks for 5400 s, the policy waits 5400 s"},
-		"more than a day":        {4000, 0, 99 * time.Hour, 24 * time.Hour, "the target asks for 99 h, the policy waits 24 h"},
+		"without a longest wait": {4000, 0, 90 * time.Minute, 90 * time.Minute, "the target asks for 5400 s, the policy " +
+			"waits 5400 s"},
+		"more than a day": {4000, 0, 99 * time.Hour, 24 * time.Hour, "the target asks for 99 h, the policy waits " +
+			"24 h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,9 +33,13 @@ func CarriageReturns(job *entity.Job) []apperror.Field {
 	if !slices.Contains(shells, shell) {
 		return nil
 	}
-	return []apperror.Field{{
-		Field: DataField + "." + field, Code: "carriage_return", Message: fmt.Sprintf("has lines that end in CRLF, as Windows "+
-			"writes them: %s reads the carriage return as a part of the last word, so that commands and files are not found; "+
-			"save it with lines that end in LF (dos2unix, or the line endings of the editor)", shell),
-	}}
+	return []apperror.Field{
+		{
+			Field: DataField + "." + field,
+			Code:  "carriage_return",
+			Message: fmt.Sprintf("has lines that end in CRLF, as Windows "+
+				"writes them: %s reads the carriage return as a part of the last word, so that commands and files are not found; "+
+				"save it with lines that end in LF (dos2unix, or the line endings of the editor)", shell),
+		},
+	}
 }

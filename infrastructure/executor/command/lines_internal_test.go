@@ -44,8 +44,10 @@ func TestOutputIsCutIntoLinesHoweverItComes(t *testing.T) {
 		{"\r10%\r20%\n", []string{"20%"}},
 		{"text\r\r\nnext\n", []string{"text", "next"}},
 		{"one\n\n\ntwo", []string{"one", "", "", "two"}},
-		{"Receiving:  50%\rReceiving: 100%, done.\nResolving:  10%\rResolving: 100%, done.\n",
-			[]string{"Receiving: 100%, done.", "Resolving: 100%, done."}},
+		{
+			"Receiving:  50%\rReceiving: 100%, done.\nResolving:  10%\rResolving: 100%, done.\n",
+			[]string{"Receiving: 100%, done.", "Resolving: 100%, done."},
+		},
 	} {
 		require.Equal(t, c.want, read(t, c.output), "%q", c.output)
 		for at := range len(c.output) {

@@ -44,7 +44,7 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	if err != nil {
 		return a.failed(ctx, err)
 	}
-	response, err := a.send(transport, request)
+	response, err := a.send(transport, request) //nolint:contextcheck // each request has that of the first
 	var moved redirected
 	if err != nil && !errors.As(err, &moved) {
 		return a.failed(ctx, err)
@@ -158,7 +158,10 @@ func (a *attempt) tell(rep entity.Reporter, took time.Duration) {
 		rep.Log(entity.LogSystem, "answered with "+a.headers)
 	}
 	if a.answer.charset != "" {
-		rep.Log(entity.LogSystem, fmt.Sprintf("the charset %.40q of the answer is not known; it is read as UTF-8", a.answer.charset))
+		rep.Log(
+			entity.LogSystem,
+			fmt.Sprintf("the charset %.40q of the answer is not known; it is read as UTF-8", a.answer.charset),
+		)
 	}
 }
 

@@ -22,22 +22,24 @@ func packed(t *testing.T, text string) string {
 }
 
 // The text of an answer is read in the charset of its Content-Type (RFC 9110, 8.3.2; bytes by the indexes of
-// https://encoding.spec.whatwg.org), and unpacked where the target packs it unasked. expectedBody is compared with that.
+// https://encoding.spec.whatwg.org), and unpacked where the target packs it unasked. expectedBody is compared with
+// that.
 func TestAnAnswerIsReadAsTheTextThatItIs(t *testing.T) {
 	for name, c := range map[string]struct{ headers, body, want string }{
-		"GBK":                 {"Content-Type: text/plain; charset=GBK\n", "\xb3\xc9\xb9\xa6", "成功"},
-		"GB2312, quoted":      {"Content-Type: text/html;Charset=\"gb2312\"\n", "\xb3\xc9\xb9\xa6", "成功"},
-		"GB18030":             {"Content-Type: text/html; charset=gb18030\n", "\xb3\xc9\xb9\xa6", "成功"},
-		"Latin-1":             {"Content-Type: text/plain; charset=ISO-8859-1\n", "r\xe9ussi", "réussi"},
-		"UTF-16 with a mark":  {"Content-Type: text/plain; charset=utf-16\n", "\xfe\xff\x62\x10\x52\x9f", "成功"},
-		"UTF-16LE":            {"Content-Type: text/plain; charset=utf-16le\n", "\x10\x62\x9f\x52", "成功"},
-		"UTF-16BE":            {"Content-Type: text/plain; charset=UTF-16BE\n", "\x62\x10\x52\x9f", "成功"},
-		"Shift_JIS":           {"Content-Type: text/plain; charset=Shift_JIS\n", "\x90\xac\x8c\xf7", "成功"},
-		"UTF-8":               {"Content-Type: text/plain; charset=utf-8\n", "成功", "成功"},
-		"no charset":          {"Content-Type: application/json\n", "成功", "成功"},
-		"an unknown charset":  {"Content-Type: text/plain; charset=x-no-such\n", "成功", "成功"},
-		"gzip":                {"Content-Encoding: gzip\n", packed(t, "成功"), "成功"},
-		"x-gzip of GBK":       {"Content-Encoding: X-Gzip\nContent-Type: text/plain; charset=gbk\n", packed(t, "\xb3\xc9\xb9\xa6"), "成功"},
+		"GBK":                {"Content-Type: text/plain; charset=GBK\n", "\xb3\xc9\xb9\xa6", "成功"},
+		"GB2312, quoted":     {"Content-Type: text/html;Charset=\"gb2312\"\n", "\xb3\xc9\xb9\xa6", "成功"},
+		"GB18030":            {"Content-Type: text/html; charset=gb18030\n", "\xb3\xc9\xb9\xa6", "成功"},
+		"Latin-1":            {"Content-Type: text/plain; charset=ISO-8859-1\n", "r\xe9ussi", "réussi"},
+		"UTF-16 with a mark": {"Content-Type: text/plain; charset=utf-16\n", "\xfe\xff\x62\x10\x52\x9f", "成功"},
+		"UTF-16LE":           {"Content-Type: text/plain; charset=utf-16le\n", "\x10\x62\x9f\x52", "成功"},
+		"UTF-16BE":           {"Content-Type: text/plain; charset=UTF-16BE\n", "\x62\x10\x52\x9f", "成功"},
+		"Shift_JIS":          {"Content-Type: text/plain; charset=Shift_JIS\n", "\x90\xac\x8c\xf7", "成功"},
+		"UTF-8":              {"Content-Type: text/plain; charset=utf-8\n", "成功", "成功"},
+		"no charset":         {"Content-Type: application/json\n", "成功", "成功"},
+		"an unknown charset": {"Content-Type: text/plain; charset=x-no-such\n", "成功", "成功"},
+		"gzip":               {"Content-Encoding: gzip\n", packed(t, "成功"), "成功"},
+		"x-gzip of GBK": {"Content-Encoding: X-Gzip\nContent-Type: text/plain; " +
+			"charset=gbk\n", packed(t, "\xb3\xc9\xb9\xa6"), "成功"},
 		"gzip that is none":   {"Content-Encoding: gzip\n", "成功", "成功"},
 		"gzip of two members": {"Content-Encoding: gzip\n", packed(t, "成") + packed(t, "功"), "成功"},
 	} {
@@ -45,7 +47,11 @@ func TestAnAnswerIsReadAsTheTextThatItIs(t *testing.T) {
 			target := newRawTarget(t, func(int, string) string { return rawAnswer("200 OK", c.headers, c.body) })
 			outcome, log := call(t, data{"url": target.URL, "expectedBody": c.want})
 			require.Equal(t, entity.Succeeded(c.want), outcome)
-			require.Equal(t, name == "an unknown charset", strings.Contains(log, `the charset "x-no-such" of the answer is not known`))
+			require.Equal(
+				t,
+				name == "an unknown charset",
+				strings.Contains(log, `the charset "x-no-such" of the answer is not known`),
+			)
 			outcome, _ = call(t, data{"url": target.URL, "expectedBody": "not " + c.want})
 			require.Equal(t, entity.ReasonBodyMismatch, outcome.Reason)
 		})
@@ -64,7 +70,10 @@ func TestAPackedAnswerIsBounded(t *testing.T) {
 		"a wrong header": {"\x1f\x8b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", entity.ReasonError},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target := newRawTarget(t, func(int, string) string { return rawAnswer("200 OK", "Content-Encoding: gzip\n", c.body) })
+			target := newRawTarget(
+				t,
+				func(int, string) string { return rawAnswer("200 OK", "Content-Encoding: gzip\n", c.body) },
+			)
 			outcome, log := call(t, data{"url": target.URL})
 			require.Equal(t, c.reason, outcome.Reason, outcome.Message)
 			require.LessOrEqual(t, len(outcome.Result), bound)

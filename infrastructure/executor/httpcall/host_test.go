@@ -107,7 +107,10 @@ func TestCallsOfAHostThatCannotBeReachedAreHeldBack(t *testing.T) {
 	now.Advance(10 * time.Second)
 	run, rep := newRun(t, data{"url": url}), &executortest.Recorder{}
 	run.Execution.Attempt = 2
-	run.Execution.Holds = []entity.Hold{{Attempt: 1, Count: 5, For: time.Minute}, {Attempt: 2, Count: 3, For: 24 * time.Second}}
+	run.Execution.Holds = []entity.Hold{
+		{Attempt: 1, Count: 5, For: time.Minute},
+		{Attempt: 2, Count: 3, For: 24 * time.Second},
+	}
 	require.Equal(t, entity.StatusSuccess, x.Run(t.Context(), run, rep).Status)
 	require.Contains(t, rep.Lines()[0].Text, "held back 3 times, 24s in all, before this attempt")
 	require.Equal(t, entity.StatusSuccess, runs(t, x, data{"url": url}).Status)
@@ -123,7 +126,11 @@ func TestAHopThatIsHeldBackIsAFailedAttempt(t *testing.T) {
 	defer x.Close()
 	require.Contains(t, runs(t, x, data{"url": dead}).Message, "connect to ")
 	got := runs(t, x, data{"url": s.URL})
-	require.Equal(t, []any{entity.StatusFailed, entity.ReasonError, time.Duration(0)}, []any{got.Status, got.Reason, got.RetryAfter})
+	require.Equal(
+		t,
+		[]any{entity.StatusFailed, entity.ReasonError, time.Duration(0)},
+		[]any{got.Status, got.Reason, got.RetryAfter},
+	)
 	require.Contains(t, got.Message, "held back: 1 calls")
 }
 

@@ -103,8 +103,14 @@ func readHeaders(r *jobdata.Reader) (headers map[string]string, contentType stri
 
 func (d definition) check(r *jobdata.Reader) call {
 	c := call{
-		method: d.method, url: checkURL(r, d.url), header: checkHeaders(r, d.headers),
-		body: d.body, secretBody: len(placeholder.SecretNames(r.Peek("body"))) > 0, contains: d.expectedBody, async: d.async, credentials: checkCredentials(r, d),
+		method:      d.method,
+		url:         checkURL(r, d.url),
+		header:      checkHeaders(r, d.headers),
+		body:        d.body,
+		secretBody:  len(placeholder.SecretNames(r.Peek("body"))) > 0,
+		contains:    d.expectedBody,
+		async:       d.async,
+		credentials: checkCredentials(r, d),
 	}
 	if c.method == "" {
 		c.method = http.MethodGet

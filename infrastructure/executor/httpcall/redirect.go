@@ -29,7 +29,13 @@ func (r redirected) Error() string { return string(r) }
 
 // ofContent are headers that describe a body, and go with it (RFC 9110, 15.4).
 var ofContent = []string{
-	"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Digest", "Digest", "Last-Modified",
+	"Content-Type",
+	"Content-Encoding",
+	"Content-Language",
+	"Content-Location",
+	"Content-Digest",
+	"Digest",
+	"Last-Modified",
 }
 
 // send sends a request and follows the redirects of its answers. With an error of the type redirected there is an
@@ -123,8 +129,10 @@ func (a *attempt) mayFollow(made []*http.Request, next *http.Request) error {
 	case a.call.credentials != nil && away:
 		return refusal("to another origin, for which the client certificate is not meant")
 	case away && a.call.secretBody && next.ContentLength > 0:
-		return redirected(fmt.Sprintf("the target answered %s%s: a body with a secret is not sent to another origin; set url "+
-			"to the new address", statusText(next.Response.StatusCode), shownLocation(next.URL)))
+		return redirected(
+			fmt.Sprintf("the target answered %s%s: a body with a secret is not sent to another origin; set url "+
+				"to the new address", statusText(next.Response.StatusCode), shownLocation(next.URL)),
+		)
 	}
 	next.URL.Fragment, next.URL.RawFragment = "", ""
 	next.URL.RawQuery = escapeQuery(next.URL.RawQuery)

@@ -54,7 +54,11 @@ func TestARedirectKeepsMethodAndBodyAsItsStatusSays(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.method, c.status), func(t *testing.T) {
 			target := newRawTarget(t, movesTo(c.status, "/next?token=secret#part"))
-			d := data{"url": target.URL + "/?key=secret", "method": c.method, "headers": data{"Content-Type": "application/json"}}
+			d := data{
+				"url":     target.URL + "/?key=secret",
+				"method":  c.method,
+				"headers": data{"Content-Type": "application/json"},
+			}
 			if c.method != "GET" && c.method != "HEAD" {
 				d["body"] = body
 			}
@@ -77,7 +81,10 @@ func TestARedirectKeepsMethodAndBodyAsItsStatusSays(t *testing.T) {
 func TestADroppedBodyStaysDropped(t *testing.T) {
 	target := newRawTarget(t, func(n int, path string) string {
 		return [...]func(int, string) string{
-			movesTo(303, "/a"), movesTo(307, "/b"), movesTo(301, "/c"), func(int, string) string { return rawAnswer("200 OK", "", "") },
+			movesTo(303, "/a"), movesTo(307, "/b"), movesTo(301, "/c"), func(int, string) string {
+				return rawAnswer("200 "+
+					"OK", "", "")
+			},
 		}[n](0, path)
 	})
 	outcome, log := call(t, data{"url": target.URL, "method": "POST", "body": "b"})
@@ -117,7 +124,10 @@ func TestACallThatMayHaveHadItsEffectIsNotRedirected(t *testing.T) {
 			require.NotContains(t, log+outcome.Message, "token=")
 
 			target = newRawTarget(t, movesTo(c.status, c.location))
-			outcome, _ = call(t, data{"url": target.URL + "/", "method": c.method, "expectedStatus": fmt.Sprintf("200,%d", c.status)})
+			outcome, _ = call(
+				t,
+				data{"url": target.URL + "/", "method": c.method, "expectedStatus": fmt.Sprintf("200,%d", c.status)},
+			)
 			require.Equal(t, entity.Succeeded("moved"), outcome, "the redirect is the answer")
 		})
 	}
@@ -126,7 +136,8 @@ func TestACallThatMayHaveHadItsEffectIsNotRedirected(t *testing.T) {
 // An asynchronous call is not accepted by whoever a redirect leads to, which would never report.
 func TestAnAsynchronousCallIsRedirectedAsOthersAre(t *testing.T) {
 	for status, want := range map[int][]string{
-		301: {"POST /"}, 302: {"POST /"}, 303: {"POST /", "GET /next"}, 307: {"POST /", "POST /next"}, 308: {"POST /", "POST /next"},
+		301: {"POST /"}, 302: {"POST /"}, 303: {"POST /", "GET /next"}, 307: {"POST /", "POST /next"}, 308: {"POST " +
+			"/", "POST /next"},
 	} {
 		target := newRawTarget(t, movesTo(status, "/next"))
 		outcome := async(t.Context(), t, desk(token), target.URL, 60)

@@ -20,24 +20,29 @@ func TestATargetMayAskForAWait(t *testing.T) {
 		status, headers string
 		want            time.Duration
 	}{
-		"seconds":                 {"429 Too Many Requests", "Retry-After: 120\n", 2 * time.Minute},
-		"seconds, with spaces":    {"503 Service Unavailable", "Retry-After:   7 \n", 7 * time.Second},
-		"of a body too large":     {"413 Content Too Large", "Retry-After: 1\n", time.Second},
-		"zero":                    {"503 Service Unavailable", "Retry-After: 0\n", 0},
-		"a date":                  {"503 Service Unavailable", "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\n" + sent, 2 * time.Minute},
-		"a date of RFC 850":       {"503 Service Unavailable", "Retry-After: Friday, 31-Dec-99 23:59:59 GMT\n" + sent, 2 * time.Minute},
-		"a date of asctime":       {"503 Service Unavailable", "Retry-After: Fri Dec 31 23:59:59 1999\n" + sent, 2 * time.Minute},
-		"a date that passed":      {"503 Service Unavailable", "Retry-After: Fri, 31 Dec 1999 23:57:58 GMT\n" + sent, 0},
-		"a date by our clock":     {"503 Service Unavailable", "Retry-After: Fri, 20 Nov 2026 12:00:30 GMT\n", 30 * time.Second},
-		"a date and a Date, none": {"503 Service Unavailable", "Retry-After: Fri, 20 Nov 2026 12:00:30 GMT\nDate: today\n", 30 * time.Second},
-		"more than a day":         {"429 Too Many Requests", "Retry-After: 999999999\n", 24 * time.Hour},
-		"more than a number":      {"429 Too Many Requests", "Retry-After: 99999999999999999999\n", 24 * time.Hour},
-		"less than nothing":       {"429 Too Many Requests", "Retry-After: -5\n", 0},
-		"a sign":                  {"429 Too Many Requests", "Retry-After: +5\n", 0},
-		"a fraction":              {"429 Too Many Requests", "Retry-After: 1.5\n", 0},
-		"an hour in words":        {"429 Too Many Requests", "Retry-After: 1h\n", 0},
-		"nothing":                 {"429 Too Many Requests", "Retry-After:\n", 0},
-		"not an answer for it":    {"500 Internal Server Error", "Retry-After: 120\n", 0},
+		"seconds":              {"429 Too Many Requests", "Retry-After: 120\n", 2 * time.Minute},
+		"seconds, with spaces": {"503 Service Unavailable", "Retry-After:   7 \n", 7 * time.Second},
+		"of a body too large":  {"413 Content Too Large", "Retry-After: 1\n", time.Second},
+		"zero":                 {"503 Service Unavailable", "Retry-After: 0\n", 0},
+		"a date": {"503 Service Unavailable", "Retry-After: Fri, 31 Dec 1999 23:59:59 " +
+			"GMT\n" + sent, 2 * time.Minute},
+		"a date of RFC 850": {"503 Service Unavailable", "Retry-After: Friday, 31-Dec-99 23:59:59 " +
+			"GMT\n" + sent, 2 * time.Minute},
+		"a date of asctime": {"503 Service Unavailable", "Retry-After: Fri Dec 31 23:59:59 " +
+			"1999\n" + sent, 2 * time.Minute},
+		"a date that passed": {"503 Service Unavailable", "Retry-After: Fri, 31 Dec 1999 23:57:58 GMT\n" + sent, 0},
+		"a date by our clock": {"503 Service Unavailable", "Retry-After: Fri, 20 Nov 2026 12:00:30 " +
+			"GMT\n", 30 * time.Second},
+		"a date and a Date, none": {"503 Service Unavailable", "Retry-After: Fri, 20 Nov 2026 12:00:30 GMT\nDate: " +
+			"today\n", 30 * time.Second},
+		"more than a day":      {"429 Too Many Requests", "Retry-After: 999999999\n", 24 * time.Hour},
+		"more than a number":   {"429 Too Many Requests", "Retry-After: 99999999999999999999\n", 24 * time.Hour},
+		"less than nothing":    {"429 Too Many Requests", "Retry-After: -5\n", 0},
+		"a sign":               {"429 Too Many Requests", "Retry-After: +5\n", 0},
+		"a fraction":           {"429 Too Many Requests", "Retry-After: 1.5\n", 0},
+		"an hour in words":     {"429 Too Many Requests", "Retry-After: 1h\n", 0},
+		"nothing":              {"429 Too Many Requests", "Retry-After:\n", 0},
+		"not an answer for it": {"500 Internal Server Error", "Retry-After: 120\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := newRawTarget(t, func(int, string) string { return rawAnswer(c.status, c.headers, "") })

@@ -102,7 +102,10 @@ func (c *Client) Post(ctx context.Context, r Request) (answer Answer, result ale
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer = Answer{
-		Status: response.StatusCode, Header: response.Header, RetryAfter: outbound.RetryAfter(response, time.Time{}), mask: r.Mask,
+		Status:     response.StatusCode,
+		Header:     response.Header,
+		RetryAfter: outbound.RetryAfter(response, time.Time{}),
+		mask:       r.Mask,
 	}
 	answer.Body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if len(answer.Body) > maxAnswer {

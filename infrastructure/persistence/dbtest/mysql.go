@@ -62,7 +62,9 @@ func (s *scratch) config(name string) persistence.Config {
 	return persistence.Config{Config: sqldb.Config{Driver: "mysql", DSN: own.FormatDSN()}, AutoMigrate: true}
 }
 
-func (s *scratch) drop(ctx context.Context, name string) error { return s.exec(ctx, "DROP DATABASE "+name) }
+func (s *scratch) drop(ctx context.Context, name string) error {
+	return s.exec(ctx, "DROP DATABASE "+name)
+}
 
 // MySQL is the configuration of a scratch database without tables, which is
 // dropped at the end of the test.

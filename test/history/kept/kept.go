@@ -62,7 +62,11 @@ func Read(file string) (k Kept, err error) {
 		return k, fmt.Errorf("the history %s is cut or damaged: copy it whole, or repeat the simulation of its seed", file)
 	}
 	if err := json.Unmarshal(text, &k); err != nil {
-		return k, fmt.Errorf("%s is no history of this version of the tests (%w): repeat the simulation of its seed", file, err)
+		return k, fmt.Errorf(
+			"%s is no history of this version of the tests (%w): repeat the simulation of its seed",
+			file,
+			err,
+		)
 	}
 	if len(k.History.Jobs) == 0 {
 		return k, fmt.Errorf("the history %s has no jobs: nothing can be judged; repeat the simulation of its seed", file)

@@ -13,7 +13,8 @@ import (
 // Rule 13: the time-out of a run that a target has accepted is as long as it should be on SQLite, too.
 func TestATimeoutOfADetachedRunKeepsItsLengthWhateverTheWallClockDoes(t *testing.T) {
 	for name, step := range map[string]time.Duration{
-		"half an hour back": -30 * time.Minute, "half an hour ahead": 30 * time.Minute, "seven seconds ahead": 7 * time.Second,
+		"half an hour back": -30 * time.Minute, "half an hour ahead": 30 * time.Minute, "seven seconds " +
+			"ahead": 7 * time.Second,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := firstAtWork(t, 1)

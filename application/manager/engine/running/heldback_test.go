@@ -89,8 +89,11 @@ func TestACallIsHeldBackForTenMinutesAtMost(t *testing.T) {
 		holds  int
 		want   entity.Status
 	}{
-		"no retries":               {retrying(0), 0, entity.StatusFailed},
-		"errors are not repeated":  {func(j *entity.Job) { retrying(1)(j); j.Retry.NoRetryOn = []entity.Reason{entity.ReasonError} }, 0, entity.StatusFailed},
+		"no retries": {retrying(0), 0, entity.StatusFailed},
+		"errors are not repeated": {func(j *entity.Job) {
+			retrying(1)(j)
+			j.Retry.NoRetryOn = []entity.Reason{entity.ReasonError}
+		}, 0, entity.StatusFailed},
 		"ten minutes of 8 seconds": {retrying(1), 75, entity.StatusDead},
 	} {
 		t.Run(name, func(t *testing.T) {

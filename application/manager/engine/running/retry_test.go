@@ -119,7 +119,8 @@ func TestTheWaitForARetry(t *testing.T) {
 	}{
 		{"the policy's", retrying(1), failed(), retryWait},
 		{"the handler's", retrying(1), after, 7 * time.Minute},
-		{"the longest of the policy", func(j *entity.Job) { retrying(1)(j); j.Retry.MaxIntervalMs = 60_000 }, asked, time.Minute},
+		{"the longest of the " +
+			"policy", func(j *entity.Job) { retrying(1)(j); j.Retry.MaxIntervalMs = 60_000 }, asked, time.Minute},
 		{"the policy's as it is now", func(j *entity.Job) { retrying(1)(j); j.Retry.IntervalMs = 1 }, failed(), retryWait},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,7 +137,11 @@ func TestTheWaitForARetry(t *testing.T) {
 				until, _ := exec.Claim.ScheduledUntil()
 				require.Equal(t, n.Clock.Now().Add(c.want), until)
 				if c.outcome.Asked > 0 {
-					require.Equal(t, "it broke; the target asks for 1 h, the policy waits 60 s", attemptsOf(t, n, exec.ID)[0].ErrorMessage)
+					require.Equal(
+						t,
+						"it broke; the target asks for 1 h, the policy waits 60 s",
+						attemptsOf(t, n, exec.ID)[0].ErrorMessage,
+					)
 				}
 			})
 		})

@@ -17,20 +17,31 @@ func TestTheFieldThatSaysNoIsNamed(t *testing.T) {
 		at         string
 		want       cronexpr.Refusal
 	}{
-		{"0 0 3 ? * MON-WED", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY-WEDNESDAY"}},
-		{"0 0 3 ? * SUN,SAT", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "SATURDAY, SUNDAY"}},
+		{
+			"0 0 3 ? * MON-WED", cronexpr.Quartz, "2026-11-26 03:00:00",
+			cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY-WEDNESDAY"},
+		},
+		{
+			"0 0 3 ? * SUN,SAT", cronexpr.Quartz, "2026-11-26 03:00:00",
+			cronexpr.Refusal{"day-of-week", "THURSDAY", "SATURDAY, SUNDAY"},
+		},
 		{"0 0 3 ? * 5#3", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", ""}},
 		{"0 0 3 1,15 * ?", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-month", "26", "1, 15"}},
 		{"0 0 3 L * ?", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-month", "26", ""}},
-		{"0 0 3 * 1-6,9 ?", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"month", "NOVEMBER", "JANUARY-JUNE, SEPTEMBER"}},
+		{
+			"0 0 3 * 1-6,9 ?", cronexpr.Quartz, "2026-11-26 03:00:00",
+			cronexpr.Refusal{"month", "NOVEMBER", "JANUARY-JUNE, SEPTEMBER"},
+		},
 		{"0 0 9-17 * * ?", cronexpr.Quartz, "2026-11-26 18:00:00", cronexpr.Refusal{"hour", "18", "9-17"}},
 		{"0 0/15 * * * ?", cronexpr.Quartz, "2026-11-26 18:20:00", cronexpr.Refusal{"minute", "20", "0, 15, 30, 45"}},
 		{"10 0 * * * ?", cronexpr.Quartz, "2026-11-26 18:00:11", cronexpr.Refusal{"second", "11", "10"}},
 		{"0 0 3 * * ? 2027", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"year", "2026", ""}},
 		{"0 0 3 ? 12 MON", cronexpr.Quartz, "2026-11-26 03:07:00", cronexpr.Refusal{"month", "NOVEMBER", "DECEMBER"}},
-		{"0 3 * * 1-3", cronexpr.Unix, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY-WEDNESDAY"}},
+		{"0 3 * * 1-3", cronexpr.Unix, "2026-11-26 " +
+			"03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY-WEDNESDAY"}},
 		{"0 3 1 * 1", cronexpr.Unix, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY"}},
-		{"0 3 */2 * 4", cronexpr.Unix, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-month", "26", "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, …"}},
+		{"0 3 */2 * 4", cronexpr.Unix, "2026-11-26 03:00:00", cronexpr.Refusal{"day-of-month", "26", "1, 3, 5, 7, 9, 11, " +
+			"13, 15, 17, 19, 21, 23, …"}},
 	} {
 		e, err := cronexpr.Parse(c.expression, c.dialect)
 		require.NoError(t, err)
