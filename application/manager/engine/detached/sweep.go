@@ -37,22 +37,23 @@ func (m *Manager) SweepDeadlines(ctx context.Context) (ended int, err error) {
 
 // sweepOver ends runs whose time is over although the store's clock, which was set back, does not say so yet.
 func (m *Manager) sweepOver(ctx context.Context, now time.Time) (ended int, err error) {
-	over := m.timeouts.Over(now)
-	for part := range slices.Chunk(over, sweepLimit) {
+	for part := range slices.Chunk(m.timeouts.Over(now), sweepLimit) {
 		claims := map[string]entity.ClaimKey{}
 		for _, w := range part {
 			claims[w.Execution] = w.Claim
 		}
 		execs, err := m.Executions.ByIDs(ctx, slices.Sorted(maps.Keys(claims)))
-		execs = slices.DeleteFunc(execs, func(e *entity.Execution) bool { return e.Claim != claims[e.ID] })
-		if err == nil {
-			var n int
-			n, err = m.conclude(ctx, execs, late)
-			ended += n
-		}
 		if err != nil {
-			m.timeouts.Add(over...) // what has ended meanwhile has another key
 			return ended, err
+		}
+		execs = slices.DeleteFunc(execs, func(e *entity.Execution) bool { return e.Claim != claims[e.ID] })
+		n, err := m.conclude(ctx, execs, late)
+		ended += n
+		if err != nil {
+			return ended, err
+		}
+		for id, claim := range claims {
+			m.timeouts.Forget(id, claim)
 		}
 	}
 	return ended, nil

@@ -36,7 +36,7 @@ func (r *Repairer) SweepDeadlines(ctx context.Context) (int, error) {
 		if found > 0 {
 			last = execs[found-1]
 		}
-		execs = slices.DeleteFunc(execs, r.backOffs.Holds) // whose span to start in has not begun
+		execs = slices.DeleteFunc(execs, r.backOffs.Knows) // whose span to start in has not begun
 		// Runs without a node stand behind all others.
 		first := slices.IndexFunc(execs, unroutable)
 		if first < 0 {

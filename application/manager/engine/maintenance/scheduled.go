@@ -60,24 +60,26 @@ func (r *Repairer) PromoteScheduled(ctx context.Context) (next time.Time, err er
 // promoteOver makes the runs ready whose back-off is over although the store's clock, which was set back, does not say
 // so yet.
 func (r *Repairer) promoteOver(ctx context.Context, now time.Time) error {
-	over := r.backOffs.Over(now)
-	for part := range slices.Chunk(over, sweepLimit) {
-		ids := convert.All(part, func(w entity.SteadyWait) string { return w.Execution })
-		execs, err := r.Executions.ByIDs(ctx, ids)
-		if err == nil {
-			waiting := map[string]entity.ClaimKey{}
-			for _, w := range part {
-				waiting[w.Execution] = w.Claim
-			}
-			execs = slices.DeleteFunc(execs, func(e *entity.Execution) bool { return e.Claim != waiting[e.ID] })
-			err = batch.Walk(r.blame, execs, idOf, func(execs []*entity.Execution) error {
-				return r.makeReady(ctx, execs, now, true)
-			}, func(exec *entity.Execution, cause error) error {
-				return fmt.Errorf("let run %s start after its back-off: %w", exec.ID, cause)
-			})
-		}
+	for part := range slices.Chunk(r.backOffs.Over(now), sweepLimit) {
+		execs, err := r.Executions.ByIDs(ctx, convert.All(part, func(w entity.SteadyWait) string { return w.Execution }))
 		if err != nil {
-			r.backOffs.Add(over...) // what has started meanwhile has another key
+			return err
+		}
+		found := entity.ByID(execs)
+		execs = execs[:0]
+		for _, w := range part {
+			if exec := found[w.Execution]; exec != nil && exec.Claim == w.Claim {
+				execs = append(execs, exec)
+			} else {
+				r.backOffs.Forget(w.Execution, w.Claim)
+			}
+		}
+		err = batch.Walk(r.blame, execs, idOf, func(execs []*entity.Execution) error {
+			return r.makeReady(ctx, execs, now, func(time.Time) bool { return true })
+		}, func(exec *entity.Execution, cause error) error {
+			return fmt.Errorf("let run %s start after its back-off: %w", exec.ID, cause)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -108,13 +110,21 @@ func (r *Repairer) promote(ctx context.Context, execs []*entity.Execution, now t
 }
 
 func (r *Repairer) makeDueReady(ctx context.Context, execs []*entity.Execution, now time.Time) error {
-	return r.makeReady(ctx, execs, now, false)
+	return r.makeReady(ctx, execs, now, func(until time.Time) bool { return !until.After(now) })
 }
 
-// makeReady sends scheduled runs to where they are claimed, but for those that
-// somebody else has locked. The waits of these very keys may be over before their moment.
-func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now time.Time, over bool) error {
-	read := entity.ByID(execs)
+// makeReady sends scheduled runs to where they are claimed if their moment is due, but for those that
+// somebody else has locked, or has changed since they were read.
+func (r *Repairer) makeReady(
+	ctx context.Context,
+	execs []*entity.Execution,
+	now time.Time,
+	due func(until time.Time) bool,
+) error {
+	claims := map[string]entity.ClaimKey{}
+	for _, exec := range execs {
+		claims[exec.ID] = exec.Claim
+	}
 	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
 	slices.Sort(ids)
 	jobs, err := r.Jobs.Load(ctx, jobIDs)
@@ -130,18 +140,23 @@ func (r *Repairer) makeReady(ctx context.Context, execs []*entity.Execution, now
 		}
 		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
 			until, scheduled := exec.Claim.ScheduledUntil()
-			over := over && exec.Claim == read[exec.ID].Claim
-			if over || r.backOffs.Knows(exec) { // its moment may lie apart from the end of its wait
+			if !scheduled || exec.Claim.ScheduledLimited() || exec.Claim != claims[exec.ID] || !due(until) {
+				return until, false
+			}
+			if r.backOffs.Knows(exec) { // its moment may lie apart from the end of its wait
 				exec.RestartDeadline(until, now)
 				until = now
 			}
 			exec.UpdateTime = until
-			return until, scheduled && !exec.Claim.ScheduledLimited() && (over || !until.After(now))
+			return until, true
 		})
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for id, claim := range claims {
+		r.backOffs.Forget(id, claim)
 	}
 	r.Commits.AfterCommit(effect)
 	return nil

@@ -36,9 +36,11 @@ func holdsOf(t *testing.T, n *enginetest.Node, id string) []entity.Hold {
 // awaitHold waits until a run was held back so often, and returns its row.
 func awaitHold(t *testing.T, n *enginetest.Node, id string, times int) *entity.Execution {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		return entity.TotalHold(holdsOf(t, n, id)).Count == times && n.Execution(t, id).Status == entity.StatusWaiting
-	}, 20*time.Second, time.Millisecond, "it is held back %d times", times)
+	enginetest.Await(t, func() bool {
+		used, _ := n.Runner.Load(entity.SlotGeneral)
+		return entity.TotalHold(holdsOf(t, n, id)).Count == times && n.Execution(t, id).Status == entity.StatusWaiting &&
+			used == 0
+	}, "it is held back %d times", times)
 	return n.Execution(t, id)
 }
 
@@ -96,7 +98,7 @@ func TestACallIsHeldBackForTenMinutesAtMost(t *testing.T) {
 		}, 0, entity.StatusFailed},
 		"ten minutes of 8 seconds": {retrying(1), 75, entity.StatusDead},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("held", c.change))
 			n.Script.Reply(enginetest.Always(heldBack()))
@@ -134,4 +136,28 @@ func TestARunWhoseCallIsHeldBackCanBeCancelled(t *testing.T) {
 	n.AwaitStatus(t, exec.ID, entity.StatusCancelled)
 	require.Empty(t, holdsOf(t, n, exec.ID))
 	awaitIdle(t, n)
+}
+
+// A look at what is due may take so long that a run starts, and waits anew, before it goes on: it leaves that run alone.
+func TestALookThatLastsLeavesANewWaitAlone(t *testing.T) {
+	bubble(t, "held back again", func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		n.Script.Reply(enginetest.Always(heldBack()))
+		id := startRun(t, n, n.Add(t, enginetest.Job("held", retrying(1))).ID).ID
+		awaitHold(t, n, id, 1)
+		var began atomic.Bool
+		n.Faults.Before(func(name string) {
+			if name == "unpark" && began.CompareAndSwap(false, true) {
+				_, err := n.Repairs.PromoteScheduled(t.Context())
+				require.NoError(t, err)
+				time.Sleep(time.Minute) // of the bubble: the run starts and is held back
+			}
+		})
+		n.Clock.Advance(8 * time.Second)
+		_, err := n.Repairs.PromoteScheduled(t.Context())
+		require.NoError(t, err)
+		awaitHold(t, n, id, 2)
+		until, _ := n.Execution(t, id).Claim.ScheduledUntil()
+		require.Equal(t, n.Clock.Now().Add(8*time.Second), until)
+	})
 }

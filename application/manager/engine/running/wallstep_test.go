@@ -3,6 +3,7 @@ package running_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -30,14 +31,20 @@ func backingOff(change func(j *entity.Job)) func(j *entity.Job) {
 	}
 }
 
+// bubble runs a subtest in virtual time.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // failOnce starts a run that fails, and waits until everybody knows of its back-off.
 func failOnce(t *testing.T, n *enginetest.Node, jobID string) string {
 	t.Helper()
 	inTurn(n, failed(), entity.Succeeded("done"), entity.Succeeded("done"))
 	id := startRun(t, n, jobID).ID
-	require.Eventually(t, func() bool {
+	enginetest.Await(t, func() bool {
 		return n.Counts.Of(func(c *enginetest.Counts) int { return c.Ends }) == 1
-	}, 20*time.Second, time.Millisecond, "the first attempt has ended")
+	}, "the first attempt has ended")
 	return id
 }
 
@@ -63,7 +70,7 @@ func stepsDuring(t *testing.T, n *enginetest.Node, step time.Duration, id string
 // Rule 13: on SQLite, too, a back-off is as long as it should be, whatever the wall clock does meanwhile.
 func TestABackOffKeepsItsLengthWhateverTheWallClockDoes(t *testing.T) {
 	for name, step := range steps {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			id := failOnce(t, n, n.Add(t, enginetest.Job("job", backingOff(nil))).ID)
 			stepsDuring(t, n, step, id)
@@ -75,7 +82,7 @@ func TestABackOffKeepsItsLengthWhateverTheWallClockDoes(t *testing.T) {
 // Rule 17: an attempt has the whole span to start in, from the end of its back-off on.
 func TestAStepOfTheWallClockTakesNothingOfAStartDeadline(t *testing.T) {
 	for name, step := range steps {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("job", backingOff(func(j *entity.Job) { j.StartDeadlineSec = 60 })))
 			id := failOnce(t, n, job.ID)
@@ -93,11 +100,30 @@ func TestAStepOfTheWallClockTakesNothingOfAStartDeadline(t *testing.T) {
 	}
 }
 
+// Rule 17: a run whose back-off is over, and that nobody could let start yet, has its whole span before it.
+func TestARunThatCouldNotStartKeepsItsStartDeadline(t *testing.T) {
+	bubble(t, "a day ahead", func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{})
+		job := n.Add(t, enginetest.Job("job", backingOff(func(j *entity.Job) { j.StartDeadlineSec = 60 })))
+		id := failOnce(t, n, job.ID)
+		n.Faults.Next("unpark", enginetest.Refused, enginetest.Refused, enginetest.Refused)
+		n.Clock.Advance(5 * time.Second)
+		n.Clock.Jump(24 * time.Hour)
+		n.Clock.Advance(backOff - 4*time.Second)
+		_, err := n.Repairs.PromoteScheduled(t.Context())
+		require.Error(t, err)
+		_, err = n.Repairs.SweepDeadlines(t.Context())
+		require.NoError(t, err)
+		n.Pass(t, func() bool { return n.Execution(t, id).Status.Final() }, "the run ends")
+		require.Equal(t, entity.StatusSuccess, n.Execution(t, id).Status)
+	})
+}
+
 // What waits for its job was due before: it starts when the former run ends, however late the clock says it is.
 func TestARunThatWaitsForItsJobDoesNotWaitOutAStep(t *testing.T) {
 	for _, overlap := range []entity.OverlapPolicy{entity.OverlapSerial, entity.OverlapReplace} {
 		for name, step := range steps {
-			t.Run(string(overlap)+" "+name, func(t *testing.T) {
+			bubble(t, string(overlap)+" "+name, func(t *testing.T) {
 				n := startedNode(t, enginetest.Options{})
 				release := n.Script.Hold()
 				job := n.Add(t, enginetest.Job("job", func(j *entity.Job) { j.Overlap, j.MaxQueued = overlap, 5 }))
@@ -116,7 +142,7 @@ func TestARunThatWaitsForItsJobDoesNotWaitOutAStep(t *testing.T) {
 // A run behind one in back-off waits as long as that.
 func TestAQueueWaitsForABackOffAndNotForTheClock(t *testing.T) {
 	for name, step := range steps {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			n := startedNode(t, enginetest.Options{})
 			job := n.Add(t, enginetest.Job("job", backingOff(func(j *entity.Job) {
 				j.Overlap, j.MaxQueued = entity.OverlapSerial, 5
@@ -132,7 +158,9 @@ func TestAQueueWaitsForABackOffAndNotForTheClock(t *testing.T) {
 }
 
 // A run that is delayed waits for a moment: that is the clock's, as all that is planned.
-func TestADelayedRunFollowsTheClock(t *testing.T) {
+func TestADelayedRunFollowsTheClock(t *testing.T) { synctest.Test(t, aDelayedRunFollowsTheClock) }
+
+func aDelayedRunFollowsTheClock(t *testing.T) {
 	n := startedNode(t, enginetest.Options{})
 	release := n.Script.Hold()
 	defer release()

@@ -5,6 +5,7 @@ package steady
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	maxWaits = 100_000
 	// tolerance is by how much the two clocks may part without a step of the wall clock.
 	tolerance = 100 * time.Millisecond
+	// kept is how long a wait that is over is still known, for those who go on with it by the store's clock.
+	kept = time.Minute
 )
 
 // Waits are the waits of one part of the claim index. Those of nil know of none, and the store's clock decides. Safe
@@ -27,10 +30,12 @@ type Waits struct {
 
 	mu    sync.Mutex
 	order order
+	// ended are over, the first one first, and nobody has forgotten them yet.
+	ended []*wait
 	byID  map[string]*wait
 }
 
-// wait is one of them; over says that a newer one took its place.
+// wait is one of them; over says that a newer one took its place, or that it was forgotten.
 type wait struct {
 	entity.SteadyWait
 
@@ -48,7 +53,7 @@ func (w *Waits) Add(waits ...entity.SteadyWait) {
 	defer w.mu.Unlock()
 	for _, one := range waits {
 		former := w.byID[one.Execution]
-		if !w.span.Of(one.Claim) || former == nil && len(w.order) >= maxWaits {
+		if !w.span.Of(one.Claim) || former == nil && len(w.order)+len(w.ended) >= maxWaits {
 			continue
 		}
 		if former != nil {
@@ -82,7 +87,8 @@ func (w *Waits) Knows(exec *entity.Execution) bool {
 	return known != nil && known.Claim == exec.Claim
 }
 
-// Over are the waits that are over, each once, and that the store's clock would go on with.
+// Over are the waits that are over and that the store's clock would go on with. They are returned until they are
+// forgotten.
 func (w *Waits) Over(now time.Time) (over []entity.SteadyWait) {
 	if w == nil {
 		return nil
@@ -91,16 +97,37 @@ func (w *Waits) Over(now time.Time) (over []entity.SteadyWait) {
 	defer w.mu.Unlock()
 	mono := w.clock.Monotonic()
 	for len(w.order) > 0 && (w.order[0].over || w.order[0].Due <= mono) {
-		first := heap.Pop(&w.order).(*wait) //nolint:forcetypeassert // as Push gets
-		if first.over {
-			continue
-		}
-		delete(w.byID, first.Execution)
-		if until, ok := first.Claim.Until(); ok && until.After(now) {
-			over = append(over, first.SteadyWait)
-		}
+		w.ended = append(w.ended, heap.Pop(&w.order).(*wait)) //nolint:forcetypeassert // as Push gets
 	}
+	w.ended = slices.DeleteFunc(w.ended, func(one *wait) bool {
+		if one.over {
+			return true
+		}
+		until, ok := one.Claim.Until()
+		if ok && until.After(now) {
+			over = append(over, one.SteadyWait)
+			return false
+		}
+		if mono-one.Due < kept {
+			return false
+		}
+		delete(w.byID, one.Execution)
+		return true
+	})
 	return over
+}
+
+// Forget drops waits with which somebody has gone on. A newer wait of the same execution stays.
+func (w *Waits) Forget(execution string, claim entity.ClaimKey) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.byID[execution]; known != nil && known.Claim == claim {
+		known.over = true
+		delete(w.byID, execution)
+	}
 }
 
 // Next is how long the first wait goes on; false when there is none.
@@ -110,6 +137,9 @@ func (w *Waits) Next() (time.Duration, bool) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for len(w.order) > 0 && w.order[0].over {
+		heap.Pop(&w.order)
+	}
 	if len(w.order) == 0 {
 		return 0, false
 	}
