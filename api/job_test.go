@@ -70,7 +70,7 @@ func TestWhatIsAbsentIsDefault(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"kind": "NONE", "cronExpression": "", "dialect": "QUARTZ", "intervalMs": 0.0, "at": nil, "timeZone": "UTC",
 		"startTime": nil, "endTime": nil,
-		"jitterMs": 0.0, "misfirePolicy": "FIRE_ONCE", "misfireThresholdSec": 60.0, "misfireWindowSec": 86400.0,
+		"jitterMs": 0.0, "misfirePolicy": "FIRE_ONCE", "misfireThresholdSec": 60.0, "misfireWindowSec": 31536000.0,
 		"misfireMaxFires": 1000.0,
 		"dstGap":          "NEXT_VALID", "dstOverlap": "FIRST",
 	}, m["schedule"])

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,6 +140,9 @@ func row(shown, name string, schema *openapi2.Schema) string {
 	}
 	if p.Value.Default != nil && p.Value.Default != "" {
 		standard = fmt.Sprintf("`%v`", p.Value.Default)
+		if number, ok := p.Value.Default.(float64); ok {
+			standard = "`" + strconv.FormatFloat(number, 'f', -1, 64) + "`"
+		}
 	}
 	meaning := p.Value.Description
 	if word, rest, ok := strings.Cut(meaning, " "); ok && word == name {

@@ -103,7 +103,7 @@ func (s *session) storeActivate(k *remote.Call, store *persistence.Store) error 
 
 // missed says what happens to fires that are missed, by the policy of the job.
 var missed = map[entity.MisfirePolicy]string{
-	entity.MisfireFireOnce: "the latest fires, and those of the last %d s",
+	entity.MisfireFireOnce: "the latest of its window fires, and those of the last %d s",
 	entity.MisfireSkip:     "those of the last %d s fire, others are skipped",
 	entity.MisfireFireAll:  "all of its window fire, and those of the last %d s",
 }

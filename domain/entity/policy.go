@@ -41,7 +41,7 @@ type Misfire struct {
 	// ThresholdSec: a fire that is late by no more than this is an ordinary
 	// late fire. 0–86,400.
 	ThresholdSec int
-	// WindowSec: FIRE_ALL runs what was missed within this span before now.
+	// WindowSec: FIRE_ALL and FIRE_ONCE run what was missed within this span before now.
 	WindowSec int
 	// MaxFires: FIRE_ALL runs at most the latest so many.
 	MaxFires int

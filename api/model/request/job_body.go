@@ -145,16 +145,18 @@ type ScheduleBody struct {
 	MisfirePolicy string `json:"misfirePolicy,omitempty" enums:"FIRE_ONCE,SKIP,FIRE_ALL" default:"FIRE_ONCE"`
 	// MisfireThresholdSec is how late a fire may be and not count as missed.
 	MisfireThresholdSec int `json:"misfireThresholdSec,omitempty" minimum:"0" maximum:"86400" default:"60"`
-	// MisfireWindowSec is how far back missed fires are run; older ones are SKIPPED.
-	MisfireWindowSec int `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"86400"`
+	// MisfireWindowSec is how far back missed fires are run; older ones are SKIPPED, with an alert.
+	// FIRE_ALL has 86,400 where nothing is said.
+	MisfireWindowSec *int64 `json:"misfireWindowSec,omitempty" minimum:"0" maximum:"31536000" default:"31536000"`
 	// MisfireMaxFires is the most missed fires that FIRE_ALL runs.
 	MisfireMaxFires int `json:"misfireMaxFires,omitempty" minimum:"1" maximum:"10000" default:"1000"`
 }
 
 func (s *ScheduleBody) misfire() entity.Misfire {
+	policy := entity.MisfirePolicy(s.MisfirePolicy)
 	return entity.Misfire{
-		Policy: entity.MisfirePolicy(s.MisfirePolicy), ThresholdSec: s.MisfireThresholdSec,
-		WindowSec: s.MisfireWindowSec, MaxFires: s.MisfireMaxFires,
+		Policy: policy, ThresholdSec: s.MisfireThresholdSec,
+		WindowSec: int(or(s.MisfireWindowSec, int64(validation.MisfireWindowSec(policy)))), MaxFires: s.MisfireMaxFires,
 	}
 }
 

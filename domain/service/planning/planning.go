@@ -113,16 +113,23 @@ func (d *decider) missed(before time.Time) {
 	case entity.MisfireFireAll:
 		d.fireAll(last)
 	default:
+		if last.Before(d.window()) {
+			d.skipThrough(last)
+			return
+		}
 		d.skipBefore(last)
 		d.fire(last, entity.TriggerMisfire)
 	}
 }
 
+// window is the first moment whose missed time may still run.
+func (d *decider) window() time.Time { return d.reached.Add(-seconds(d.Misfire.WindowSec)) }
+
 // fireAll saves the missed times within the window, the latest Misfire.MaxFires
 // of them at most, and decides as many as one call may.
 func (d *decider) fireAll(last time.Time) {
 	first, ok := d.Cursor, true
-	if from := d.reached.Add(-seconds(d.Misfire.WindowSec)); first.Before(from) {
+	if from := d.window(); first.Before(from) {
 		first, ok = d.Schedule.Next(from.Add(-1))
 	}
 	keep := d.Misfire.MaxFires

@@ -55,6 +55,8 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 	narrow.WindowSec = 180
 	shut := misfire(all)
 	shut.WindowSec = 0
+	lately, briefly, never := misfire(once), misfire(once), misfire(once)
+	lately.WindowSec, briefly.WindowSec, never.WindowSec = 61, 60, 0
 	strict := misfire(once)
 	strict.ThresholdSec = 0
 
@@ -116,10 +118,22 @@ func TestDecideAboutAJobOfEveryMinute(t *testing.T) {
 			"five missed, none in the window", shut, 5*time.Minute + time.Second,
 			planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)},
 		},
+		{
+			"five missed, the latest in the window", lately, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, the latest a second too old", briefly, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)},
+		},
+		{
+			"five missed, no window for the latest", never, 5*time.Minute + time.Second,
+			planning.Plan{Skip: skippedThrough(0, 4, 5), Fires: minutes(5), Next: after(6 * time.Minute)},
+		},
 		{"no threshold", strict, time.Minute, planning.Plan{Fires: minutes(missed(0), 1), Next: after(2 * time.Minute)}},
 		{
 			"no policy is once",
-			entity.Misfire{ThresholdSec: 60},
+			entity.Misfire{ThresholdSec: 60, WindowSec: 86_400},
 			5*time.Minute + time.Second,
 			planning.Plan{Skip: skipped(0, 4, 4), Fires: minutes(missed(4), 5), Next: after(6 * time.Minute)},
 		},

@@ -45,6 +45,9 @@ func expected(in planning.Input, scheduledTimes list) (skipped, saved, ordinary 
 			return nil, nil, ordinary
 		}
 		last := len(gone) - 1
+		if gone[last].Add(in.Jitter).Before(in.Now.Add(-time.Duration(in.Misfire.WindowSec) * time.Second)) {
+			return gone, nil, ordinary
+		}
 		return append(skipped, gone[:last]...), gone[last:], ordinary
 	}
 }

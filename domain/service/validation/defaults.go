@@ -14,7 +14,7 @@ const (
 	DefaultTimeZone            = "UTC"
 	DefaultPriority            = 5
 	DefaultMisfireThresholdSec = 60
-	DefaultMisfireWindowSec    = 86_400
+	DefaultMisfireWindowSec    = 86_400 // see MisfireWindowSec
 	DefaultMisfireMaxFires     = 1000
 	DefaultRetryIntervalMs     = 1000
 	DefaultRetryMaxIntervalMs  = 60_000
@@ -28,7 +28,7 @@ const (
 // server's zone for schedules without one; "" is UTC.
 func NewJob(timeZone string) *entity.Job {
 	j := &entity.Job{
-		Misfire: entity.Misfire{ThresholdSec: DefaultMisfireThresholdSec, WindowSec: DefaultMisfireWindowSec},
+		Misfire: entity.Misfire{ThresholdSec: DefaultMisfireThresholdSec, WindowSec: MisfireWindowSec(misfirePolicies[0])},
 		Retry: entity.RetryPolicy{
 			IntervalMs: DefaultRetryIntervalMs, MaxIntervalMs: DefaultRetryMaxIntervalMs, Jitter: DefaultRetryJitter,
 		},
@@ -36,6 +36,15 @@ func NewJob(timeZone string) *entity.Job {
 	}
 	Defaults(j, timeZone)
 	return j
+}
+
+// MisfireWindowSec is the window of a policy whose author says nothing of it. One run after an outage of months does
+// little harm; all that were missed might.
+func MisfireWindowSec(policy entity.MisfirePolicy) int {
+	if policy == entity.MisfireFireOnce || policy == "" {
+		return year
+	}
+	return DefaultMisfireWindowSec
 }
 
 // Defaults fills the fields whose zero value is not legal. Where zero means

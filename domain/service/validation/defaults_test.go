@@ -16,8 +16,9 @@ func TestNewJobHoldsTheDefaultsOfTheContract(t *testing.T) {
 	require.Equal(t, "default", j.Group)
 	require.Equal(t, "{}", j.Data)
 	require.Equal(t, 5, j.Priority)
-	require.Equal(t, entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 60, WindowSec: 86_400, MaxFires: 1000},
-		j.Misfire)
+	require.Equal(t, entity.Misfire{
+		Policy: entity.MisfireFireOnce, ThresholdSec: 60, WindowSec: 31_536_000, MaxFires: 1000,
+	}, j.Misfire)
 	require.Equal(t, entity.RetryPolicy{
 		Backoff: entity.BackoffFixed, IntervalMs: 1000, MaxIntervalMs: 60_000,
 		Jitter: 0.1,

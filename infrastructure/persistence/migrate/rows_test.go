@@ -60,3 +60,43 @@ func TestRangesThatAreKeptHaveDecidedTime(t *testing.T) {
 		}
 	})
 }
+
+// The window binds FIRE_ONCE since. A job that holds the former default loses no catch-up, also not by a rollback to a
+// version of before; a window that somebody chose, and that of another policy, stay.
+func TestTheFormerWindowOfFireOnceBecomesAYear(t *testing.T) {
+	const day, year = 86_400, 31_536_000
+	cases := []struct {
+		policy       entity.MisfirePolicy
+		before, then int
+	}{
+		{entity.MisfireFireOnce, day, year},
+		{entity.MisfireFireOnce, 3600, 3600},
+		{entity.MisfireFireOnce, 0, 0},
+		{entity.MisfireFireOnce, day + 1, day + 1},
+		{entity.MisfireFireAll, day, day},
+		{entity.MisfireSkip, day, day},
+	}
+	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
+		jobs := make([]*entity.Job, len(cases))
+		for i, c := range cases {
+			jobs[i] = storetest.PlannedJob(i+1, storetest.Noon)
+			jobs[i].Misfire = entity.Misfire{Policy: c.policy, ThresholdSec: 60, WindowSec: c.before, MaxFires: 1000}
+			jobs[i].Description = `{"misfire":{"Policy":"FIRE_ONCE","WindowSec":86400,"MaxFires":1}}`
+			jobs[i].Data = jobs[i].Description
+		}
+		func() { storetest.Add(t, dbtest.Open(t, cfg), jobs) }()
+		again(t, cfg, "misfire_window.sql")
+		s := dbtest.Open(t, cfg)
+		for i, c := range cases {
+			want := *jobs[i]
+			want.Misfire.WindowSec = c.then
+			got, err := s.Jobs.Get(t.Context(), want.ID)
+			require.NoError(t, err)
+			require.Equal(t, &want, got, "%+v", c)
+			version, err := s.Jobs.Version(t.Context(), want.ID, 1)
+			require.NoError(t, err)
+			require.Equal(t, want.Misfire, version.Misfire, "%+v", c)
+			require.Equal(t, want.Data, version.Data)
+		}
+	})
+}

@@ -11,7 +11,7 @@ export const storedJob = (over: Partial<Job>): Job => ({
   routing: { strategy: 'ANY', labels: {} },
   schedule: {
     kind: 'CRON', cronExpression: '0 0 2 * * ?', dialect: 'QUARTZ', intervalMs: 0, at: null, timeZone: 'UTC', startTime: null, endTime: null, jitterMs: 0,
-    dstGap: 'NEXT_VALID', dstOverlap: 'FIRST', misfirePolicy: 'FIRE_ONCE', misfireThresholdSec: 60, misfireWindowSec: 86400, misfireMaxFires: 1000,
+    dstGap: 'NEXT_VALID', dstOverlap: 'FIRST', misfirePolicy: 'FIRE_ONCE', misfireThresholdSec: 60, misfireWindowSec: 31536000, misfireMaxFires: 1000,
   },
   shardCount: 1, startDeadlineSec: 0, status: 'ENABLED', timeoutSec: 0, unreadable: '', updateTime: '', version: 1, ...over,
 })

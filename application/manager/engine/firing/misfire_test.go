@@ -43,6 +43,14 @@ func TestMissedFiresFollowTheMisfirePolicy(t *testing.T) {
 			entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 1, WindowSec: 60, MaxFires: 100},
 			append([]outcome{{0, skipped, entity.TriggerSchedule, 8}, {8, runs, entity.TriggerMisfire, 0}}, ordinary(9, 10)...),
 		},
+		"FIRE_ONCE runs one that is as old as its window": {
+			entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 1, WindowSec: 2, MaxFires: 100},
+			append([]outcome{{0, skipped, entity.TriggerSchedule, 8}, {8, runs, entity.TriggerMisfire, 0}}, ordinary(9, 10)...),
+		},
+		"FIRE_ONCE runs none that is older": {
+			entity.Misfire{Policy: entity.MisfireFireOnce, ThresholdSec: 1, WindowSec: 1, MaxFires: 100},
+			append([]outcome{{0, skipped, entity.TriggerSchedule, 9}}, ordinary(9, 10)...),
+		},
 		"SKIP runs none of them": {
 			entity.Misfire{Policy: entity.MisfireSkip, ThresholdSec: 1, WindowSec: 60, MaxFires: 100},
 			append([]outcome{{0, skipped, entity.TriggerSchedule, 9}}, ordinary(9, 10)...),

@@ -5116,8 +5116,8 @@ export interface components {
              */
             misfireThresholdSec?: number | null;
             /**
-             * @description misfireWindowSec is how far back missed fires are run; older ones are SKIPPED.
-             * @default 86400
+             * @description misfireWindowSec is how far back missed fires are run; older ones are SKIPPED, with an alert. FIRE_ALL has 86,400 where nothing is said.
+             * @default 31536000
              */
             misfireWindowSec?: number | null;
             /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, changeOf, FormError, scheduleOf } from './body'
 import { storedJob as job } from '@/test/job'
-import { formOf, newJob } from './job'
+import { choosePolicy, formOf, newJob } from './job'
 
 describe('the request of a form', () => {
   it('of a new job holds what is needed, and no default', () => {
@@ -46,6 +46,18 @@ describe('the request of a form', () => {
     expect(scheduleOf(form)).toEqual({ kind: 'FIXED_RATE', intervalMs: 60_000 })
     form.schedule.kind = 'NONE'
     expect(bodyOf(form)).not.toHaveProperty('schedule')
+  })
+
+  it('has the window of the misfire policy, unless somebody set another', () => {
+    const schedule = newJob('UTC').schedule
+    expect(schedule).toMatchObject({ misfirePolicy: 'FIRE_ONCE', misfireWindowSec: 31_536_000 })
+    for (const [policy, seconds] of [['FIRE_ALL', 86_400], ['FIRE_ONCE', 31_536_000], ['SKIP', 86_400], ['FIRE_ALL', 86_400]] as const) {
+      choosePolicy(schedule, policy)
+      expect(schedule).toMatchObject({ misfirePolicy: policy, misfireWindowSec: seconds })
+    }
+    schedule.misfireWindowSec = 3_600
+    choosePolicy(schedule, 'FIRE_ONCE')
+    expect(schedule.misfireWindowSec).toBe(3_600)
   })
 
   it('of an edit leaves the state of the job alone', () => {

@@ -98,6 +98,15 @@ export interface JobForm {
   deadline: { on: boolean; at: string; timeZone: string; onMiss: Model<'Deadline'>['onMiss'] }
 }
 
+/** How far back missed fires run where nobody says it: one run after a long outage does little harm, all of them might. */
+const misfireWindows: Record<Model<'Schedule'>['misfirePolicy'], number> = { FIRE_ONCE: 31_536_000, SKIP: 86_400, FIRE_ALL: 86_400 }
+
+/** Changes the misfire policy. A window that nobody has set follows it. */
+export function choosePolicy(schedule: JobForm['schedule'], policy: Model<'Schedule'>['misfirePolicy']): void {
+  if (schedule.misfireWindowSec === misfireWindows[schedule.misfirePolicy]) schedule.misfireWindowSec = misfireWindows[policy]
+  schedule.misfirePolicy = policy
+}
+
 /** The form of a new job. `zone` is the one that the user sees times in. */
 export function newJob(zone: string, group = ''): JobForm {
   return {
@@ -106,7 +115,7 @@ export function newJob(zone: string, group = ''): JobForm {
     schedule: {
       kind: 'CRON', cronExpression: '0 0 2 * * ?', dialect: 'QUARTZ', intervalMs: 60_000, at: '', timeZone: zone,
       startTime: '', endTime: '', jitterMs: 0, dstGap: 'NEXT_VALID', dstOverlap: 'FIRST',
-      misfirePolicy: 'FIRE_ONCE', misfireThresholdSec: 60, misfireWindowSec: 86_400, misfireMaxFires: 1_000,
+      misfirePolicy: 'FIRE_ONCE', misfireThresholdSec: 60, misfireWindowSec: misfireWindows.FIRE_ONCE, misfireMaxFires: 1_000,
     },
     priority: 5, timeoutSec: 0, startDeadlineSec: 0,
     retryPolicy: { maxRetries: 0, backoff: 'FIXED', intervalMs: 1_000, maxIntervalMs: 60_000, jitter: 0.1, noRetryOn: [] },

@@ -10,7 +10,7 @@ export default {
     },
     parameters: { list: 'Declared ones make a form when somebody starts the job. Without any, a start may give whatever it likes.' },
     schedule: {
-      jitterMs: 'Delays each start by a constant share of this, so that jobs of one moment do not start at once.', misfireThresholdSec: 'A start that is less late is no miss.',
+      jitterMs: 'Delays each start by a constant share of this, so that jobs of one moment do not start at once.', misfireThresholdSec: 'A start that is less late is no miss.', misfireWindowSec: 'What is older is skipped, with an alert.',
     },
     retryPolicy: { jitter: 'Each wait is up to this share shorter or longer.', noRetryOn: 'Reasons that a repetition does not mend.' },
     alerts: { lateAfterSec: '0 is the grace of the cluster.' },
@@ -23,7 +23,7 @@ export default {
   },
   misfire: { FIRE_ONCE: 'Run the latest', SKIP: 'Run none', FIRE_ALL: 'Run all' },
   misfireText: {
-    FIRE_ONCE: 'After an outage the latest missed fire runs.', SKIP: 'Missed fires are skipped; the plan goes on.', FIRE_ALL: 'Each missed fire runs, in order.',
+    FIRE_ONCE: 'After an outage the latest missed fire runs, unless it is too old.', SKIP: 'Missed fires are skipped; the plan goes on.', FIRE_ALL: 'Each missed fire runs, in order.',
   },
   nodeLoss: { RETRY: 'Run it again', FAIL: 'It has failed' },
   nodeLossText: { RETRY: 'Another node begins it anew.', FAIL: 'Somebody looks what it had done.' },
