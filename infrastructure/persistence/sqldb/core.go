@@ -147,6 +147,9 @@ func (s *Core) openServer(ctx context.Context, cfg Config) (gorm.Dialector, erro
 		return nil, err
 	}
 	s.OnClose(server.Close)
+	if server.Doubt != "" {
+		s.Log.Warn(server.Doubt)
+	}
 	s.Server, s.Dialect = server, dialect.NewMySQL(server.IsMariaDB())
 	s.conns = pools{own: server.Engine, callers: server.Callers}
 	s.info = Info{Driver: dialect.MySQL, Version: server.Version, Durability: server.Durability}

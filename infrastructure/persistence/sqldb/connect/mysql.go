@@ -50,8 +50,9 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 
 // mysqlVariables asks a server for what differs between servers.
 func mysqlVariables(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	vars, err := pairs(ctx, db, `SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation',
-		'idle_transaction_timeout', 'max_allowed_packet', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', 'innodb_doublewrite')`)
+	vars, err := pairs(ctx, db, `SHOW VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'tidb_current_ts',
+		'ob_query_timeout', 'tx_isolation', 'transaction_isolation', 'idle_transaction_timeout', 'max_allowed_packet',
+		'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', 'innodb_doublewrite')`)
 	if err != nil {
 		return nil, fmt.Errorf("reach the store: %w", err)
 	}
@@ -60,8 +61,11 @@ func mysqlVariables(ctx context.Context, db *sql.DB) (map[string]string, error) 
 
 // mysqlSession sets what every session needs, in the one SET that the driver
 // sends after connecting. The isolation is part of it because naming it at
-// each BEGIN costs a round trip a transaction.
-func mysqlSession(cfg *mysql.Config, vars map[string]string) {
+// each BEGIN costs a round trip a transaction. It refuses servers, and doubts others, as assess does.
+func mysqlSession(cfg *mysql.Config, vars map[string]string) (doubt string, err error) {
+	if doubt, err = assess(vars); err != nil {
+		return "", err
+	}
 	set := map[string]string{
 		"sql_mode":  "'" + sqlMode + "'",
 		"time_zone": "'+00:00'",
@@ -78,21 +82,30 @@ func mysqlSession(cfg *mysql.Config, vars map[string]string) {
 		cfg.MaxAllowedPacket = n - 1
 	}
 	cfg.Params = set
+	return doubt, nil
+}
+
+// reached is a server that answered.
+type reached struct {
+	settings *mysql.Config
+	// vars are what the server says of itself.
+	vars  map[string]string
+	doubt string
 }
 
 // reachMySQL gives the settings of our sessions on a server, changed by adjust
-// if that is given, and what it says of itself.
-func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*mysql.Config, map[string]string, error) {
+// if that is given, and what it is.
+func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*reached, error) {
 	cfg, err := mysqlConfig(dsn)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if adjust != nil {
 		adjust(cfg)
 	}
 	plain, err := mysql.NewConnector(cfg.Clone())
 	if err != nil {
-		return nil, nil, fmt.Errorf("read store.dsn: %w", err)
+		return nil, fmt.Errorf("read store.dsn: %w", err)
 	}
 	probe := sql.OpenDB(plain)
 	bounded, cancel := context.WithTimeout(ctx, probeBound)
@@ -100,19 +113,22 @@ func reachMySQL(ctx context.Context, dsn string, adjust func(*mysql.Config)) (*m
 	vars, err := mysqlVariables(bounded, probe)
 	_ = probe.Close()
 	if err != nil {
-		return nil, nil, connectError(cfg, err)
+		return nil, connectError(cfg, err)
 	}
-	mysqlSession(cfg, vars)
-	return cfg, vars, nil
+	doubt, err := mysqlSession(cfg, vars)
+	if err != nil {
+		return nil, err
+	}
+	return &reached{settings: cfg, vars: vars, doubt: doubt}, nil
 }
 
 // MySQL gives a pool of its own with our sessions, for what is done once.
 func MySQL(ctx context.Context, dsn string, conns int, adjust func(*mysql.Config)) (*sql.DB, error) {
-	cfg, _, err := reachMySQL(ctx, dsn, adjust)
+	server, err := reachMySQL(ctx, dsn, adjust)
 	if err != nil {
 		return nil, err
 	}
-	return openPool(cfg, poolSettings{
+	return openPool(server.settings, poolSettings{
 		conns: conns, lockWaitSec: callerLockWaitSec, silence: callerSilence,
 		over: sql.OpenDB,
 	})

@@ -19,6 +19,8 @@ type Server struct {
 	Side *sql.DB
 	// Version is what the server calls itself.
 	Version string
+	// Doubt is a sentence about a server that is not known; see assess.
+	Doubt string
 	// Durability holds the settings that decide what survives, such as "log_bin=ON".
 	Durability []string
 
@@ -33,11 +35,11 @@ type Server struct {
 func OpenServer(
 	ctx context.Context, dsn string, maxConns int, over func(driver.Connector) *sql.DB,
 ) (*Server, error) {
-	settings, vars, err := reachMySQL(ctx, dsn, nil)
+	at, err := reachMySQL(ctx, dsn, nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Version: vars["version"], sessions: newSessions(), settings: settings}
+	s := &Server{Version: at.vars["version"], Doubt: at.doubt, sessions: newSessions(), settings: at.settings}
 	n := sharesOf(maxConns)
 	for _, share := range []struct {
 		pool **sql.DB
@@ -48,13 +50,13 @@ func OpenServer(
 		{&s.Side, poolSettings{conns: n.side, lockWaitSec: engineLockWaitSec, silence: engineSilence, over: sql.OpenDB}},
 	} {
 		share.of.sessions = s.sessions
-		if *share.pool, err = openPool(settings, share.of); err != nil {
+		if *share.pool, err = openPool(at.settings, share.of); err != nil {
 			_ = s.Close()
 			return nil, err
 		}
 	}
 	for _, name := range []string{"innodb_flush_log_at_trx_commit", "innodb_doublewrite", "log_bin", "sync_binlog"} {
-		s.Durability = append(s.Durability, name+"="+vars[name])
+		s.Durability = append(s.Durability, name+"="+at.vars[name])
 	}
 	return s, nil
 }
