@@ -104,8 +104,9 @@ func (s *Scheduler) Start() error {
 }
 
 // Stop ends the engine: nothing new starts, what runs may end within the grace
-// of server.shutdownGraceSec (30 s), then its context is cancelled. When ctx
-// ends first, Stop gives up waiting; what is left is recovered at the next Start.
+// of server.shutdownGraceSec (30 s), then its context is cancelled. Stop waits for
+// handlers that ignore that until ctx ends: give it an end. Then it returns an error;
+// their goroutines go on, and their runs are recovered at the next Start.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	if s.server != nil {
 		return s.server.Stop(ctx)
