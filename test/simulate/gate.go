@@ -60,6 +60,13 @@ func (g *gate) strike(random *rand.Rand) {
 	g.left, g.behind = 1+random.IntN(40), random.IntN(2) == 0
 }
 
+// spare ends a strike that was not met.
+func (g *gate) spare() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = 0
+}
+
 // kill ends all connections at once: those that wait, too.
 func (g *gate) kill() {
 	g.mu.Lock()

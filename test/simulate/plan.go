@@ -88,6 +88,19 @@ func (b blow) answers() bool { return b.err.err != nil }
 // once reports a blow that answers one statement of one node.
 func (b blow) once() bool { return b.kind == LostBefore || b.kind == LostAfter || b.kind == Refused }
 
+// span is how long a blow has effects that another one could undo.
+func (b blow) span() time.Duration {
+	switch b.kind {
+	case StoreStep:
+		return b.lasts + max(b.step, 0)
+	case StoreDrift: // and back
+		return 2 * b.lasts
+	case KillInside:
+		return b.lasts + strikes
+	}
+	return b.lasts
+}
+
 // family says what a kind takes: two faults of one family on one node would undo each other.
 func (b blow) family() string {
 	switch b.kind {
@@ -173,7 +186,7 @@ func plan(random *rand.Rand, nodes int, failures []failure, lasts time.Duration)
 		}
 		over := at
 		for _, b := range round {
-			over = max(over, b.at+b.lasts+max(b.step, 0))
+			over = max(over, b.at+b.span())
 		}
 		all = append(all, round...)
 		at = over + between(random, 2*time.Second, 12*time.Second)

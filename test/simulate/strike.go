@@ -64,7 +64,8 @@ func (w *world) process(ctx context.Context, b blow, f history.Fault, m *member)
 		l.gate.strike(rand.New(rand.NewPCG(b.seed, 1))) //nolint:gosec // a seed that can be repeated is the point
 		select {
 		case <-l.gate.gone: // died counts it
-		case <-time.After(b.lasts + 5*time.Second):
+		case <-time.After(b.lasts + strikes):
+			l.gate.spare()
 		}
 		return
 	case Restart:
@@ -85,6 +86,9 @@ func (w *world) process(ctx context.Context, b blow, f history.Fault, m *member)
 	}
 	w.count(b.kind)
 }
+
+// strikes is how long a node may take beyond its time to come to the statement at which it dies.
+const strikes = 5 * time.Second
 
 // died follows the death of a node inside of a transaction.
 func (m *member) died(l *life) {
