@@ -15,11 +15,9 @@ var (
 	seedText  = flag.String("simulate.seed", "", "the seed of a former run; empty: new ones")
 	hoursText = flag.String("simulate.hours", "", "how many hours each seed is disturbed; empty: the seeds of the gate")
 	seedsText = flag.String("simulate.seeds", "1", "how many new seeds")
+	foundToo  = flag.Bool("simulate.found", false, "also the seeds that found a fault once")
 	eachText  = flag.String("simulate.each", "0", "how often each kind has to come, over all seeds")
 )
-
-// repeated: users also edit while the store's clock shows times again that it has shown before.
-const repeated = false
 
 // ask is what the flags ask for; nil: nothing.
 func ask(t *testing.T) *simulate.Asked {

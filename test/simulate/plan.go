@@ -248,6 +248,9 @@ func (d *drawer) detail(b blow) blow {
 	}
 	if b.answers() {
 		b.lasts = 2 * time.Second
+		if b.err.row {
+			b.lasts = 11*time.Second + after
+		}
 		if !b.once() {
 			b.node = -1
 		}

@@ -186,7 +186,7 @@ func (u *users) change(ctx context.Context, j *job, what string, ask func(l *lif
 // edit changes a definition.
 func (u *users) edit(ctx context.Context, kind Kind) bool {
 	j := u.pick(func(j *job) bool { return j.edited && !j.paused })
-	if j == nil || u.w.repeats() {
+	if j == nil {
 		return false
 	}
 	next := *j.definition
@@ -306,7 +306,7 @@ func (u *users) replay(ctx context.Context) (done bool) {
 
 // replace deletes a job and makes one like it.
 func (u *users) replace(ctx context.Context, j *job) bool {
-	if j == nil || u.w.repeats() {
+	if j == nil {
 		return false
 	}
 	j.Until = u.w.store.now()
@@ -352,11 +352,3 @@ func (u *users) replace(ctx context.Context, j *job) bool {
 
 // margin is how far beyond the latest time of the store's clock nodes may have fired that had not measured it again.
 const margin = 25 * time.Second
-
-// repeats reports whether the store's clock shows times that it has shown before.
-func (w *world) repeats() bool {
-	now := w.store.now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.Repeated && now.Before(w.highest.Add(margin)) && !w.highest.IsZero()
-}
