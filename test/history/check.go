@@ -79,29 +79,33 @@ func (c *checker) eachRow() {
 		j := c.jobs[r.JobID]
 		id := identity{r.JobID, r.FireKey, r.ShardIndex}
 		if other, ok := seen[id]; ok {
-			c.violate(RuleDoubleRow, "%s: %s and %s are the same fire %s, shard %d", j.Name, other, r.ID, r.FireKey,
-				r.ShardIndex)
+			c.violate(RuleDoubleRow, "%s: %s and %s are the same fire %s, shard %d, of %s", j.Name, other, r.ID,
+				r.FireKey, r.ShardIndex, r.CreateTime.Format(clockTime))
 		}
 		seen[id] = r.ID
 		switch r.Status {
 		case "WAITING", "RUNNING":
-			c.violate(RuleStuck, "%s: %s (%s) is still %s", j.Name, r.ID, r.FireKey, r.Status)
+			c.violate(RuleStuck, "%s: %s (%s) is still %s, since %s", j.Name, r.ID, r.FireKey, r.Status,
+				r.CreateTime.Format(clockTime))
 		case "SUCCESS":
 			c.seen(RuleUnseenSuccess, j, r, AnswerOK, AnswerUnsure)
 		default:
 			asked := r.Status == "CANCELLED" && slices.Contains(c.h.Cancels, r.ID)
 			if r.Reason == "" && r.Status != "TIMEOUT" && !asked {
-				c.violate(RuleNoReason, "%s: %s is %s without a reason", j.Name, r.ID, r.Status)
+				c.violate(RuleNoReason, "%s: %s is %s without a reason, since %s", j.Name, r.ID, r.Status,
+					r.EndTime.Format(clockTime))
 			}
 		}
 		if r.Status == "TIMEOUT" && j.Called && !c.leaptOver(r) { // all targets end in time
-			c.violate(RuleFalseFailure, "%s: %s timed out at attempt %d of %s", j.Name, r.ID, r.Attempt, r.NodeID)
+			c.violate(RuleFalseFailure, "%s: %s timed out at attempt %d of %s at %s", j.Name, r.ID, r.Attempt, r.NodeID,
+				r.EndTime.Format(clockTime))
 		}
 		if (r.Status == "FAILED" || r.Status == "DEAD") && r.Reason != "NODE_LOST" && r.Reason != "SHUTDOWN" {
 			c.seen(RuleFalseFailure, j, r, AnswerFailed, AnswerRefused)
 		}
 		if r.Status == "DEAD" && r.Reason != "NODE_LOST" && r.Attempt < j.MaxRetries+1 {
-			c.violate(RuleEarlyDead, "%s: %s is dead after %d attempts of %d", j.Name, r.ID, r.Attempt, j.MaxRetries+1)
+			c.violate(RuleEarlyDead, "%s: %s is dead after %d attempts of %d, since %s", j.Name, r.ID, r.Attempt,
+				j.MaxRetries+1, r.EndTime.Format(clockTime))
 		}
 	}
 }
@@ -110,8 +114,8 @@ func (c *checker) eachRow() {
 func (c *checker) seen(rule string, j Job, r Row, answers ...Answer) {
 	calls := c.calls[attempt{r.ID, r.Attempt}]
 	if j.Called && !slices.ContainsFunc(calls, func(call Call) bool { return slices.Contains(answers, call.Answer) }) {
-		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s, of which the target saw %+v", j.Name, r.ID, r.Status,
-			r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, calls)
+		c.violate(rule, "%s: %s is %s(%s %s) at attempt %d of %s since %s, of which the target saw %+v", j.Name, r.ID,
+			r.Status, r.Reason, r.ErrorMessage, r.Attempt, r.NodeID, r.EndTime.Format(clockTime), calls)
 	}
 }
 

@@ -83,7 +83,8 @@ func (c *checker) attempts() {
 	for execution, calls := range runs {
 		j := c.jobs[calls[0].Job]
 		if j.OnceOnly && len(calls) > 1 {
-			c.violate(RuleRanAgain, "%s: %s was begun %d times", j.Name, execution, len(calls))
+			c.violate(RuleRanAgain, "%s: %s was begun %d times, for the last time at %s", j.Name, execution, len(calls),
+				calls[len(calls)-1].Start.Format(clockTime))
 		}
 		former := calls[0]
 		for _, call := range calls[1:] {
@@ -95,7 +96,8 @@ func (c *checker) attempts() {
 	}
 	for id, calls := range c.calls {
 		if len(calls) > 1 {
-			c.violate(RuleDoubleAttempt, "attempt %d of %s was made %d times", id.number, id.execution, len(calls))
+			c.violate(RuleDoubleAttempt, "attempt %d of %s was made %d times, for the last time at %s", id.number, id.execution,
+				len(calls), calls[len(calls)-1].Start.Format(clockTime))
 		}
 	}
 }

@@ -51,9 +51,10 @@ func (c *checker) looks() {
 		row, ok := c.rows[seen.ID]
 		if !ok || row.Status != seen.Status || row.Reason != seen.Reason || row.Attempt != seen.Attempt ||
 			row.NodeID != seen.NodeID {
-			c.violate(RuleChanged, "%s: %s was %s(%s) at attempt %d of %s, and is %s(%s) at attempt %d of %s",
+			c.violate(RuleChanged, "%s: %s was %s(%s) at attempt %d of %s, and is %s(%s) at attempt %d of %s, since %s",
 				c.jobs[seen.JobID].Name, seen.ID,
-				seen.Status, seen.Reason, seen.Attempt, seen.NodeID, row.Status, row.Reason, row.Attempt, row.NodeID)
+				seen.Status, seen.Reason, seen.Attempt, seen.NodeID, row.Status, row.Reason, row.Attempt, row.NodeID,
+				row.EndTime.Format(clockTime))
 		}
 	}
 }
