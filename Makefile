@@ -35,6 +35,12 @@ FAULT_ARGS   ?=
 FAULT_TESTS  ?= TestFault|TestDeliveries
 KAFKA_AWAY   ?= 30s
 MATRIX_ROUNDS ?= 200
+SEED         ?=
+SEEDS        ?= 1
+HOURS        ?= 1
+EACH         ?= 0
+# 1: the seeds that found a fault once, too.
+SIMULATE_FOUND ?=
 BENCHES      ?= throughput lateness stampede
 BENCH_ARGS   ?=
 # run NAME FLAGS…: a bench on the servers that PS_TEST_… names.
@@ -194,6 +200,13 @@ grafana-schema: ## check the dashboards against Grafana's own types; needs node 
 .PHONY: matrix
 matrix: ## kill and freeze nodes and helpers for MATRIX_ROUNDS rounds (200) while nasty commands run
 	PS_MATRIX_ROUNDS=$(MATRIX_ROUNDS) go test -count=1 -timeout 30m -v -run TestMatrix ./test/commands
+
+# SEED repeats one; without it there are SEEDS new ones.
+.PHONY: simulate
+simulate: ## three nodes in virtual time, disturbed for HOURS (1) by SEED, or by SEEDS (1) new ones: half a minute an hour
+	go test -count=1 -timeout 24h -v ./test/simulate -run 'TestASeedOfTheSimulation$(if $(SIMULATE_FOUND),|TestSeedsThatFoundAFault)' \
+		-simulate.seed='$(SEED)' -simulate.seeds='$(SEEDS)' -simulate.hours='$(HOURS)' -simulate.each='$(EACH)' \
+		$(if $(SIMULATE_FOUND),-simulate.found)
 
 .PHONY: compare
 compare: build ## measure this build and the binary OLD in turns: COMPARE_ARGS

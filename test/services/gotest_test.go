@@ -66,6 +66,7 @@ func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
 	require.False(t, failed, said)
 	require.Regexp(t, `gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`, said)
 	require.Contains(t, said, "-flag -tags=failpoints ./infrastructure/failpoint/...")
+	require.Regexp(t, `gate .* ./test/simulate\n`, said)
 	require.Contains(t, said, "a newcomer came")
 	require.Regexp(t, `=== passed in 0 min \d\d s\n$`, said)
 

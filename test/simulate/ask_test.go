@@ -6,8 +6,6 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/platform-scheduler/platform-scheduler/test/simulate"
 )
 
@@ -26,6 +24,8 @@ func ask(t *testing.T) *simulate.Asked {
 		return nil
 	}
 	asked, err := simulate.Ask(*seedText, *hoursText, *seedsText, *eachText)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err) // a sentence for people, without a trace
+	}
 	return &asked
 }

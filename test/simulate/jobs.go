@@ -84,7 +84,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 		j.cron(10 * time.Second)
 		j.definition.MaxConcurrency, j.AtMost = 2, 2
 	})
-	for i := range 2 {
+	for i := range 3 { // so that one of them mostly waits
 		add(fmt.Sprint("limited ", i), some(time.Second, 8*time.Second), func(j *job) {
 			j.cron(10 * time.Second)
 			j.definition.Group, j.Group, j.GroupAtMost = limited, limited, 2
