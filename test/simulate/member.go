@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
@@ -39,6 +40,8 @@ type life struct {
 	clock *nodeClock
 	gate  *gate
 	rules *answer.Store
+	// alone: it reaches no other node, and none reaches it.
+	alone atomic.Bool
 	// stopped is closed when nothing of it is left.
 	stopped chan struct{}
 }

@@ -29,6 +29,14 @@ func (p *peers) Ask(ctx context.Context, n entity.Node, q entity.PeerQuestion) (
 		if l == nil {
 			return a, entity.ErrNobodyListens
 		}
+		if p.life.alone.Load() || l.alone.Load() {
+			select {
+			case <-ctx.Done():
+				return a, ctx.Err()
+			case <-p.life.gate.gone:
+				return a, errNoAnswer
+			}
+		}
 		if thawed := l.clock.thawed(); thawed != nil {
 			select {
 			case <-thawed:

@@ -21,6 +21,7 @@ const (
 	Drain        Kind = "drain a node"
 	Silent       Kind = "store silent for a node"
 	SilentForAll Kind = "store silent for all"
+	CutOff       Kind = "node cut off from the store and the others"
 	NodeStep     Kind = "step of a node's clock"
 	NodeDrift    Kind = "drift of a node's clock"
 	StoreStep    Kind = "step of the store's clock"
@@ -66,7 +67,7 @@ func (b blow) fault() history.Fault {
 		f.Harm, f.Mute = history.HarmFreeze, true
 	case Restart:
 		f.Harm = history.HarmStop
-	case Silent:
+	case Silent, CutOff:
 		f.Harm, f.Store, f.Mute = history.HarmCut, true, true
 	case SilentForAll:
 		f.Harm, f.Store, f.Mute = history.HarmOutage, true, true
@@ -106,7 +107,7 @@ func (b blow) family() string {
 	switch b.kind {
 	case Kill, KillInside, Freeze, Restart, Drain:
 		return "process"
-	case Silent, SilentForAll:
+	case Silent, SilentForAll, CutOff:
 		return "silence"
 	case NodeStep, NodeDrift:
 		return "clock"
@@ -140,8 +141,8 @@ func one[T any](random *rand.Rand, list ...T) T { return list[random.IntN(len(li
 // kinds has a blow of each kind, without its details.
 func kinds(failures []failure) (all []blow) {
 	for _, k := range []Kind{
-		Kill, KillInside, Freeze, Restart, Drain, Silent, SilentForAll, NodeStep, NodeDrift, StoreStep, StoreDrift, Deaf,
-		Slow,
+		Kill, KillInside, Freeze, Restart, Drain, Silent, SilentForAll, CutOff, NodeStep, NodeDrift, StoreStep, StoreDrift,
+		Deaf, Slow,
 	} {
 		all = append(all, blow{kind: k})
 	}

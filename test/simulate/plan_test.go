@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 func draw(t *testing.T, seed uint64, lasts time.Duration) []blow {
@@ -48,6 +50,20 @@ func TestNoBlowUndoesAnother(t *testing.T) {
 				t.Errorf("%s at %s beside %s at %s", a.kind, a.at, b.kind, b.at)
 			}
 		}
+	}
+}
+
+// A fire that was decided while the store's clock was ahead belongs to the schedule of then, whatever a later edit says.
+func TestAnEditWhileTimesRepeatLeavesWhatIsDecided(t *testing.T) {
+	at := time.Date(2000, 1, 1, 0, 34, 50, 0, time.UTC)
+	for name, c := range map[string]struct{ reached, from time.Time }{
+		"steady":    {at.Add(5 * ms), at.Add(ms)},
+		"was ahead": {at.Add(24 * time.Second), at.Add(24*time.Second + margin)},
+	} {
+		j := define("edited", work{}, func(j *job) { j.cron(10 * time.Second) })
+		j.regrid(15*time.Second, &entity.Job{UpdateTime: at}, c.reached)
+		require.Equal(t, c.from, j.From, name)
+		require.Equal(t, at, j.Former[0].Until, name)
 	}
 }
 

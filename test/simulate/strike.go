@@ -149,6 +149,8 @@ func (w *world) silence(b blow, f history.Fault, members []*member) {
 	for _, m := range members {
 		if l := m.up(); l != nil {
 			ends = append(ends, l.gate.silence())
+			l.alone.Store(b.kind == CutOff)
+			ends = append(ends, func() { l.alone.Store(false) })
 		}
 	}
 	time.Sleep(b.lasts)
