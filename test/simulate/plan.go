@@ -233,6 +233,8 @@ func (d *drawer) detail(b blow) blow {
 	switch b.kind {
 	case SilentForAll:
 		b.node = -1
+	case CutOff:
+		b.lasts = between(r, 2*time.Second, 15*time.Second)
 	case NodeStep:
 		b.jump = one(r, 1500*time.Millisecond, 10*time.Second, time.Minute, 30*time.Minute, time.Hour, 26*time.Hour) *
 			time.Duration(1-2*r.IntN(2))

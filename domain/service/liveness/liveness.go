@@ -27,10 +27,12 @@ const minLooks = 3
 type observation struct {
 	epoch int64
 	beat  time.Time
-	// last is the store's time of the last look; looks counts the looks.
-	last  time.Time
-	looks int
-	// covered is the store time for which the beat is known to be unchanged.
+	// last is the store's time of the last look, looked when that began by the detector's own clock; looks counts the
+	// looks.
+	last   time.Time
+	looked time.Duration
+	looks  int
+	// covered is the time for which the beat is known to be unchanged.
 	covered time.Duration
 }
 
@@ -68,9 +70,9 @@ type Evaluation struct {
 }
 
 // Evaluate compares the registry with the former looks. now is the store's time of
-// the look. It ignores self, because the node that looks is alive. It repeats a
-// transition until the row shows the new status.
-func (d *FailureDetector) Evaluate(now time.Time, nodes []entity.Node, self string) Evaluation {
+// the look, looked when that began by the monotonic clock of the node that looks. It ignores self, because that node is
+// alive. It repeats a transition until the row shows the new status.
+func (d *FailureDetector) Evaluate(now time.Time, looked time.Duration, nodes []entity.Node, self string) Evaluation {
 	j := Evaluation{Late: map[string]bool{}}
 	former := d.seen
 	d.seen = make(map[string]observation, len(nodes))
@@ -78,7 +80,7 @@ func (d *FailureDetector) Evaluate(now time.Time, nodes []entity.Node, self stri
 		if n.ID == self || n.Status == entity.NodeDown {
 			continue
 		}
-		s := d.observe(former[n.ID], now, n)
+		s := d.observe(former[n.ID], now, looked, n)
 		d.seen[n.ID] = s
 		age := now.Sub(n.LastHeartbeat)
 		late := age > n.SuspectAfter() && s.covered >= n.SuspectAfter()-d.timing.Beat
@@ -100,18 +102,19 @@ func (d *FailureDetector) Evaluate(now time.Time, nodes []entity.Node, self stri
 // not change, so the gap counts. At most half a lease counts, because this node may have
 // been slow or frozen. After a failed look a beat at most counts, because the store may
 // have been away for the other node, too. After a failure longer than the lease the
-// observation starts again, because the other node may be just back.
-func (d *FailureDetector) observe(s observation, now time.Time, n entity.Node) observation {
-	gap := now.Sub(s.last)
+// observation starts again, because the other node may be just back. The store's clock may be set ahead between two
+// looks: no more counts than has passed by the own clock.
+func (d *FailureDetector) observe(s observation, now time.Time, looked time.Duration, n entity.Node) observation {
+	gap := min(now.Sub(s.last), looked-s.looked)
 	if s.looks == 0 || s.epoch != n.Epoch || !s.beat.Equal(n.LastHeartbeat) || d.failed && gap > n.Lease() {
-		return observation{epoch: n.Epoch, beat: n.LastHeartbeat, last: now, looks: 1}
+		return observation{epoch: n.Epoch, beat: n.LastHeartbeat, last: now, looked: looked, looks: 1}
 	}
 	most := n.Lease() / 2
 	if d.failed {
 		most = d.timing.Beat
 	}
 	s.covered += max(min(gap, most), 0)
-	s.last = now
+	s.last, s.looked = now, looked
 	s.looks++
 	return s
 }

@@ -27,7 +27,7 @@ func node(id string, status entity.NodeStatus, beat time.Time) entity.Node {
 // look returns the new states by node.
 func look(w *liveness.FailureDetector, now time.Time, nodes ...entity.Node) map[string]entity.NodeStatus {
 	out := map[string]entity.NodeStatus{}
-	for _, v := range w.Evaluate(now, nodes, "self").Transitions {
+	for _, v := range w.Evaluate(now, now.Sub(noon), nodes, "self").Transitions {
 		out[v.Node.ID] = v.Status
 	}
 	return out
@@ -69,17 +69,39 @@ func TestABeatGrowsOld(t *testing.T) {
 	}
 }
 
+// The store's clock is set ahead between two looks: the beat is as old as before, and its node works until its own
+// lease ends, half a beat before the earliest verdict.
+func TestAStepOfTheStoresClockAheadBringsNoDeathForward(t *testing.T) {
+	t.Parallel()
+	for step := range 6 {
+		w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon)
+		for looks := range 20 {
+			real, now := time.Duration(looks)*terms.Beat, noon.Add(time.Duration(looks)*terms.Beat)
+			if looks > step {
+				now = now.Add(30 * time.Second)
+			}
+			for _, v := range w.Evaluate(now, real, []entity.Node{n}, "self").Transitions {
+				if n.Status = v.Status; v.Status == entity.NodeDown {
+					require.GreaterOrEqual(t, real, terms.Lease, "a step after look %d", step)
+				}
+			}
+		}
+		require.Equal(t, entity.NodeDown, n.Status)
+	}
+}
+
 // A node that drains keeps its state, and its partitions are scanned all the same
 // when its beats are late.
 func TestALateNodeIsToldWhateverItsRowSays(t *testing.T) {
 	t.Parallel()
 	w := liveness.NewFailureDetector(terms)
 	for at := range 4 {
-		j := w.Evaluate(noon.Add(time.Duration(at)*terms.Beat), []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
+		age := time.Duration(at) * terms.Beat
+		j := w.Evaluate(noon.Add(age), age, []entity.Node{node("n", entity.NodeDraining, noon)}, "self")
 		require.Empty(t, j.Transitions)
 		require.Equal(t, at == 3, j.Late["n"])
 	}
-	j := liveness.NewFailureDetector(terms).Evaluate(noon, []entity.Node{node("n", entity.NodeSuspect, noon)}, "self")
+	j := liveness.NewFailureDetector(terms).Evaluate(noon, 0, []entity.Node{node("n", entity.NodeSuspect, noon)}, "self")
 	require.True(t, j.Late["n"], "another judge has said so")
 }
 
@@ -193,7 +215,7 @@ func TestWhoBeatsInTimeStaysUp(t *testing.T) {
 			if now.Sub(n.LastHeartbeat) > n.SuspectAfter() {
 				n.LastHeartbeat = now
 			}
-			if got := w.Evaluate(now, []entity.Node{n}, "self"); len(got.Transitions) > 0 || len(got.Late) > 0 {
+			if got := w.Evaluate(now, now.Sub(noon), []entity.Node{n}, "self"); len(got.Transitions) > 0 || len(got.Late) > 0 {
 				t.Fatalf("%+v at %s", got, now)
 			}
 		}

@@ -101,7 +101,7 @@ func (m *Member) snapshot() entity.Node {
 // recordView stores the result of a look and evaluates it.
 func (m *Member) recordView(nodes []entity.Node, now time.Time, began time.Duration) {
 	self := m.Self().ID
-	evaluation := m.detector.Evaluate(now, nodes, self)
+	evaluation := m.detector.Evaluate(now, began, nodes, self)
 	m.mu.Lock()
 	since := m.view.since
 	if m.away.Load() {
