@@ -130,7 +130,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 		"misfire once": entity.MisfireFireOnce, "misfire skip": entity.MisfireSkip, "misfire all": entity.MisfireFireAll,
 	} {
 		add(name, quick, func(j *job) {
-			j.cron(10 * time.Second)
+			j.cron(15 * time.Second)
 			j.misfire(p)
 		})
 	}
@@ -150,7 +150,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 	})
 	for i := range 3 {
 		add(fmt.Sprint("refused ", i), quick, func(j *job) {
-			j.cron(5 * time.Second)
+			j.cron(10 * time.Second)
 			j.Refused, j.Called = true, false
 		})
 	}
@@ -166,7 +166,7 @@ func workload(random *rand.Rand) (jobs []*job) {
 			j.cron(one(random, 10*time.Second, 30*time.Second))
 		})
 	}
-	for i := range 12 {
+	for i := range 8 {
 		add(fmt.Sprint("minute ", i), some(10*ms, 10*time.Second), func(j *job) { j.cron(time.Minute) })
 	}
 	return jobs

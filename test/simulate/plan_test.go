@@ -53,7 +53,7 @@ func TestNoBlowUndoesAnother(t *testing.T) {
 	}
 }
 
-// A fire that was decided while the store's clock was ahead belongs to the schedule of then, whatever a later edit says.
+// A fire that was decided while the store's clock was ahead belongs to the schedule of then, whatever an edit says.
 func TestAnEditWhileTimesRepeatLeavesWhatIsDecided(t *testing.T) {
 	at := time.Date(2000, 1, 1, 0, 34, 50, 0, time.UTC)
 	for name, c := range map[string]struct{ reached, from time.Time }{
