@@ -76,13 +76,13 @@ func TestAStepOfTheStoresClockAheadBringsNoDeathForward(t *testing.T) {
 	for step := range 6 {
 		w, n := liveness.NewFailureDetector(terms), node("n", entity.NodeUp, noon)
 		for looks := range 20 {
-			real, now := time.Duration(looks)*terms.Beat, noon.Add(time.Duration(looks)*terms.Beat)
+			passed, now := time.Duration(looks)*terms.Beat, noon.Add(time.Duration(looks)*terms.Beat)
 			if looks > step {
 				now = now.Add(30 * time.Second)
 			}
-			for _, v := range w.Evaluate(now, real, []entity.Node{n}, "self").Transitions {
+			for _, v := range w.Evaluate(now, passed, []entity.Node{n}, "self").Transitions {
 				if n.Status = v.Status; v.Status == entity.NodeDown {
-					require.GreaterOrEqual(t, real, terms.Lease, "a step after look %d", step)
+					require.GreaterOrEqual(t, passed, terms.Lease, "a step after look %d", step)
 				}
 			}
 		}
