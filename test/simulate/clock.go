@@ -45,6 +45,8 @@ type wall struct {
 
 	mu  sync.Mutex
 	off time.Duration
+	// former is what off was before it was set last, since that elapsed time.
+	former, since time.Duration
 }
 
 func newWall() *wall { return &wall{reading: newReading(), origin: time.Now().Round(0).UTC()} }
@@ -58,7 +60,19 @@ func (w *wall) now() time.Time {
 func (w *wall) step(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.former, w.since = w.off, w.elapsed()
 	w.off += by
+}
+
+// least is the earliest time that somebody may take it to be who has not asked for a while.
+func (w *wall) least() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	elapsed, off := w.elapsed(), w.off
+	if elapsed < w.since+margin {
+		off = min(off, w.former)
+	}
+	return w.origin.Add(elapsed + off)
 }
 
 // nodeClock is the clock of a node: a wall of its own, and timers that stand still while the node is frozen.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,22 @@ func TestAnEditWhileTimesRepeatLeavesWhatIsDecided(t *testing.T) {
 		require.Equal(t, c.from, j.From, name)
 		require.Equal(t, at, j.Former[0].Until, name)
 	}
+}
+
+// A node that has not asked the store for its time yet decides by that of before a step.
+func TestTheLeastTimeIsThatOfBeforeAStepAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWall()
+		require.Equal(t, w.now(), w.least())
+		w.step(6 * time.Second)
+		require.Equal(t, w.now().Add(-6*time.Second), w.least())
+		time.Sleep(margin)
+		require.Equal(t, w.now(), w.least(), "all have asked")
+		w.step(-time.Hour)
+		require.Equal(t, w.now(), w.least())
+		w.step(time.Hour)
+		require.Equal(t, w.now().Add(-time.Hour), w.least())
+	})
 }
 
 func TestWhatIsAskedForIsRead(t *testing.T) {

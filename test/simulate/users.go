@@ -309,14 +309,14 @@ func (u *users) replace(ctx context.Context, j *job) bool {
 	if j == nil {
 		return false
 	}
-	j.Until = u.w.store.now()
+	j.Until = u.w.store.least() // nodes may not know of a step yet
 	for {
 		err := u.call("delete a job", func(l *life) error { return l.Jobs.Delete(ctx, j.ID, 0) })
 		if unsure(err) {
 			if _, err = u.stored(ctx, j.ID); err == nil {
 				time.Sleep(500 * ms)
-				j.Until = u.w.store.now()
-				continue // it is still there
+				j.Until = u.w.store.least() // nodes may not know of a step yet
+				continue                    // it is still there
 			}
 		}
 		break
