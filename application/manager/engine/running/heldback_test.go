@@ -145,17 +145,21 @@ func TestALookThatLastsLeavesANewWaitAlone(t *testing.T) {
 		n.Script.Reply(enginetest.Always(heldBack()))
 		id := startRun(t, n, n.Add(t, enginetest.Job("held", retrying(1))).ID).ID
 		awaitHold(t, n, id, 1)
-		var began atomic.Bool
+		var began, over atomic.Bool
 		n.Faults.Before(func(name string) {
 			if name == "unpark" && began.CompareAndSwap(false, true) {
 				_, err := n.Repairs.PromoteScheduled(t.Context())
 				require.NoError(t, err)
 				time.Sleep(time.Minute) // of the bubble: the run starts and is held back
+				over.Store(true)
 			}
 		})
 		n.Clock.Advance(8 * time.Second)
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
+		for !over.Load() { // the node's own look may be the one that lasts
+			time.Sleep(time.Second)
+		}
 		awaitHold(t, n, id, 2)
 		until, _ := n.Execution(t, id).Claim.ScheduledUntil()
 		require.Equal(t, n.Clock.Now().Add(8*time.Second), until)

@@ -48,13 +48,20 @@ func failOnce(t *testing.T, n *enginetest.Node, jobID string) string {
 	return id
 }
 
+// advance moves the clocks of a bubble on. No loop of the node looks at the former time any more.
+func advance(n *enginetest.Node, by time.Duration) {
+	synctest.Wait()
+	n.Clock.Advance(by)
+	synctest.Wait()
+}
+
 // stepsDuring lets the back-off of a run pass while the wall clock steps after 5 s. The run waits until its end.
 func stepsDuring(t *testing.T, n *enginetest.Node, step time.Duration, id string) {
 	t.Helper()
-	n.Clock.Advance(5 * time.Second)
+	advance(n, 5*time.Second)
 	n.Clock.Jump(step)
 	for range 3 {
-		n.Clock.Advance(backOff/4 - 200*time.Millisecond)
+		advance(n, backOff/4-200*time.Millisecond)
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.NoError(t, err)
 		_, err = n.Repairs.SweepDeadlines(t.Context())
@@ -62,7 +69,7 @@ func stepsDuring(t *testing.T, n *enginetest.Node, step time.Duration, id string
 		_, waits := n.Execution(t, id).Claim.ScheduledUntil()
 		require.True(t, waits, "the back-off is not over")
 	}
-	n.Clock.Advance(600 * time.Millisecond)
+	advance(n, 600*time.Millisecond)
 	_, err := n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 }
@@ -88,11 +95,11 @@ func TestAStepOfTheWallClockTakesNothingOfAStartDeadline(t *testing.T) {
 			id := failOnce(t, n, job.ID)
 			n.Runner.Suspend(true)
 			stepsDuring(t, n, step, id)
-			n.Clock.Advance(50 * time.Second)
+			advance(n, 50*time.Second)
 			closed, err := n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, closed)
-			n.Clock.Advance(11 * time.Second)
+			advance(n, 11*time.Second)
 			_, err = n.Repairs.SweepDeadlines(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, []string{"FAILED(DEADLINE)"}, enginetest.States([]*entity.Execution{n.Execution(t, id)}))
@@ -107,9 +114,9 @@ func TestARunThatCouldNotStartKeepsItsStartDeadline(t *testing.T) {
 		job := n.Add(t, enginetest.Job("job", backingOff(func(j *entity.Job) { j.StartDeadlineSec = 60 })))
 		id := failOnce(t, n, job.ID)
 		n.Faults.Next("unpark", enginetest.Refused, enginetest.Refused, enginetest.Refused)
-		n.Clock.Advance(5 * time.Second)
+		advance(n, 5*time.Second)
 		n.Clock.Jump(24 * time.Hour)
-		n.Clock.Advance(backOff - 4*time.Second)
+		advance(n, backOff-4*time.Second)
 		_, err := n.Repairs.PromoteScheduled(t.Context())
 		require.Error(t, err)
 		_, err = n.Repairs.SweepDeadlines(t.Context())
