@@ -79,21 +79,29 @@ func (s *Session) Time(in Input, zoneName string) (time.Time, error) {
 				"such as 2026-11-14T00:00:00Z", in.Flag, zoneName)
 		}
 	}
-	for _, layout := range layouts {
-		read, err := time.Parse(layout, in.Text)
-		if err != nil {
-			continue
-		}
-		if strings.HasPrefix(layout, "15") {
-			today := s.Clock.Now().In(zone)
-			read = civil.Date(today.Year(), today.Month(), today.Day(), read.Hour(), read.Minute(), read.Second()).UTC()
-		}
-		t := civil.Of(read).In(zone)
+	if typed, ok := s.civil(in.Text, zone); ok {
+		t := typed.In(zone)
 		s.Notef("%s is taken in the zone %s: %s", in.Flag, zone, t.Format(time.RFC3339))
 		return t, nil
 	}
 	return time.Time{}, usage.Errorf("%s must be a time such as 2026-11-14T00:00:00Z, 2026-11-14, \"2026-11-14 09:30\" "+
 		"or 09:30, not %q", in.Flag, in.Text)
+}
+
+// civil reads a time without a zone. One without a date is of today in the zone given.
+func (s *Session) civil(text string, zone *time.Location) (civil.Time, bool) {
+	for _, layout := range layouts {
+		read, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		if strings.HasPrefix(layout, "15") {
+			today := s.Clock.Now().In(zone)
+			return civil.Date(today.Year(), today.Month(), today.Day(), read.Hour(), read.Minute(), read.Second()), true
+		}
+		return civil.Of(read), true
+	}
+	return civil.Time{}, false
 }
 
 // Sent is a time as the API takes it; "" for the zero time.

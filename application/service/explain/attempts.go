@@ -47,21 +47,12 @@ func (b beginnings) start(r *entity.Execution) time.Time {
 	return r.StartTime
 }
 
-// firstStarts lets the lateness of a fire count from the first starts of its runs: what began again has not begun late.
-func (c *inquiry) firstStarts(
-	ctx context.Context,
-	e *entity.LedgerEntry,
-	runs []*entity.Execution,
-) (beginnings, error) {
-	begun, err := c.beginnings(ctx, runs)
-	if err != nil || len(begun) == 0 {
-		return begun, err
-	}
-	e.LatenessMs = 0
+// greatest is the lateness of a fire by the first starts of its runs: a run that began again has not begun late.
+func (b beginnings) greatest(runs []*entity.Execution) (late time.Duration) {
 	for _, r := range runs {
-		e.LatenessMs = max(e.LatenessMs, begun.lateness(r).Milliseconds())
+		late = max(late, b.lateness(r))
 	}
-	return begun, nil
+	return late
 }
 
 // lateAfter is from when a late start is told.

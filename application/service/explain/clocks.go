@@ -3,6 +3,7 @@ package explain
 import (
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
@@ -16,7 +17,7 @@ func (c *inquiry) clocks(spec schedule.Spec) (Code, Params) {
 		return "", nil
 	}
 	zone := zoneOf(spec.TimeZone)
-	change, before, after, ok := changeNear(c.At.In(zone))
+	change, before, after, ok := changeNear(c.At, zone)
 	if !ok {
 		return "", nil
 	}
@@ -57,16 +58,17 @@ func (c *inquiry) names(spec schedule.Spec, t time.Time) bool {
 }
 
 // changeNear is a change of the clocks near a time, with the offsets before and after it, in seconds.
-func changeNear(t time.Time) (change time.Time, before, after int, ok bool) {
-	start, end := t.ZoneBounds()
-	for _, at := range []time.Time{start, end} {
-		if at.IsZero() || at.Sub(t).Abs() > nearChange {
+func changeNear(t time.Time, zone *time.Location) (change time.Time, before, after int64, ok bool) {
+	_, start, end := civil.Span(t.Unix(), zone)
+	first, last := t.Add(-nearChange).Unix(), t.Add(nearChange).Unix()
+	for _, at := range []int64{start, end} {
+		if at < first || at > last {
 			continue
 		}
-		_, before = at.Add(-time.Second).Zone()
-		_, after = at.Zone()
+		before, _, _ = civil.Span(at-1, zone)
+		after, _, _ = civil.Span(at, zone)
 		if before != after {
-			return at, before, after, true
+			return time.Unix(at, 0).In(zone), before, after, true
 		}
 	}
 	return change, 0, 0, false

@@ -37,9 +37,12 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 	if err != nil {
 		return err
 	}
-	begun, err := c.firstStarts(ctx, e, all)
+	begun, err := c.beginnings(ctx, all)
 	if err != nil {
 		return err
+	}
+	if len(begun) > 0 {
+		e.LatenessMs = begun.greatest(all).Milliseconds()
 	}
 	runs := all
 	if !c.SeesRuns {

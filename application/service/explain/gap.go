@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/civil"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
@@ -22,25 +23,14 @@ type gap struct {
 // moment is the instant of a time of the wall clock: the earlier of two, and the first one after a change of the
 // clocks that leaves it out, which is returned, too.
 func moment(wall time.Time, zone *time.Location) (time.Time, *gap) {
-	shows := func(t time.Time) time.Time {
-		_, offset := t.In(zone).Zone()
-		return t.UTC().Add(time.Duration(offset) * time.Second)
+	wall = wall.UTC()
+	at := civil.Of(wall).In(zone)
+	to := civil.Of(at).UTC()
+	if to.Equal(wall) {
+		return at, nil
 	}
-	// Offsets are at most a day and some hours, and no zone changes its clocks twice within that time.
-	start, end := wall.UTC().Add(-26*time.Hour), wall.UTC().Add(26*time.Hour)
-	for at := start; ; {
-		_, offset := at.In(zone).Zone()
-		_, change := at.In(zone).ZoneBounds()
-		t := wall.UTC().Add(-time.Duration(offset) * time.Second)
-		if change.IsZero() || t.Before(change) || change.After(end) || !change.After(at) {
-			return t, nil
-		}
-		from, to := shows(change.Add(-time.Nanosecond)).Add(time.Nanosecond), shows(change)
-		if wall.Before(to) {
-			return change, &gap{wall: wall, change: change, from: from, to: to, zone: zone}
-		}
-		at = change
-	}
+	from := civil.Of(at.Add(-time.Nanosecond)).UTC().Add(time.Nanosecond)
+	return at, &gap{wall: wall, change: at, from: from, to: to, zone: zone}
 }
 
 // gapped explains a time that the clocks left out: what runs instead of it.
