@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 )
 
-// What users do.
+// The actions of users.
 const (
 	Edit         Kind = "user: edit a definition"
 	EditSchedule Kind = "user: edit a schedule"

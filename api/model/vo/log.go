@@ -52,7 +52,7 @@ func FromChunks(chunks []entity.LogChunk, after int64, limit int, more bool) Log
 		logs.Items = append(logs.Items, line)
 	}
 	if more {
-		// What replaces an unfinished line may be on the next page, which begins with that line.
+		// The next page may hold the line that replaces an unfinished one; it begins with that one.
 		for n := len(logs.Items); n > 1 && logs.Items[n-1].Unfinished; n-- {
 			logs.Items = logs.Items[:n-1]
 		}

@@ -41,7 +41,7 @@ func TestALineThatWasReplacedIsNotShown(t *testing.T) {
 		"another attempt replaces nothing")
 }
 
-// Whoever reads page by page reads no line twice, and misses none.
+// A reader of one page after another reads no line twice, and misses none.
 func TestAPageDoesNotEndWithALineThatTheNextOneMayReplace(t *testing.T) {
 	first := []entity.LogChunk{chunk(1, 2, entity.LogStdout, "begin\n10%\r")}
 	page := vo.FromChunks(first, 0, 50, true)

@@ -103,7 +103,7 @@ func TestATimeOfTheClockThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// What runs instead is told with its outcome, once it has been.
+// The fire that runs instead is told with its outcome, once it has been.
 func TestTheFireInsteadOfATimeThatDoesNotExistIsTold(t *testing.T) {
 	d := servicetest.New(t)
 	job := d.Create(servicetest.EveryTenSeconds(func(j *entity.Job) {

@@ -222,7 +222,7 @@ func TestAnEditIntoDecidedTimeIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever edits a schedule between the scheduled and the due time of a fire sees that fire as the last one.
+// A user who edits a schedule between the scheduled and the due time of a fire sees that fire as the last one.
 func TestTheLastFireIsAlsoThatOfAnEdit(t *testing.T) {
 	for name, edit := range map[string]func(j *entity.Job){
 		"another expression": func(j *entity.Job) { j.Schedule.CronExpression = "0 0 14 * * ?" },

@@ -55,7 +55,7 @@ func TestAJitterMovesNoScheduledTime(t *testing.T) {
 	}
 }
 
-// What has nothing to do with the rhythm leaves it, and another interval counts from the edit.
+// An edit of other fields leaves the rhythm as it is, and another interval counts from the edit.
 func TestARateCountsFromWhenItGotItsInterval(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(j *entity.Job)

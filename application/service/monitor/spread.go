@@ -128,8 +128,7 @@ func (c *spreading) add(job *repository.Planned, compiled func(spec schedule.Spe
 }
 
 // spread is the schedule with the jitter; false where it has as much, or cannot have so much, as it is no shorter than
-// the
-// interval.
+// the interval.
 func (c *spreading) spread(s schedule.Spec,
 	compiled func(spec schedule.Spec) *schedule.Schedule,
 ) (schedule.Spec, bool) {

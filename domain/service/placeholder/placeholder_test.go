@@ -131,7 +131,7 @@ func TestShiftsGoByTheCalendarWhereClocksChange(t *testing.T) {
 		{"Pacific/Apia", "2012-01-30T10:00:00Z", "${scheduledTime-1M-1d:yyyy-MM-dd}", "2011-12-30"},
 		// From 23:00 to midnight in Nuuk.
 		{"America/Nuuk", "2024-04-01T00:30:00Z", "${scheduledTime-1d:yyyy-MM-dd}", "2024-03-30"},
-		// What is not shifted is what clocks show, also the second time.
+		// A time that is not shifted is the one that clocks show, also the second time.
 		{"America/Havana", "2026-11-01T05:30:00Z", "${scheduledTime:yyyy-MM-dd HH:mm XXX}", "2026-11-01 00:30 -05:00"},
 	} {
 		r := run(c.zone, "")

@@ -16,7 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
-// Whoever may only start a job gives its parameters, and adds no field to what it sends.
+// A user who may only start a job gives its parameters, and adds no field to what it sends.
 func TestParametersAddNoFieldsToABody(t *testing.T) {
 	var got []string
 	var kind string

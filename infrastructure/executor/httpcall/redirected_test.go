@@ -28,7 +28,7 @@ func movesTo(status int, location string) func(n int, path string) string {
 	}
 }
 
-// What a redirect makes of a request (RFC 9110, 15.4.2 to 15.4.9), by the requests that arrive.
+// A redirect changes a request (RFC 9110, 15.4.2 to 15.4.9), by the requests that arrive.
 func TestARedirectKeepsMethodAndBodyAsItsStatusSays(t *testing.T) {
 	const body = `{"n":1}`
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
-// What a target asks for is read as RFC 9110, 10.2.3, says: delay-seconds or an HTTP-date in one of its three forms
+// The wait that a target asks for is read as RFC 9110, 10.2.3, says: delay-seconds or an HTTP-date in one of its three forms
 // (5.6.7). It is a wish: the retry policy bounds it.
 func TestATargetMayAskForAWait(t *testing.T) {
 	const sent = "Date: Fri, 31 Dec 1999 23:57:59 GMT\n"

@@ -39,7 +39,7 @@ func TestAKeptHistoryIsJudgedAgain(t *testing.T) {
 	require.Equal(t, kept.RuleDeliveries, found[1].Rule)
 }
 
-// What cannot be judged is refused in one sentence that says what to do.
+// A history that cannot be judged is refused in one sentence that says what to do.
 func TestAFileThatIsNoWholeHistoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")

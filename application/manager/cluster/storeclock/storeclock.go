@@ -89,8 +89,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // Steady is the machine's clock where the store's is its wall clock, which may be set; nil elsewhere. Waits that must
-// not
-// follow a step of the wall clock go by its monotonic time.
+// not follow a step of the wall clock go by its monotonic time.
 func (c *Clock) Steady() clock.Clock {
 	if c.source != nil {
 		return nil

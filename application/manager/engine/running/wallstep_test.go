@@ -126,7 +126,7 @@ func TestARunThatCouldNotStartKeepsItsStartDeadline(t *testing.T) {
 	})
 }
 
-// What waits for its job was due before: it starts when the former run ends, however late the clock says it is.
+// A run that waits for its job was due before: it starts when the former run ends, however late the clock says it is.
 func TestARunThatWaitsForItsJobDoesNotWaitOutAStep(t *testing.T) {
 	for _, overlap := range []entity.OverlapPolicy{entity.OverlapSerial, entity.OverlapReplace} {
 		for name, step := range steps {
