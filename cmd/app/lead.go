@@ -33,6 +33,7 @@ func newLead(b base, s storage, c *cluster, n self) (l lead, err error) {
 	if l.ticker, err = ticker.New(); err != nil {
 		return l, err
 	}
+	b.opened.addQuiet(func() { _ = l.ticker.Stop() }) // of an engine that starts, its loops have told the error
 	var leadership standby.Leadership
 	locks := lock.Count(s.Store.Locks, b.Metrics.LockCall("store"))
 	if c != nil {

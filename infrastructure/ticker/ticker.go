@@ -5,6 +5,7 @@ package ticker
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -15,7 +16,7 @@ import (
 type Ticker struct {
 	scheduler gocron.Scheduler
 	ctx       context.Context
-	cancel    context.CancelFunc
+	stop      func() error
 }
 
 // stopTimeout bounds how long Stop waits for tasks in progress.
@@ -28,7 +29,10 @@ func New() (*Ticker, error) {
 		return nil, fmt.Errorf("make the ticker: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Ticker{scheduler: s, ctx: ctx, cancel: cancel}, nil
+	return &Ticker{scheduler: s, ctx: ctx, stop: sync.OnceValue(func() error {
+		cancel()
+		return s.Shutdown()
+	})}, nil
 }
 
 // Every adds a task, whose first call follows Start at once. It makes one call at a time, and
@@ -59,8 +63,6 @@ func (t *Ticker) Every(name string, interval time.Duration, may func(ctx context
 // Start starts the ticks.
 func (t *Ticker) Start() { t.scheduler.Start() }
 
-// Stop ends the ticks. It cancels the contexts of tasks in progress and waits for them.
-func (t *Ticker) Stop() error {
-	t.cancel()
-	return t.scheduler.Shutdown()
-}
+// Stop ends the ticks. It cancels the contexts of tasks in progress and waits for them. A ticker that has not started
+// needs it, too; a second call does nothing more.
+func (t *Ticker) Stop() error { return t.stop() }

@@ -39,3 +39,12 @@ func TestTasksTickOneCallAtATimeUntilStop(t *testing.T) {
 	}
 	require.NoError(t, tick.Stop())
 }
+
+func TestATickerThatHasNotStartedLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	tick, err := ticker.New()
+	require.NoError(t, err)
+	require.NoError(t, tick.Every("never", time.Hour, nil, func(context.Context) {}))
+	require.NoError(t, tick.Stop())
+	require.NoError(t, tick.Stop())
+}
