@@ -24,8 +24,12 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
 )
 
-// within bounds the wait for something that must happen.
-const within = 20 * time.Second
+// within bounds the wait for something that must happen, look is the pause between two looks. They are the bubble's
+// time in tests of a node that is alone, which need no server.
+const (
+	within = 20 * time.Second
+	look   = 20 * time.Millisecond
+)
 
 // script is an executor that a test steers: each run is handed to the test,
 // which says how it ends.
@@ -184,7 +188,13 @@ func (n *node) row(id string) *entity.Execution {
 
 func (n *node) await(what string, condition func() bool) {
 	n.t.Helper()
-	require.Eventually(n.t, condition, within, 5*time.Millisecond, what)
+	for range within / look {
+		if condition() {
+			return
+		}
+		time.Sleep(look)
+	}
+	require.Fail(n.t, what+" does not happen")
 }
 
 func (n *node) awaitStatus(id string, want entity.Status) *entity.Execution {
