@@ -25,6 +25,8 @@ const (
 	// and the deadline together, as JSON: one column has them.
 	ParametersBytes = 16 << 10
 	AlertsBytes     = 1<<16 - 1
+	// NextBytes bounds what a job says of those that follow it, which has the same place.
+	NextBytes = 32 << 10
 	// ParamsBytes bounds the parameters of one run; the defaults of the job join them.
 	ParamsBytes = 64 << 10
 
@@ -77,6 +79,7 @@ func Table() []Row {
 		{Field: "alerts", Bytes: lists, Table: job, Column: "alerts"},
 		{Field: "deadline", Bytes: AlertsBytes, Table: job, Column: "alerts"},
 		{Field: "parameters", Bytes: AlertsBytes, Table: job, Column: "alerts"},
+		{Field: "next", Bytes: NextBytes, Table: job, Column: "alerts"},
 		{Field: "parameters", Bytes: ParamsBytes + ParametersBytes, Table: "scheduler_job_execution", Column: "params"},
 		{
 			Field: "schedule.cronExpression", Characters: CronExpression, Bytes: CronExpression, Table: job,

@@ -12,11 +12,13 @@ const (
 	TriggerAPI      Trigger = "API"
 	TriggerRetry    Trigger = "RETRY"
 	TriggerMisfire  Trigger = "MISFIRE"
+	// TriggerDependency is the end of another job's fire.
+	TriggerDependency Trigger = "DEPENDENCY"
 )
 
 // Triggers lists every trigger.
 func Triggers() []Trigger {
-	return []Trigger{TriggerSchedule, TriggerManual, TriggerAPI, TriggerRetry, TriggerMisfire}
+	return []Trigger{TriggerSchedule, TriggerManual, TriggerAPI, TriggerRetry, TriggerMisfire, TriggerDependency}
 }
 
 // Reason explains a state other than success.

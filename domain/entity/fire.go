@@ -28,11 +28,14 @@ type Fire struct {
 	Parts []Part
 	// Planned fires are those of the schedule.
 	Planned bool
-	// Computed ids refuse a second record of the fire. Others are random, and begin
-	// with the store's time MadeAt (engine rules 1 and 2).
+	// Computed ids refuse a second record of the fire. Others are random (engine rules 1 and 2). Random ids begin with
+	// the store's time MadeAt, computed ones with the scheduled time, or with MadeAt where it is not zero.
 	Computed bool
 	MadeAt   time.Time
 }
+
+// FirstID is the id of the first execution that a computed fire of the job records, whatever becomes of it.
+func (f Fire) FirstID(jobID string) string { return f.id(jobID, 0) }
 
 // Part is one execution of a fire.
 type Part struct {
@@ -92,6 +95,15 @@ func ExtraFire(trigger Trigger, scheduled, due, now time.Time, params string) Fi
 	}
 }
 
+// NextFire is the fire that the end of another job's fire starts, by key (identity.NextKey) and at the moment of that
+// end. It has the scheduled time of the fire that ended, so that a chain works on one day.
+func NextFire(key string, scheduled, ended time.Time, params string) Fire {
+	return Fire{
+		Key: key, ScheduledTime: scheduled, DueTime: ended, Trigger: TriggerDependency, Params: params,
+		Computed: true, MadeAt: ended,
+	}
+}
+
 // NewExecutions makes the executions of a fire, one for each shard. They are
 // WAITING, and have no claim key yet.
 func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
@@ -136,10 +148,13 @@ func (f Fire) parts(job *Job) []Part {
 }
 
 func (f Fire) id(jobID string, shard int) string {
-	if f.Computed {
+	switch {
+	case !f.Computed:
+		return identity.RandomID(f.MadeAt)
+	case f.MadeAt.IsZero():
 		return identity.ExecutionID(f.ScheduledTime, jobID, f.Key, shard)
 	}
-	return identity.RandomID(f.MadeAt)
+	return identity.ExecutionID(f.MadeAt, jobID, f.Key, shard)
 }
 
 // NewSkipped is the one execution that records a fire which does not run.

@@ -52,6 +52,8 @@ type Job struct {
 	Deadline JobDeadline `json:"deadline,omitzero"`
 	// Parameters are those that the job declares; without any a run takes whatever it is given.
 	Parameters []JobParameter `json:"parameters,omitempty"`
+	// Next are the jobs that the ends of its fires start, at most MaxNext.
+	Next []Next `json:"next,omitempty"`
 
 	Status JobStatus `json:"status"`
 	// NextFireTime is the scheduled time of the first undecided fire: the cursor

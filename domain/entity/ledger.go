@@ -34,6 +34,11 @@ type LedgerEntry struct {
 	RangeEnd     time.Time
 	Count        int
 	CountAtLeast bool
+	// StartedBy is the execution whose end has started the fire; empty for others.
+	StartedBy string
+	// Moment orders the lines: that with which the ids of the executions begin. It is the scheduled time, but for fires
+	// that the end of another job's fire has started.
+	Moment time.Time
 }
 
 // OutcomePlanned is the ledger's outcome of a fire that is still to come.

@@ -2,12 +2,22 @@ package repository
 
 import (
 	"context"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // JobName is what people know a job by; it is unique among jobs that exist.
 type JobName struct{ Group, Name string }
+
+// ReadJobName reads what a definition of a group says of another job: a plain name is of the same group, others are
+// group/name. Names of groups have no slash.
+func ReadJobName(group, text string) JobName {
+	if of, name, is := strings.Cut(text, "/"); is {
+		return JobName{Group: of, Name: name}
+	}
+	return JobName{Group: group, Name: text}
+}
 
 // Definitions reads committed jobs by what people know them by. Deleted ones
 // do not exist for it.

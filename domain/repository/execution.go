@@ -139,6 +139,8 @@ type ExecutionReader interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	// ByIDs returns those that exist, in no particular order.
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// OfFire returns the executions of a fire whose key tells the moment with which their ids begin, in id order.
+	OfFire(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error)
 	// List is ordered by id, newest first.
 	List(ctx context.Context, f ExecutionFilter, p Page) (rows []*entity.Execution, next string, err error)
 	// Replays returns, for each id that was repeated by hand, the ids of its repetitions,

@@ -55,6 +55,8 @@ type Tx struct {
 	RunTokens     RunTokenWriter
 	Groups        GroupWriter
 	Backfills     BackfillWriter
+	Todos         TodoWriter
+	Chains        ChainWriter
 	Nodes         NodeReader
 	Alerts        AlertWriter
 	Statistics    StatisticsWriter

@@ -31,6 +31,7 @@ func enums() map[string]architecture.Enum {
 		"entity.RoutingStrategy": {"request.RoutingBody.strategy", "vo.Routing.strategy"},
 		"entity.OnMiss":          {"request.DeadlineBody.onMiss", "vo.Deadline.onMiss"},
 		"entity.ParameterType":   {"request.ParameterBody.type"},
+		"entity.NextOn":          {"request.NextBody.on", "vo.Next.on"},
 		"entity.AsideKind":       {"vo.SetAside.kind"}, "entity.AsideState": {"vo.SetAside.state"},
 		"schedule.Kind":    {"request.ScheduleTimes.kind", "vo.Schedule.kind"},
 		"cronexpr.Dialect": {"request.ScheduleTimes.dialect", "vo.Schedule.dialect"},

@@ -23,6 +23,12 @@ func Told(j *entity.Job, n int) {
 		j.Alerts.OnFailure, j.Alerts.OnSuccess, j.Alerts.OnEnd = channels("<"), channels("<"), channels("<")
 		j.Alerts.OnLate, j.Alerts.OnRecovered = channels("<"), channels("<")
 	}
+	j.Next = []entity.Next{{
+		Job: "01a21fe9-938d-796d-b6f7-1b5848b4d259", On: entity.NextOnEnd,
+		Name:   strings.Repeat("g", bounds.Group) + "/" + fill(n, bounds.Name),
+		Params: json.RawMessage(`{"p":"` + fill(n, 1000) + `"}`),
+	}}
+	next, _ := json.Marshal(j.Next)
 	j.Parameters = []entity.JobParameter{
 		{
 			Name: strings.Repeat("p", 64), Type: entity.ParameterEnum, Description: fill(n, 500), Required: true,
@@ -35,7 +41,7 @@ func Told(j *entity.Job, n int) {
 		}
 		text, _ := json.Marshal(append(j.Parameters, p)) // texts always marshal
 		told, _ := json.Marshal(j.Alerts)
-		if len(text) > bounds.ParametersBytes || len(text)+len(told) > bounds.AlertsBytes-300 {
+		if len(text) > bounds.ParametersBytes || len(text)+len(told)+len(next) > bounds.AlertsBytes-300 {
 			return
 		}
 		j.Parameters = append(j.Parameters, p)

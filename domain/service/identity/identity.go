@@ -60,6 +60,31 @@ func RepeatKey(scheduled time.Time, backfillID string) string {
 	return repeatPrefix + ExecutionID(scheduled, backfillID, FireKey(scheduled), 0)
 }
 
+// nextPrefix marks the fire key of a fire that the end of another job's fire has started.
+const nextPrefix = "next:"
+
+// NextKey is the name of the fire that the end of a fire starts, at the given depth of its chain. The fire that ended
+// is named by the first of its executions, and the key ends with an id that begins with the moment of the end. So
+// whoever reads the rows of that fire makes the same key.
+func NextKey(depth int, executionID, jobID, fireKey string, ended time.Time) string {
+	return nextPrefix + strconv.Itoa(depth) + ":" + executionID + ":" + ExecutionID(ended, jobID, fireKey, 0)
+}
+
+// OfNextKey reads the depth and the execution back from a NextKey; it is false for other keys.
+func OfNextKey(fireKey string) (depth int, executionID string, ok bool) {
+	rest, ok := strings.CutPrefix(fireKey, nextPrefix)
+	if !ok {
+		return 0, "", false
+	}
+	parts := strings.Split(rest, ":")
+	if len(parts) != 3 {
+		return 0, "", false
+	}
+	depth, err := strconv.Atoi(parts[0])
+	_, known := TimeOf(parts[1])
+	return depth, parts[1], err == nil && depth > 0 && known
+}
+
 // ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.
 func ScheduledTimeOf(fireKey string) (time.Time, bool) {

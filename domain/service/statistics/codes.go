@@ -15,6 +15,7 @@ var (
 	}
 	triggers = [...]entity.Trigger{
 		"", entity.TriggerSchedule, entity.TriggerManual, entity.TriggerAPI, entity.TriggerRetry, entity.TriggerMisfire,
+		entity.TriggerDependency,
 	}
 	reasons = [...]entity.Reason{
 		entity.ReasonNone, entity.ReasonOverlap, entity.ReasonQueueFull, entity.ReasonReplaced, entity.ReasonMisfire,

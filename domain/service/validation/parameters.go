@@ -47,7 +47,7 @@ func (c *checker) parameters(j *entity.Job) {
 		c.add("parameters", CodeTooLong, "must be at most %d KiB of JSON together; shorten defaults and descriptions",
 			MaxParametersBytes>>10)
 	}
-	if n := alertsBytes(j); n > bounds.AlertsBytes {
+	if n := alertsBytes(j); n > bounds.AlertsBytes && len(j.Parameters) > 0 {
 		c.add("parameters", CodeTooLarge, "keep at most %d bytes of JSON together with the channels of alerts, where <, > "+
 			"and & take 6 each; there are %d: shorten descriptions, or name fewer channels", bounds.AlertsBytes, n)
 	}
@@ -80,14 +80,15 @@ func (c *checker) parameters(j *entity.Job) {
 
 // alertsBytes is what the parameters take with what shares their place in the store.
 func alertsBytes(j *entity.Job) int {
-	if len(j.Parameters) == 0 {
+	if len(j.Parameters)+len(j.Next) == 0 {
 		return 0 // the others have room
 	}
 	text, err := json.Marshal(struct {
 		entity.JobAlerts
 		Deadline   entity.JobDeadline    `json:"deadline,omitzero"`
 		Parameters []entity.JobParameter `json:"parameters"`
-	}{j.Alerts, j.Deadline, j.Parameters})
+		Next       []entity.Next         `json:"next"`
+	}{j.Alerts, j.Deadline, j.Parameters, j.Next})
 	if err != nil {
 		return 0
 	}

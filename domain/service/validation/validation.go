@@ -73,6 +73,7 @@ func Job(j *entity.Job, now time.Time) []apperror.Field {
 	c.alerts(j)
 	c.deadline(j, now)
 	c.parameters(j)
+	c.next(j)
 	return c.fields
 }
 
