@@ -25,7 +25,8 @@ const storedVersion = `{"name":"n","description":"d","group":"g","labels":{"a":"
 	`"retryPolicy":{"maxRetries":9,"backoff":"LINEAR","intervalMs":10,"maxIntervalMs":11,"jitter":0.5,"noRetryOn":["PANIC"]},"overlapPolicy":"SERIAL",` +
 	`"maxConcurrency":12,"maxQueued":13,"shardCount":14,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL",` +
 	`"alerts":{"onFailure":["a"],"lateAfterSec":18},"deadline":{"at":"06:00","timeZone":"UTC","onMiss":"CANCEL"},` +
-	`"parameters":[{"name":"day","type":"INTEGER","default":19,"required":true,"description":"d"}],"status":"PAUSED"}`
+	`"parameters":[{"name":"day","type":"INTEGER","default":19,"required":true,"description":"d"}],` +
+	`"next":[{"job":"x","name":"g/then","on":"END","params":{"a":"${status}"}}],"status":"PAUSED"}`
 
 // storedLeast is a version in which nothing is said.
 const storedLeast = `{"name":"","group":"","jobType":"","schedule":{"Kind":"","CronExpression":"","Dialect":"","IntervalMs":0,"At":"0001-01-01T00:00:00Z","TimeZone":"",` +
@@ -72,6 +73,7 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			Parameters: []entity.JobParameter{{
 				Name: "day", Type: entity.ParameterInteger, Default: []byte("19"), Required: true, Description: "d",
 			}},
+			Next:         []entity.Next{{Job: "x", Name: "g/then", On: entity.NextOnEnd, Params: []byte(`{"a":"${status}"}`)}},
 			Status:       entity.JobPaused,
 			NextFireTime: at,
 			LastFireTime: at,
@@ -115,7 +117,7 @@ func TestAVersionHoldsWhatPeopleWroteOfAJob(t *testing.T) {
 			MaxConcurrency: whole.MaxConcurrency, MaxQueued: whole.MaxQueued, ShardCount: whole.ShardCount,
 			Broadcast: whole.Broadcast,
 			Routing:   whole.Routing, OnNodeLoss: whole.OnNodeLoss, Status: whole.Status, Version: 17, UpdateTime: at,
-			ChangedBy: "ann", Alerts: whole.Alerts, Deadline: whole.Deadline, Parameters: whole.Parameters,
+			ChangedBy: "ann", Alerts: whole.Alerts, Deadline: whole.Deadline, Parameters: whole.Parameters, Next: whole.Next,
 		}
 		former, err := s.Jobs.Version(t.Context(), "whole", 17)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/chain"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/inflight"
@@ -11,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/retention"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -33,6 +35,8 @@ type Tables struct {
 	*group.Groups
 	*backfill.Backfills
 	*retention.Retention
+	*todo.Owed
+	*chain.Chains
 }
 
 // NewTables gives the repositories over the connections of s; locks and registry
@@ -55,5 +59,7 @@ func NewTables(s, aside *sqldb.Core) *Tables {
 		Groups:      group.NewGroups(s),
 		Backfills:   backfill.NewBackfills(s.Pool),
 		Retention:   retention.New(s),
+		Owed:        todo.New(s.Pool),
+		Chains:      chain.New(s.Pool),
 	}
 }

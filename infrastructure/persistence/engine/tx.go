@@ -4,12 +4,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/chain"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/group"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/inflight"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -23,6 +25,8 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 		RunTokens:     record.NewRunTokenWriter(c),
 		Groups:        group.NewWriter(c),
 		Backfills:     backfill.NewWriter(c),
+		Todos:         todo.NewWriter(c),
+		Chains:        chain.NewWriter(c),
 		Nodes:         registry.NewNodeReader(c),
 	}
 }

@@ -39,6 +39,8 @@ type Conn struct {
 	LocksMet bool
 	// EventsAdded: the transaction has added events; see Config.
 	EventsAdded bool
+	// TodosAdded: the transaction has added what is owed; see Config.
+	TodosAdded bool
 }
 
 // Exec runs a statement and returns how many rows it found.

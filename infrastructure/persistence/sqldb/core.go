@@ -50,6 +50,8 @@ type Config struct {
 	// EventsAdded is called after each commit that added events to the outbox, also when
 	// nobody knows whether it did. It must not wait; may be nil.
 	EventsAdded func()
+	// TodosAdded is called likewise after each commit that added what is owed.
+	TodosAdded func()
 }
 
 // Info describes a store, for the output of benches and the log.
@@ -78,10 +80,10 @@ type Core struct {
 	unread  *unreadRows
 	full    *fullness
 	wary    *wary
-	// eventsAdded is Config's.
-	eventsAdded func()
-	info        Info
-	closers     *closers
+	// eventsAdded and todosAdded are Config's.
+	eventsAdded, todosAdded func()
+	info                    Info
+	closers                 *closers
 }
 
 // Open opens the connections, whatever the schema is. Close must be called on
@@ -97,9 +99,9 @@ func Open(ctx context.Context, cfg Config) (*Core, error) {
 		Clock:       cfg.Clock,
 		Log:         cfg.Logger,
 		observe:     cfg.Observe,
-		eventsAdded: cfg.EventsAdded,
-		closers:     &closers{},
-		wary:        &wary{},
+		eventsAdded: cfg.EventsAdded, todosAdded: cfg.TodosAdded,
+		closers: &closers{},
+		wary:    &wary{},
 	}
 	s.full = &fullness{clock: cfg.Clock, log: cfg.Logger}
 	s.unread = &unreadRows{clock: cfg.Clock, log: cfg.Logger, count: cfg.Unreadable, seen: map[unreadKey]*sighting{}}

@@ -137,6 +137,9 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	if c.EventsAdded && s.eventsAdded != nil {
 		s.eventsAdded()
 	}
+	if c.TodosAdded && s.todosAdded != nil {
+		s.todosAdded()
+	}
 	if err != nil {
 		return s.commitError(name, err)
 	}

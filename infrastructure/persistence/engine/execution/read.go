@@ -37,6 +37,17 @@ func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 		sqlvalue.OnlyASCIIIDs(ids), ScanExecution)
 }
 
+// OfFire implements repository.ExecutionReader.
+func (r *Executions) OfFire(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error) {
+	at, known := identity.MomentOf(fireKey)
+	if !known || !sqlvalue.IsASCIIID(jobID) {
+		return nil, nil
+	}
+	return sqldb.Collect(ctx, r.c, "execution.of-fire", SelectExecutions+r.c.Dialect.ByJob+
+		" WHERE job_id = ? AND id >= ? AND id < ? AND fire_key = ? ORDER BY id",
+		[]any{jobID, identity.FloorID(at), identity.FloorID(at.Add(time.Millisecond)), fireKey}, ScanExecution)
+}
+
 // Recent implements repository.ExecutionReader.
 func (r *Executions) Recent(ctx context.Context, jobID string, limit int) ([]*entity.Execution, error) {
 	return sqldb.Collect(ctx, r.c, "execution.recent",

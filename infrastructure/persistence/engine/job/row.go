@@ -72,7 +72,7 @@ func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 		j.Routing.Strategy = entity.RouteAny // whoever takes a run of it says why it does not run
 	}
 	told := texts.alerts.read("alerts", r.alerts, &unread)
-	j.Alerts, j.Deadline, j.Parameters = told.JobAlerts, told.Deadline, told.Parameters
+	j.Alerts, j.Deadline, j.Parameters, j.Next = told.JobAlerts, told.Deadline, told.Parameters, told.Next
 	j.Labels = sqlvalue.ReadJSON[map[string]string]("labels", r.labels, &unread)
 	j.Unread = unread
 	return &j
@@ -85,20 +85,21 @@ type jobTexts struct {
 	alerts  repeated[alertsJSON]
 }
 
-// alertsJSON is what one column holds: who is told, the deadline and the parameters. Scans
-// read it, as fires need the defaults of parameters, and of most jobs it is NULL: so these
-// parts cost jobs without them no column more.
+// alertsJSON is what one column holds: who is told, the deadline, the parameters and the jobs
+// that follow. Scans read it, as fires need the defaults of parameters, and of most jobs it is
+// NULL: so these parts cost jobs without them no column more.
 type alertsJSON struct {
 	entity.JobAlerts
 	Deadline   entity.JobDeadline    `json:"deadline,omitzero"`
 	Parameters []entity.JobParameter `json:"parameters,omitempty"`
+	Next       []entity.Next         `json:"next,omitempty"`
 }
 
 func alertsText(j *entity.Job) (string, error) {
-	if j.Alerts.Nothing() && j.Deadline == (entity.JobDeadline{}) && len(j.Parameters) == 0 {
+	if j.Alerts.Nothing() && j.Deadline == (entity.JobDeadline{}) && len(j.Parameters) == 0 && len(j.Next) == 0 {
 		return "", nil
 	}
-	text, err := json.Marshal(alertsJSON{j.Alerts, j.Deadline, j.Parameters})
+	text, err := json.Marshal(alertsJSON{j.Alerts, j.Deadline, j.Parameters, j.Next})
 	return string(text), err
 }
 

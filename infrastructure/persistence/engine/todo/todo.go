@@ -1,0 +1,69 @@
+// Package todo holds the rows of what stored changes owe.
+package todo
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+)
+
+// Owed reads the rows: repository.TodoReader.
+type Owed struct{ c *sqldb.Conn }
+
+// New gives the repository over the connections of c.
+func New(c *sqldb.Conn) *Owed { return &Owed{c} }
+
+// Todos implements repository.TodoReader.
+func (r *Owed) Todos(ctx context.Context, kind entity.TodoKind, until time.Time, limit int) ([]entity.Todo, error) {
+	return sqldb.Collect(ctx, r.c, "todo.due", "SELECT run_id, item, owed_since FROM scheduler_workflow_todo "+
+		"WHERE kind = ? AND owed_since <= ? ORDER BY owed_since LIMIT ?", []any{string(kind), until.UnixMilli(), limit},
+		func(rows *sql.Rows) (t entity.Todo, err error) {
+			var run []byte
+			var since int64
+			if err := rows.Scan(&run, &t.Item, &since); err != nil {
+				return t, err
+			}
+			if len(run) != 16 {
+				return t, fmt.Errorf("the run of a todo has %d bytes, not 16", len(run))
+			}
+			t.Run, t.Kind, t.Time = identity.Text([16]byte(run)), kind, time.UnixMilli(since).UTC()
+			return t, nil
+		})
+}
+
+// writer implements repository.TodoWriter.
+type writer struct{ c *sqldb.Conn }
+
+// NewWriter gives the repository inside of the transaction of c.
+func NewWriter(c *sqldb.Conn) repository.TodoWriter { return &writer{c} }
+
+// AddTodos implements repository.TodoWriter.
+func (w *writer) AddTodos(ctx context.Context, todos []entity.Todo) error {
+	w.c.TodosAdded = w.c.TodosAdded || len(todos) > 0
+	return bulk.Insert(ctx, w.c, "todo.insert", "scheduler_workflow_todo (run_id, kind, item, owed_since)", 4,
+		w.c.Dialect.OnDuplicateKeep("kind"), todos, func(args []any, t entity.Todo) []any {
+			id, _ := identity.Bytes(t.Run) // ids of executions are made by identity
+			return append(args, id[:], string(t.Kind), t.Item, t.Time.UnixMilli())
+		})
+}
+
+// DropTodos implements repository.TodoWriter.
+func (w *writer) DropTodos(ctx context.Context, todos []entity.Todo) (dropped int, err error) {
+	for _, t := range todos {
+		id, _ := identity.Bytes(t.Run)
+		n, err := w.c.Exec(ctx, "todo.delete", "DELETE FROM scheduler_workflow_todo WHERE run_id = ? AND kind = ? AND item = ?",
+			id[:], string(t.Kind), t.Item)
+		if err != nil {
+			return dropped, err
+		}
+		dropped += int(n)
+	}
+	return dropped, nil
+}
