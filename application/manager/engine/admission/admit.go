@@ -22,6 +22,19 @@ type Admission struct {
 	PostCommit    commit.PostCommit
 }
 
+// Close adds the one execution of a fire that does not run.
+func (a *Admission) Close(exec *entity.Execution) {
+	a.Executions = append(a.Executions, exec)
+	a.PostCommit.Closed = append(a.PostCommit.Closed, exec)
+}
+
+// Add merges what other fires add.
+func (a *Admission) Add(o Admission) {
+	a.Executions = append(a.Executions, o.Executions...)
+	a.InFlightFires = append(a.InFlightFires, o.InFlightFires...)
+	a.PostCommit.Add(o.PostCommit)
+}
+
 // Admit decides what becomes of one new fire of a job and adds its executions to a.
 // live are the job's in-flight fires, kept up to date over several calls;
 // job.FenceSeq grows with each fire that gets or waits for a slot. Executions of
@@ -95,7 +108,5 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 
 // skip adds the one execution of a fire that does not run.
 func (a *Admission) skip(f entity.Fire, job *entity.Job, now time.Time, reason entity.Reason) {
-	exec := entity.NewSkipped(job, f, now, reason)
-	a.Executions = append(a.Executions, exec)
-	a.PostCommit.Closed = append(a.PostCommit.Closed, exec)
+	a.Close(entity.NewSkipped(job, f, now, reason))
 }

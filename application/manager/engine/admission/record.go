@@ -30,11 +30,11 @@ func (p *Admitter) Fire(ctx context.Context, tx repository.Tx, now time.Time, jo
 	if err != nil {
 		return a, err
 	}
-	return a, p.Record(ctx, tx, now, job, &a)
+	return a, p.Record(ctx, tx, now, &a, job)
 }
 
-// Record stores what fires outside the schedule add to a locked job.
-func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, job *entity.Job, a *Admission) error {
+// Record stores what fires outside the schedule add to locked jobs, which stand in the order of their ids.
+func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, a *Admission, jobs ...*entity.Job) error {
 	if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
 		return err
 	}
@@ -43,12 +43,18 @@ func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, 
 			return err
 		}
 	}
-	if job.Coordinated() {
-		if err := tx.Jobs.Advance(ctx, []repository.JobAdvance{repository.AdvanceOf(job, time.Time{})}); err != nil {
+	var moves []repository.JobAdvance
+	for _, job := range jobs {
+		if job.Coordinated() {
+			moves = append(moves, repository.AdvanceOf(job, time.Time{}))
+		}
+	}
+	if len(moves) > 0 {
+		if err := tx.Jobs.Advance(ctx, moves); err != nil {
 			return err
 		}
 	}
-	if err := p.FillGroupSlotsOf(ctx, tx, now, &a.PostCommit, job); err != nil {
+	if err := p.FillGroupSlotsOf(ctx, tx, now, &a.PostCommit, jobs...); err != nil {
 		return err
 	}
 	return p.RecordEnds(ctx, tx, now, a.PostCommit.Closed)

@@ -49,7 +49,7 @@ func (p *pass) run(ctx context.Context, sched *schedule.Schedule) (more bool, er
 		return false, nil
 	}
 	if len(p.admitted.Executions) > 0 {
-		if err := p.admitter.Record(ctx, p.tx, p.now, p.job, &p.admitted); err != nil {
+		if err := p.admitter.Record(ctx, p.tx, p.now, &p.admitted, p.job); err != nil {
 			return false, fmt.Errorf("record %d runs of job %s: %w", len(p.admitted.Executions), p.job.ID, err)
 		}
 	}

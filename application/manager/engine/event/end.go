@@ -25,6 +25,8 @@ type EndRows struct {
 	Events []entity.Event
 	// Digests are what statistics are made of.
 	Digests []statistics.Digest
+	// Todos are what the ends owe.
+	Todos []entity.Todo
 }
 
 // Ends is the one point that every transaction passes which makes executions
@@ -47,6 +49,7 @@ func (e *Ends) Record(ctx context.Context, tx repository.Tx, now time.Time, ende
 		rows := o.Ended(ended, now)
 		add.Events = append(add.Events, rows.Events...)
 		add.Digests = append(add.Digests, rows.Digests...)
+		add.Todos = append(add.Todos, rows.Todos...)
 	}
 	if len(add.Events) > 0 {
 		if err := tx.Records.AddEvents(ctx, add.Events); err != nil {
@@ -56,6 +59,11 @@ func (e *Ends) Record(ctx context.Context, tx repository.Tx, now time.Time, ende
 	if len(add.Digests) > 0 {
 		if err := tx.Statistics.AddDigests(ctx, now, add.Digests); err != nil {
 			return fmt.Errorf("add %d digests of ends: %w", len(add.Digests), err)
+		}
+	}
+	if len(add.Todos) > 0 {
+		if err := tx.Todos.AddTodos(ctx, add.Todos); err != nil {
+			return fmt.Errorf("add what %d ends owe: %w", len(add.Todos), err)
 		}
 	}
 	return nil

@@ -1,0 +1,31 @@
+// Package workflow starts the jobs that follow others. What an end owes is a row, stored with the end; the follower pays
+// it in one transaction with what it starts (docs/chains.md).
+package workflow
+
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
+)
+
+// Owed is the observer of ends that adds what they owe. It asks a definition in memory: a job without Next costs one look.
+type Owed struct {
+	// Cached is the definition of a job at a version, or nil where this node does not hold it; it must not wait.
+	Cached func(id string, version int) *entity.Job
+}
+
+// Ended implements event.EndObserver. Where the definition is not held, the row is added, and the follower finds out.
+func (o Owed) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
+	for _, e := range ended {
+		if e.IsRange() || e.JobVersion == 0 { // nothing ended, or no definition is known
+			continue
+		}
+		if job := o.Cached(e.JobID, e.JobVersion); job != nil && !chain.MayOwe(job, e) {
+			continue
+		}
+		rows.Todos = append(rows.Todos, entity.Todo{Run: e.ID, Kind: entity.TodoNext, Time: now})
+	}
+	return rows
+}
