@@ -117,7 +117,24 @@ func written(j *entity.Job) entity.Job {
 	}
 	w.Alerts.Plain()
 	w.Parameters = plainParameters(w.Parameters)
+	w.Next = plainNext(w.Next)
 	return w
+}
+
+// plainNext are jobs that follow by their ids alone, where these are known: names are shown, and change.
+func plainNext(all []entity.Next) (plain []entity.Next) {
+	for _, n := range all {
+		if n.Job != "" {
+			n.Name = ""
+		}
+		if v, err := decoded(string(n.Params)); err == nil {
+			n.Params, _ = json.Marshal(v) // what was read from JSON is JSON
+		} else {
+			n.Params = nil
+		}
+		plain = append(plain, n)
+	}
+	return plain
 }
 
 // plainParameters are parameters as the store has them: documents make an empty default and an empty list of a
@@ -214,22 +231,21 @@ func (s *DefinitionService) applySetting(ctx context.Context, c *SettingChange) 
 
 // applyJobs applies what becomes of jobs, several at once.
 func (s *DefinitionService) applyJobs(ctx context.Context, p *Plan) {
-	var workers errgroup.Group
-	workers.SetLimit(applyWorkers)
-	for i := range p.Jobs {
-		c := &p.Jobs[i]
-		if c.Action == ActionUnchanged {
-			continue
+	for _, round := range p.rounds() {
+		var workers errgroup.Group
+		workers.SetLimit(applyWorkers)
+		for _, i := range round {
+			c := &p.Jobs[i]
+			workers.Go(func() error {
+				if c.Err = ctx.Err(); c.Err == nil {
+					c.Err = s.applyJob(ctx, c)
+				}
+				c.Err = outOfTime(ctx, c.Err)
+				return nil
+			})
 		}
-		workers.Go(func() error {
-			if c.Err = ctx.Err(); c.Err == nil {
-				c.Err = s.applyJob(ctx, c)
-			}
-			c.Err = outOfTime(ctx, c.Err)
-			return nil
-		})
+		_ = workers.Wait() // each change holds its own error
 	}
-	_ = workers.Wait() // each change holds its own error
 }
 
 func (s *DefinitionService) applyGroup(ctx context.Context, g GroupChange) (err error) {

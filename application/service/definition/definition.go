@@ -71,6 +71,8 @@ type DefinitionJobs interface {
 	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)
 	Resume(ctx context.Context, id string) (*entity.Job, error)
 	Delete(ctx context.Context, id string, ifMatch int) error
+	// NameNext fills in the present names of jobs that follow others.
+	NameNext(ctx context.Context, jobs ...*entity.Job) error
 }
 
 // DefinitionGroups keeps the settings of groups.
@@ -142,6 +144,9 @@ func (s *DefinitionService) jobsOf(ctx context.Context, group string, each func(
 		if err != nil {
 			return err
 		}
+		if err := s.jobs.NameNext(ctx, jobs...); err != nil {
+			return err
+		}
 		if err := each(jobs); err != nil {
 			return err
 		}
@@ -190,6 +195,11 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	if err != nil {
 		return nil, err
 	}
+	unknown, err := s.planNext(ctx, d, prune)
+	if err != nil {
+		return nil, err
+	}
+	wrong = append(wrong, unknown...)
 	for i, j := range d.Jobs {
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)

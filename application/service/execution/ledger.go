@@ -77,7 +77,7 @@ func (s *ExecutionService) Fires(ctx context.Context, q entity.LedgerQuery) ([]e
 	if !more || len(entries) == 0 {
 		return entries, "", nil
 	}
-	return entries, strconv.FormatInt(entries[len(entries)-1].ScheduledTime.UnixMilli(), 10), nil
+	return entries, strconv.FormatInt(entries[len(entries)-1].Moment.UnixMilli(), 10), nil
 }
 
 // readLedgerCursor reads the moment that a page ended with, in milliseconds.
@@ -106,7 +106,7 @@ func (s *ExecutionService) planned(job *entity.Job, from, to time.Time, limit in
 	for at := first; ok && at.Before(to) && len(entries) < limit; at, ok = sched.Next(at) {
 		if !at.Before(from) {
 			entries = append(entries, entity.LedgerEntry{
-				FireKey: identity.FireKey(at), ScheduledTime: at, Outcome: entity.OutcomePlanned,
+				FireKey: identity.FireKey(at), ScheduledTime: at, Moment: at, Outcome: entity.OutcomePlanned,
 			})
 		}
 		if job.Schedule.Kind == schedule.FixedDelay {
@@ -132,14 +132,13 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 			return nil, false, err
 		}
 		for _, row := range rows {
-			if row.Trigger != entity.TriggerSchedule && row.Trigger != entity.TriggerMisfire &&
-				!identity.IsBackfill(row.FireKey) {
+			if !inLedger(row) {
 				continue
 			}
 			i, seen := index[row.FireKey]
 			if !seen {
 				full := len(entries) >= limit
-				if full && (limit <= 0 || !row.ScheduledTime.Equal(entries[len(entries)-1].ScheduledTime)) {
+				if full && (limit <= 0 || !momentOf(row).Equal(entries[len(entries)-1].Moment)) {
 					return finishFold(entries, states), true, nil
 				}
 				i = len(entries)
@@ -156,8 +155,27 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 	}
 }
 
+// inLedger reports whether an execution is of a fire of the ledger: one of the schedule, of a backfill, or of a job that
+// another one starts.
+func inLedger(row *entity.Execution) bool {
+	switch row.Trigger {
+	case entity.TriggerSchedule, entity.TriggerMisfire, entity.TriggerDependency:
+		return true
+	}
+	return identity.IsBackfill(row.FireKey)
+}
+
+// momentOf is the place of a row in the ledger.
+func momentOf(row *entity.Execution) time.Time {
+	if at, ok := identity.TimeOf(row.ID); ok && row.Trigger == entity.TriggerDependency {
+		return at
+	}
+	return row.ScheduledTime
+}
+
 func entryOf(row *entity.Execution) entity.LedgerEntry {
-	e := entity.LedgerEntry{FireKey: row.FireKey, ScheduledTime: row.ScheduledTime}
+	e := entity.LedgerEntry{FireKey: row.FireKey, ScheduledTime: row.ScheduledTime, Moment: momentOf(row)}
+	_, e.StartedBy, _ = identity.OfNextKey(row.FireKey)
 	if row.IsRange() {
 		e.RangeEnd, e.Count, e.CountAtLeast = row.SkipTo, row.SkipCount, row.SkipAtLeast
 	}

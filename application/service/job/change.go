@@ -183,6 +183,9 @@ func (s *JobService) tryChange(ctx context.Context, id string, e edit, limit int
 		if err := tx.Jobs.Update(ctx, next, false); err != nil {
 			return err
 		}
+		if err := s.registerNext(ctx, tx, old, next); err != nil {
+			return err
+		}
 		if err := s.Admitter.FillGroupSlotsOf(ctx, tx, now, &effect, old); err != nil {
 			return err
 		}

@@ -17,10 +17,13 @@ func (s *JobService) History(ctx context.Context, id string, p repository.Page) 
 		return nil, "", err
 	}
 	versions, next, err := s.Jobs.History(ctx, id, p)
+	if err != nil {
+		return nil, "", err
+	}
 	for _, v := range versions {
 		v.CreateTime = job.CreateTime // of the job, which every version shares
 	}
-	return versions, next, err
+	return versions, next, s.NameNext(ctx, versions...)
 }
 
 // Version returns the definition of a job as it was under a version. A caller who puts it

@@ -41,8 +41,12 @@ type Engine interface {
 
 // JobDeps are the parts of a JobService.
 type JobDeps struct {
-	Store     repository.Store
-	Jobs      repository.JobReader
+	Store repository.Store
+	Jobs  repository.JobReader
+	// Names finds the jobs that definitions name.
+	Names repository.Definitions
+	// Release is that of this program.
+	Release   string
 	Claims    repository.ClaimReader
 	Plans     repository.JobPlanReader
 	Admitter  *admission.Admitter
@@ -133,6 +137,9 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 		if err := tx.Jobs.Insert(ctx, stored); err != nil {
 			return err
 		}
+		if err := s.registerNext(ctx, tx, nil, stored); err != nil {
+			return err
+		}
 		return s.addJobEvent(ctx, tx, stored, "job.created")
 	})
 	if err != nil {
@@ -164,14 +171,22 @@ func (s *JobService) arm(job *entity.Job, now time.Time) error {
 
 // Get returns one job.
 func (s *JobService) Get(ctx context.Context, id string) (*entity.Job, error) {
-	return s.Jobs.Get(ctx, id)
+	job, err := s.Jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return job, s.NameNext(ctx, job)
 }
 
 // List returns a page of jobs, newest first.
 func (s *JobService) List(ctx context.Context, f repository.JobFilter,
 	p repository.Page,
 ) ([]*entity.Job, string, error) {
-	return s.Jobs.List(ctx, f, p)
+	jobs, next, err := s.Jobs.List(ctx, f, p)
+	if err != nil {
+		return nil, "", err
+	}
+	return jobs, next, s.NameNext(ctx, jobs...)
 }
 
 // GroupsOf maps jobs to their groups.

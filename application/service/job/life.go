@@ -54,6 +54,9 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		if err := tx.Jobs.Update(ctx, job, true); err != nil {
 			return err
 		}
+		if err := s.registerNext(ctx, tx, job, &entity.Job{ID: job.ID}); err != nil {
+			return err
+		}
 		deleted = job
 		return s.addJobEvent(ctx, tx, job, "job.deleted")
 	})
@@ -104,6 +107,9 @@ func (s *JobService) Undelete(ctx context.Context, id, user string,
 		job.Version++
 		job.UpdateTime = s.Clock.Now()
 		if err := tx.Jobs.Update(ctx, job, false); err != nil {
+			return err
+		}
+		if err := s.registerNext(ctx, tx, nil, job); err != nil {
 			return err
 		}
 		back = job

@@ -11,14 +11,18 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// checkNames says which secrets and channels a definition may not name.
+// checkNames says which secrets, channels and jobs a definition may not name, and puts the ids of the jobs in.
 func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
 	wrong, err := s.checkSecrets(ctx, job)
 	if err != nil {
 		return nil, err
 	}
+	next, err := s.resolveNext(ctx, job)
+	if err != nil {
+		return nil, err
+	}
 	channels, err := jobalert.Known(ctx, s.Channels, job)
-	return append(wrong, channels.NotAllowed(job)...), err
+	return slices.Concat(wrong, channels.NotAllowed(job), next), err
 }
 
 // ForDocuments is a service that also stores definitions whose channels are not there yet, so that a

@@ -1,0 +1,127 @@
+package definition
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// follows finds the jobs that a job of a document names as those that follow it.
+func follows(j *entity.Job) []repository.JobName {
+	out := make([]repository.JobName, len(j.Next))
+	for i, n := range j.Next {
+		out[i] = repository.ReadJobName(j.Group, n.Name)
+	}
+	return out
+}
+
+// planNext puts the ids of jobs that are there in the place of their names, and says which names are of nothing, or make
+// a circle. Those that the document makes have no id yet: they are made before the jobs that name them.
+func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool) (wrong []apperror.Field, err error) {
+	ofDocument := map[repository.JobName]*entity.Job{}
+	var named []repository.JobName
+	for _, j := range d.Jobs {
+		ofDocument[nameOf(j.Job)] = j.Job
+		named = append(named, follows(j.Job)...)
+	}
+	if len(named) == 0 {
+		return nil, nil
+	}
+	stored, err := s.reader.JobsNamed(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	groups := d.names()
+	for at, j := range d.Jobs {
+		for i, name := range follows(j.Job) {
+			found, n := stored[name], &j.Job.Next[i]
+			switch {
+			case ofDocument[name] != nil && found == nil: // it is made first
+			case found == nil || prune && ofDocument[name] == nil && slices.Contains(groups, name.Group):
+				wrong = append(wrong, apperror.Field{
+					Field: fmt.Sprintf("jobs[%d].next[%d].job", at, i), Code: "unknown_job",
+					Message: fmt.Sprintf("there is no job %q here or in the document", validation.Text(titled(name), 2*validation.MaxName)),
+				})
+			default:
+				n.Job, n.Name = found.ID, titled(name)
+			}
+		}
+	}
+	return append(wrong, circles(d, ofDocument)...), nil
+}
+
+// circles says which jobs of a document start one another in a circle.
+func circles(d Document, of map[repository.JobName]*entity.Job) (wrong []apperror.Field) {
+	state := map[repository.JobName]int{} // 1: on the way, 2: looked at
+	var path []string
+	var visit func(name repository.JobName) bool
+	visit = func(name repository.JobName) bool {
+		j := of[name]
+		if j == nil || state[name] == 2 {
+			return false
+		}
+		path = append(path, j.Name)
+		if state[name] == 1 {
+			return true
+		}
+		state[name] = 1
+		if slices.ContainsFunc(follows(j), visit) {
+			return true
+		}
+		state[name], path = 2, path[:len(path)-1]
+		return false
+	}
+	for at, j := range d.Jobs {
+		if path = nil; visit(nameOf(j.Job)) {
+			from := slices.Index(path, path[len(path)-1])
+			return append(wrong, apperror.Field{
+				Field: fmt.Sprintf("jobs[%d].next", at), Code: "circle",
+				Message: strings.Join(path[from:], " → ") + " is a circle; take one of these steps away",
+			})
+		}
+	}
+	return wrong
+}
+
+// rounds are the positions of changes in an order in which each job is made before those that name it.
+func (p *Plan) rounds() (rounds [][]int) {
+	made := map[repository.JobName]bool{}
+	for _, c := range p.Jobs {
+		if c.Action == ActionCreate {
+			made[nameOf(c.After)] = true
+		}
+	}
+	var waiting []int
+	for i, c := range p.Jobs {
+		if c.Action != ActionUnchanged {
+			waiting = append(waiting, i)
+		}
+	}
+	for len(waiting) > 0 {
+		var now, later []int
+		for _, i := range waiting {
+			c := p.Jobs[i]
+			if c.After != nil && slices.ContainsFunc(follows(c.After), func(n repository.JobName) bool { return made[n] }) {
+				later = append(later, i)
+			} else {
+				now = append(now, i)
+			}
+		}
+		if len(now) == 0 { // a circle, which the store refuses
+			return append(rounds, later)
+		}
+		for _, i := range now {
+			if c := p.Jobs[i]; c.Action == ActionCreate {
+				delete(made, nameOf(c.After))
+			}
+		}
+		rounds, waiting = append(rounds, now), later
+	}
+	return rounds
+}

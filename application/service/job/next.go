@@ -1,0 +1,235 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// resolveNext puts ids in the place of the names of jobs that follow, and says what is wrong with them.
+func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
+	if len(job.Next) == 0 || len(job.Next) > entity.MaxNext {
+		return nil, nil
+	}
+	job.Next = slices.Clone(job.Next) // the caller's stays as it is
+	var names []repository.JobName
+	var ids []string
+	for _, n := range job.Next {
+		if n.Job == "" {
+			names = append(names, repository.ReadJobName(job.Group, n.Name))
+		} else {
+			ids = append(ids, n.Job)
+		}
+	}
+	named, err := s.Names.JobsNamed(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	there, err := s.Jobs.Versions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	add := func(i int, code, format string, args ...any) {
+		wrong = append(wrong, apperror.Field{
+			Field: fmt.Sprintf("next[%d].%s", i, code), Code: "unknown_job", Message: fmt.Sprintf(format, args...),
+		})
+	}
+	for i := range job.Next {
+		n := &job.Next[i]
+		if n.Job == "" {
+			name := repository.ReadJobName(job.Group, n.Name)
+			found := named[name]
+			if found == nil {
+				add(i, "job", "there is no job %q in the group %s; make it first, or write group/name",
+					validation.Text(name.Name, validation.MaxName), validation.Text(name.Group, validation.MaxGroup))
+				continue
+			}
+			n.Job, n.Name = found.ID, found.Group+"/"+found.Name
+		} else if _, known := there[n.Job]; !known {
+			add(i, "job", "the job %s was deleted; take it out", validation.Text(n.Name, 2*validation.MaxName))
+			continue
+		}
+		if slices.ContainsFunc(job.Next[:i], func(o entity.Next) bool { return o.Job == n.Job && o.On.Meets(n.On) }) {
+			wrong = append(wrong, apperror.Field{
+				Field: fmt.Sprintf("next[%d].job", i), Code: validation.CodeConflict,
+				Message: "stands there already for that end, which starts a job once: leave one out",
+			})
+		}
+		if remedy := chain.Check(job, n.Params); remedy != "" {
+			wrong = append(wrong, apperror.Field{
+				Field: fmt.Sprintf("next[%d].params", i), Code: validation.CodeInvalid, Message: remedy,
+			})
+		}
+	}
+	return wrong, nil
+}
+
+// NameNext fills in the present names of jobs that follow others. Those of deleted jobs are empty.
+func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
+	ids := map[string]bool{}
+	for _, job := range jobs {
+		for _, n := range job.Next {
+			ids[n.Job] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	all := slices.Sorted(maps.Keys(ids))
+	there, err := s.Jobs.Versions(ctx, all)
+	if err != nil {
+		return err
+	}
+	names, err := s.Jobs.Names(ctx, all)
+	if err != nil {
+		return err
+	}
+	groups, err := s.Jobs.GroupsOf(ctx, all)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		job.Next = slices.Clone(job.Next)
+		for i := range job.Next {
+			n := &job.Next[i]
+			if n.Name = ""; there[n.Job] != 0 {
+				n.Name = groups[n.Job] + "/" + names[n.Job]
+			}
+		}
+	}
+	return nil
+}
+
+// nextIDs are the jobs that follow, each once and in order.
+func nextIDs(job *entity.Job) []string {
+	ids := make([]string, 0, len(job.Next))
+	for _, n := range job.Next {
+		ids = append(ids, n.Job)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// registerNext keeps the register of who starts whom, in the transaction that stores the job. It refuses circles and
+// chains that are too deep, and the first edge of all while a node is up that would not follow it.
+func (s *JobService) registerNext(ctx context.Context, tx repository.Tx, former, job *entity.Job) error {
+	ids := nextIDs(job)
+	if former != nil && slices.Equal(nextIDs(former), ids) || former == nil && len(ids) == 0 {
+		return nil
+	}
+	known, err := tx.Chains.LockChains(ctx)
+	if err != nil {
+		return fmt.Errorf("lock the register of chains: %w", err)
+	}
+	if !known {
+		if err := s.refuseOldNodes(ctx, tx); err != nil {
+			return err
+		}
+	}
+	if err := tx.Chains.SetNext(ctx, job.ID, ids); err != nil || len(ids) == 0 {
+		return err
+	}
+	down, err := s.depth(ctx, job.ID, tx.Chains.EdgesFrom, func(e repository.ChainEdge) (from, to string) {
+		return e.JobID, e.NextID
+	})
+	if err != nil {
+		return err
+	}
+	up, err := s.depth(ctx, job.ID, tx.Chains.EdgesTo, func(e repository.ChainEdge) (from, to string) {
+		return e.NextID, e.JobID
+	})
+	if err != nil {
+		return err
+	}
+	if up+down > entity.MaxChainDepth {
+		return tooDeep()
+	}
+	return nil
+}
+
+func tooDeep() error {
+	return apperror.InvalidField("next", "too_deep", fmt.Sprintf(
+		"jobs may start one another at most %d times in a row; shorten the chain", entity.MaxChainDepth))
+}
+
+// depth is how many jobs follow one in a row, at most; edges are read a step at a time. It refuses a circle.
+func (s *JobService) depth(ctx context.Context, id string,
+	read func(ctx context.Context, ids []string) ([]repository.ChainEdge, error),
+	ends func(repository.ChainEdge) (from, to string),
+) (int, error) {
+	cameFrom := map[string]string{}
+	for steps, at := 0, []string{id}; ; steps++ {
+		edges, err := read(ctx, at)
+		if err != nil {
+			return 0, fmt.Errorf("read the register of chains: %w", err)
+		}
+		further := map[string]bool{}
+		for _, e := range edges {
+			from, to := ends(e)
+			if to == id {
+				return 0, s.circle(ctx, id, from, cameFrom)
+			}
+			if cameFrom[to] == "" {
+				cameFrom[to] = from
+			}
+			further[to] = true
+		}
+		if len(further) == 0 {
+			return steps, nil
+		}
+		if steps >= entity.MaxChainDepth {
+			return 0, tooDeep()
+		}
+		at = slices.Sorted(maps.Keys(further))
+	}
+}
+
+// circle names the jobs of a circle through a job, in the order in which they start one another.
+func (s *JobService) circle(ctx context.Context, id, last string, cameFrom map[string]string) error {
+	ids := []string{id}
+	for at := last; at != id && at != "" && len(ids) <= entity.MaxChainDepth; at = cameFrom[at] {
+		ids = append(ids, at)
+	}
+	ids = append(ids, id)
+	slices.Reverse(ids)
+	names, err := s.Jobs.Names(ctx, ids)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(ids))
+	for i, at := range ids {
+		if texts[i] = names[at]; texts[i] == "" {
+			texts[i] = "this job"
+		}
+	}
+	return apperror.InvalidField("next", "circle",
+		strings.Join(texts, " → ")+" is a circle; take one of these steps away")
+}
+
+// refuseOldNodes refuses the first edge while a node is up that runs another program: it would end a run and not know
+// what that owes.
+func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error {
+	nodes, err := tx.Nodes.All(ctx)
+	if err != nil {
+		return fmt.Errorf("read the nodes: %w", err)
+	}
+	var old []string
+	for _, n := range nodes {
+		if n.Status != entity.NodeDown && n.Version != s.Release {
+			old = append(old, n.ID+" ("+n.Version+")")
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return apperror.Conflict("old_nodes", "next needs one release on all nodes, as others would end runs and start nothing: "+
+		"bring %s to %s, and try again", strings.Join(old, ", "), s.Release)
+}
