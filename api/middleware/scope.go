@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -200,6 +201,15 @@ func VisibleGroupsIn(c *gin.Context, group string) []string {
 func PermitDefinition(c *gin.Context, job *entity.Job) error {
 	if err := Permit(c, permission.JobWrite, job.Group); err != nil {
 		return err
+	}
+	for _, n := range job.Next {
+		group := job.Group
+		if of, _, foreign := strings.Cut(n.Name, "/"); foreign {
+			group = of
+		}
+		if err := Permit(c, permission.JobRun, group); err != nil {
+			return err
+		}
 	}
 	if job.Type != entity.JobCommand {
 		return nil

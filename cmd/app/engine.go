@@ -65,12 +65,12 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err != nil {
 		return nil, err
 	}
-	added, raised := &signal{}, &signal{}
+	added, raised, owed := &signal{}, &signal{}, &signal{}
 	x, err := openExports(b)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStorage(ctx, b, x, added.wake)
+	s, err := openStorage(ctx, b, x, added.wake, owed.wake)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return nil, err
 	}
 	w := newWork(b, s, c, x, n, l.tasks)
+	owed.connect(w.follower.Wake)
 	m, err := newSending(ctx, b, s, c, l.tasks, raised.wake)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type storage struct {
 }
 
 // openStorage waits for the store where the configuration allows it.
-func openStorage(ctx context.Context, b base, x *exports, eventsAdded func()) (s storage, err error) {
+func openStorage(ctx context.Context, b base, x *exports, eventsAdded, todosAdded func()) (s storage, err error) {
 	if s.folder, err = datafolder.Open(b.cfg.DataDir); err != nil {
 		return s, err
 	}
@@ -38,7 +38,7 @@ func openStorage(ctx context.Context, b base, x *exports, eventsAdded func()) (s
 		b.logger.Warn(what)
 	}
 	err = b.retryUntilReady(ctx, "the store", func(ctx context.Context) (err error) {
-		s.Store, err = persistence.Open(ctx, storeConfig(b, s.folder, eventsAdded))
+		s.Store, err = persistence.Open(ctx, storeConfig(b, s.folder, eventsAdded, todosAdded))
 		return err
 	}, connect.Waitable)
 	if err != nil {
@@ -64,7 +64,7 @@ func openStorage(ctx context.Context, b base, x *exports, eventsAdded func()) (s
 	return s, err
 }
 
-func storeConfig(b base, folder *datafolder.Folder, eventsAdded func()) persistence.Config {
+func storeConfig(b base, folder *datafolder.Folder, eventsAdded, todosAdded func()) persistence.Config {
 	cfg := b.cfg.Store
 	if cfg.Driver != config.DriverMySQL {
 		cfg.MaxConns = 0 // an SQLite file has readers of its own number
@@ -77,7 +77,7 @@ func storeConfig(b base, folder *datafolder.Folder, eventsAdded func()) persiste
 		Config: sqldb.Config{
 			Driver: cfg.Driver, DSN: cfg.DSN, Path: folder.File(datafolder.DatabaseFile), Synchronous: cfg.Synchronous,
 			Clock: dates, Logger: b.logger, Observe: b.Metrics.Query, Unreadable: b.Metrics.UnreadableRow,
-			MaxConns: cfg.MaxConns, EventsAdded: eventsAdded, Connect: b.options.Connect,
+			MaxConns: cfg.MaxConns, EventsAdded: eventsAdded, TodosAdded: todosAdded, Connect: b.options.Connect,
 		},
 		AutoMigrate: cfg.AutoMigrate,
 	}

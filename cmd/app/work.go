@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -51,6 +52,8 @@ type work struct {
 	dispatch  *dispatch.Manager
 	retention *maintenance.Retention
 	host      *hostmetrics.Host
+	// follower starts the jobs that follow others.
+	follower *workflow.Follower
 	// room is what is left for the store.
 	room *room
 	// attempts runs attempts, of stored jobs and of drafts.
@@ -83,7 +86,8 @@ func newCore(b base, s storage, x *exports, n self) core {
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: view.Nodes, Jobs: jobs, Runs: s.Store.Executions, Self: n.node,
 	})
-	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest}, monitoring.NewDigests(b.logger))
+	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest}, monitoring.NewDigests(b.logger),
+		workflow.Owed{Cached: jobs.Cached})
 	admitter := admission.NewAdmitter(compiler, fair, jobs, router, ends, s.Clock)
 	return core{
 		maintenance.NewRepairer(maintenance.RepairDeps{
@@ -138,7 +142,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 				Audit: days.AuditDays, Nodes: days.NodesDays, Alerts: days.AlertsDays,
 			},
 		}),
-		host, newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
+		host, newFollower(b, s, k, tasks), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
 	}
 }
 
@@ -158,6 +162,14 @@ func newRunner(b base, s storage, x *exports, n self, c core, attempts running.E
 		NodeID: n.node.ID, Epoch: n.node.Epoch, Labels: n.node.Labels, Handlers: n.node.Handlers, Slots: n.node.Slots,
 		CommandSlots: n.node.CommandSlots, Completers: completers, Linger: lingerForEnds,
 		BatchSize: b.cfg.Engine.BatchSize, Idle: !n.node.Has(entity.RoleExecutor),
+	})
+}
+
+func newFollower(b base, s storage, c core, tasks *periodic.Tasks) *workflow.Follower {
+	return workflow.New(workflow.Deps{
+		Store: s.Store, Todos: s.Store, Executions: s.Store.Executions, Jobs: c.jobs, Versions: s.Store.Jobs,
+		Admitter: c.admitter, Commits: c.Commits, Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads,
+		Beating: c.lease.Beating, Note: tasks.Watch("follow", workflow.Interval), Logger: b.logger,
 	})
 }
 

@@ -138,6 +138,9 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 
 // objects reads an array of objects into a slice of structs.
 func (b *binder) objects(name string, v reflect.Value) (ok bool) {
+	if short, is := reflect.Zero(v.Type().Elem()).Interface().(shorthand); is {
+		b.expand(name, short.shortFor())
+	}
 	b.each(name, func(_ int, item *binder) bool {
 		one := reflect.New(v.Type().Elem()).Elem()
 		setDefaults(one)
@@ -151,6 +154,22 @@ func (b *binder) objects(name string, v reflect.Value) (ok bool) {
 		return len(b.faults.list) < maxFaults
 	})
 	return ok
+}
+
+// shorthand is an object of a list that a plain string may stand for.
+type shorthand interface {
+	// shortFor is the field that the string is.
+	shortFor() string
+}
+
+// expand puts objects in the place of the plain strings of a list.
+func (b *binder) expand(name, field string) {
+	items, _ := b.object.fields[name].([]any)
+	for i, item := range items {
+		if text, is := item.(string); is {
+			items[i] = &object{names: []string{field}, fields: map[string]any{field: text}}
+		}
+	}
 }
 
 // set and setWith put a value where it belongs, if there is one.

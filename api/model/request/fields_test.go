@@ -102,7 +102,8 @@ const wholeJob = `{"name":"n","description":"d","group":"g","labels":{"a":"b"},"
 	"overlapPolicy":"SERIAL","maxConcurrency":14,"maxQueued":15,"shardCount":16,"broadcast":true,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL",
 	"alerts":{"onFailure":["a"],"onSuccess":["b"],"onEnd":["c"],"onLate":["d"],"onRecovered":["e"],"lateAfterSec":17},
 	"deadline":{"at":"06:00","timeZone":"Asia/Shanghai","onMiss":"CANCEL"},
-	"parameters":[{"name":"day","type":"ENUM","default":"today","required":true,"description":"which","values":["today"]}]}`
+	"parameters":[{"name":"day","type":"ENUM","default":"today","required":true,"description":"which","values":["today"]}],
+	"next":[{"job":"g/then","on":"END","params":{"day":"${params.day}"}}]}`
 
 // A field that somebody adds stands in the request, in the job and in the answer,
 // or this test says where it is missing.

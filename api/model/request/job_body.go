@@ -84,7 +84,9 @@ type JobSettings struct {
 	// Parameters declare what ${params.NAME} stands for. A trigger may name these alone, of
 	// their types; runs that are given no value have the default. Without any declaration a
 	// trigger may name whatever it likes.
-	Parameters   []ParameterBody  `json:"parameters,omitempty" maxItems:"50"`
+	Parameters []ParameterBody `json:"parameters,omitempty" maxItems:"50"`
+	// Next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md.
+	Next         []NextBody       `json:"next,omitempty" maxItems:"20"`
 	ID           string           `json:"id,omitempty" readonly:"true"`
 	Status       entity.JobStatus `json:"status,omitempty" readonly:"true"`
 	NextFireTime time.Time        `json:"nextFireTime,omitempty" format:"date-time" readonly:"true"`
@@ -124,6 +126,9 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 			Name: p.Name, Type: entity.ParameterType(p.Type), Default: json.RawMessage(p.Default),
 			Required: p.Required, Description: p.Description, Values: p.Values,
 		})
+	}
+	for _, n := range s.Next {
+		j.Next = append(j.Next, entity.Next{Name: n.Job, On: entity.NextOn(n.On), Params: json.RawMessage(n.Params)})
 	}
 	if j.Type == FormerCommand {
 		j.Type = entity.JobCommand
@@ -278,6 +283,18 @@ type ParameterBody struct {
 	// Values are those that an ENUM has.
 	Values []string `json:"values,omitempty" maxItems:"100"`
 }
+
+// NextBody is a job that is started at the end of a fire.
+type NextBody struct {
+	// Job is the name of a job of the same group, or group/name.
+	Job string `json:"job" maxLength:"201"`
+	// On says which end starts it: success; FAILED, TIMEOUT or DEAD; or either, and CANCELLED.
+	On string `json:"on,omitempty" enums:"SUCCESS,FAILURE,END" default:"SUCCESS"`
+	// Params are those of the run that is started, with placeholders of the one that ended.
+	Params rawObject `json:"params,omitempty" swaggertype:"object"`
+}
+
+func (NextBody) shortFor() string { return "job" }
 
 // or is what was given, or else the default.
 func or[T any](given *T, standard T) T {

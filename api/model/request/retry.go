@@ -42,7 +42,7 @@ type RetryFilter struct {
 	Reason string    `json:"reason,omitempty" maxLength:"64"`
 	// NodeID is the node that ran them last; Trigger is why they exist.
 	NodeID  string `json:"nodeId,omitempty" maxLength:"64"`
-	Trigger string `json:"trigger,omitempty" enums:"SCHEDULE,MANUAL,API,RETRY,MISFIRE"`
+	Trigger string `json:"trigger,omitempty" enums:"SCHEDULE,MANUAL,API,RETRY,MISFIRE,DEPENDENCY"`
 	// Cause is one of a plan: failures whose reason and message are alike.
 	Cause string `json:"cause,omitempty" minLength:"16" maxLength:"16"`
 	// SucceededSince takes in executions of jobs of which a later fire succeeded.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // Execution is one run, or the record that a fire was not run.
@@ -52,7 +53,9 @@ type Execution struct {
 	ErrorMessage string  `json:"errorMessage"`
 	Result       string  `json:"result"`
 	RetryOf      *string `json:"retryOf" extensions:"x-nullable"`
-	JobVersion   int     `json:"jobVersion"`
+	// StartedBy is the execution whose end has started this one (docs/chains.md), and null for others.
+	StartedBy  *string `json:"startedBy" extensions:"x-nullable"`
+	JobVersion int     `json:"jobVersion"`
 	// SkipFrom, SkipTo and SkipCount describe a range [from, to) of fires.
 	SkipFrom   Time `json:"skipFrom" format:"date-time" extensions:"x-nullable"`
 	SkipTo     Time `json:"skipTo" format:"date-time" extensions:"x-nullable"`
@@ -77,6 +80,8 @@ func FromExecution(e *entity.Execution, names map[string]string) Execution {
 		TriggeredBy: triggeredBy(e), TriggeredByToken: optional(e.TriggeredBy.Token), Detached: e.Detached(),
 		Epoch: e.Epoch, FencingToken: e.FencingToken(),
 	}
+	_, startedBy, _ := identity.OfNextKey(e.FireKey)
+	v.StartedBy = optional(startedBy)
 	if until, ok := e.Claim.DetachedUntil(); ok {
 		v.Deadline = Time(until)
 	}
@@ -245,6 +250,8 @@ type Fire struct {
 	RangeEnd     Time `json:"rangeEnd" format:"date-time" extensions:"x-nullable"`
 	Count        *int `json:"count" extensions:"x-nullable"`
 	CountAtLeast bool `json:"countAtLeast"`
+	// StartedBy is the execution whose end has started the fire, and null for others.
+	StartedBy *string `json:"startedBy" extensions:"x-nullable"`
 }
 
 // FromFires makes the view of ledger lines.
@@ -255,7 +262,7 @@ func FromFires(entries []entity.LedgerEntry) []Fire {
 			FireKey: e.FireKey, ScheduledTime: Time(e.ScheduledTime), Outcome: e.Outcome, WaitsFor: e.WaitsFor, Reason: e.Reason,
 			Message: e.Message, LatenessMs: e.LatenessMs,
 			ExecutionIDs: whole(e.ExecutionIDs), Replays: whole(e.Replays), RangeEnd: Time(e.RangeEnd),
-			CountAtLeast: e.CountAtLeast,
+			CountAtLeast: e.CountAtLeast, StartedBy: optional(e.StartedBy),
 		}
 		if !e.RangeEnd.IsZero() {
 			count := e.Count

@@ -1,6 +1,7 @@
 package vo
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -35,6 +36,25 @@ type Definition struct {
 	Deadline *Deadline `json:"deadline" extensions:"x-nullable"`
 	// Parameters are those that the job declares.
 	Parameters []JobParameter `json:"parameters"`
+	// Next are the jobs that the end of a fire starts.
+	Next []Next `json:"next"`
+}
+
+// Next is a job that is started at the end of a fire.
+type Next struct {
+	// Job is group/name of the job, or its id where it is not there any more.
+	Job string        `json:"job"`
+	On  entity.NextOn `json:"on" enums:"SUCCESS,FAILURE,END"`
+	// Params are null where the run is given none.
+	Params json.RawMessage `json:"params" swaggertype:"object" extensions:"x-nullable"`
+}
+
+func fromNext(all []entity.Next) []Next {
+	out := make([]Next, len(all))
+	for i, n := range all {
+		out[i] = Next{Job: cmp.Or(n.Name, n.Job), On: n.On, Params: n.Params}
+	}
+	return out
 }
 
 // JobParameter is a parameter that a job declares.
@@ -208,7 +228,7 @@ func fromDefinition(j *entity.Job) Definition {
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
 		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels)},
 		OnNodeLoss: string(j.OnNodeLoss), Alerts: fromAlerts(j.Alerts), Deadline: fromDeadline(j.Deadline),
-		Parameters: fromParameters(j.Parameters),
+		Parameters: fromParameters(j.Parameters), Next: fromNext(j.Next),
 	}
 }
 
