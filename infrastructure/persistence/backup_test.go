@@ -157,6 +157,8 @@ func TestABackupLeavesOutWhatItIsTold(t *testing.T) {
 		require.Equal(t, 2, count(path, "scheduler_job_log"), "theirs")
 		require.Equal(t, 1, count(path, "scheduler_execution_usage"), "theirs")
 		require.Equal(t, 1, count(path, "scheduler_execution_hold"), "theirs")
+		require.Zero(t, count(path, "scheduler_workflow_todo"), "of runs that are over")
+		require.Equal(t, 1, count(path, "scheduler_job_next"))
 		require.Zero(t, count(path, "scheduler_audit_log"))
 		require.Zero(t, count(path, "scheduler_session"))
 		require.Positive(t, count(path, "scheduler_job_version"))

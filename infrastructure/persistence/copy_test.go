@@ -21,6 +21,9 @@ const rocket = "Größe 🚀 零 '\\\" %"
 // filledRuns are more runs than a batch of a copy holds; so are the jobs of a history.
 const filledRuns = 600
 
+// chained is when what is owed came to be.
+var chained = time.Date(2026, 7, 1, 12, 0, 0, 5_000_000, time.UTC)
+
 // fillEverything writes rows of every kind, with texts and numbers at their
 // edges, through the repositories.
 func fillEverything(t *testing.T, s *persistence.Store) {
@@ -68,6 +71,14 @@ func fillEverything(t *testing.T, s *persistence.Store) {
 			{ExecutionID: runs[2].ID, Attempt: 1, Usage: entity.Usage{CPUMs: 1 << 40, PeakKb: 3}},
 			{ExecutionID: runs[0].ID, Attempt: 1, Usage: entity.Usage{CPUMs: 1}}, // it waits for its next attempt
 		}); err != nil {
+			return err
+		}
+		if err := tx.Todos.AddTodos(ctx, []entity.Todo{
+			{Run: (history{}).run(5002).ID, Kind: entity.TodoNext, Time: chained},
+		}); err != nil {
+			return err
+		}
+		if err := tx.Chains.SetNext(ctx, "before", []string{"after"}); err != nil {
 			return err
 		}
 		if err := tx.Records.AddHolds(ctx, []entity.Hold{
@@ -162,6 +173,8 @@ func everything(t *testing.T, s *persistence.Store) map[string]any {
 		"events":   func() (any, error) { return s.PendingEvents(ctx, entity.ReaderKafka, 0, 100) },
 		"replays":  func() (any, error) { return s.Executions.Replays(ctx, []string{(history{}).run(2).ID}) },
 		"attempts": func() (any, error) { return s.Executions.Attempts(ctx, (history{}).run(5002).ID) },
+		"todos":    func() (any, error) { return s.Todos(ctx, entity.TodoNext, chained.Add(time.Second), 10) },
+		"chains":   func() (any, error) { return s.EdgesTo(ctx, []string{"after"}) },
 		"holds":    func() (any, error) { return s.Executions.Holds(ctx, []string{(history{}).run(5002).ID}) },
 		"usages":   func() (any, error) { return s.Executions.Usages(ctx, (history{}).run(5002).ID) },
 	} {

@@ -24,6 +24,7 @@ var (
 		"scheduler_job_log": of, "scheduler_dead_letter": none, "scheduler_audit_log": none, "scheduler_metrics": none,
 		"scheduler_job_stat": none, "scheduler_scope_stat": none, "scheduler_end_digest": none, "scheduler_noted_end": none,
 		"scheduler_execution_usage": used, "scheduler_execution_hold": used,
+		"scheduler_workflow_todo": none, // the runs that owe are over, and left out
 	}
 )
 

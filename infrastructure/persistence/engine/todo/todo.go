@@ -2,9 +2,11 @@
 package todo
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -12,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
 
 // Owed reads the rows: repository.TodoReader.
@@ -54,16 +57,31 @@ func (w *writer) AddTodos(ctx context.Context, todos []entity.Todo) error {
 		})
 }
 
+// dropAtOnce bounds the rows that one statement deletes.
+const dropAtOnce = 100
+
 // DropTodos implements repository.TodoWriter.
 func (w *writer) DropTodos(ctx context.Context, todos []entity.Todo) (dropped int, err error) {
-	for _, t := range todos {
-		id, _ := identity.Bytes(t.Run)
-		n, err := w.c.Exec(ctx, "todo.delete", "DELETE FROM scheduler_workflow_todo WHERE run_id = ? AND kind = ? AND item = ?",
-			id[:], string(t.Kind), t.Item)
+	todos = slices.Clone(todos)
+	slices.SortFunc(todos, func(a, b entity.Todo) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Item, b.Item), cmp.Compare(a.Run, b.Run))
+	})
+	for len(todos) > 0 {
+		first, n := todos[0], 1
+		for n < min(len(todos), dropAtOnce) && todos[n].Kind == first.Kind && todos[n].Item == first.Item {
+			n++
+		}
+		args := []any{string(first.Kind), first.Item}
+		for _, t := range todos[:n] {
+			id, _ := identity.Bytes(t.Run) // ids of executions are made by identity
+			args = append(args, id[:])
+		}
+		gone, err := w.c.Exec(ctx, "todo.delete", "DELETE FROM scheduler_workflow_todo WHERE kind = ? AND item = ? AND "+
+			"run_id IN ("+dialect.Marks(n)+")", args...)
 		if err != nil {
 			return dropped, err
 		}
-		dropped += int(n)
+		dropped, todos = dropped+int(gone), todos[n:]
 	}
 	return dropped, nil
 }
