@@ -127,7 +127,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		}), nil),
 		Explain: &explain.ExplainService{
 			Ledger: b.Executions.Fires, Jobs: b.Store.Jobs, Executions: b.Store.Executions, Groups: b.Store, Nodes: b.Store,
-			Alerts: b.Store, Schedules: b.Schedules, Clock: b.Time,
+			Alerts: b.Store, Chains: b.Store, Schedules: b.Schedules, Clock: b.Time,
 		},
 	}
 }

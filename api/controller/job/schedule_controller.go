@@ -117,6 +117,7 @@ func (w *WhyController) Why(c *gin.Context) error {
 	}
 	if who, ok := middleware.CallerOf(c); ok {
 		ask.SeesRuns = permission.Allows(who, permission.ExecutionRead)
+		ask.SeesRunsOf = func(group string) bool { return permission.AllowsIn(who, permission.ExecutionRead, group) }
 		ask.SeesAlerts = permission.Allows(who, permission.AlertRead)
 	}
 	answer, err := w.Explainer.Explain(c.Request.Context(), ask)

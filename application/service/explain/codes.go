@@ -98,6 +98,12 @@ const (
 	FactAllPausedNow   Code = "ALL_PAUSED_NOW"
 	FactDisabledNow    Code = "DISABLED_NOW"
 	FactFinishedNow    Code = "FINISHED_NOW"
+	FactStartedBy      Code = "STARTED_BY"
+	FactStarted        Code = "STARTED"
+	FactNotStarted     Code = "NOT_STARTED"
+	FactNotFollowed    Code = "NOT_FOLLOWED"
+	FactOwed           Code = "TO_BE_STARTED"
+	FactFollows        Code = "FOLLOWS"
 )
 
 // Sentence is one thing that an answer can say.
@@ -233,6 +239,15 @@ func Sentences() []Sentence {
 		{"", FactAllPausedNow, "every job is " + paused},
 		{"", FactDisabledNow, "the job is not enabled"},
 		{"", FactFinishedNow, finishedNow},
+		{"", FactStartedBy, "it was started by the run {runId}[ of the job {startedByJob}][, which ended as {status}][, {reason}]"},
+		{"", FactStarted, "its end started the run {runId} of the job {nextJob}, which is {status}"},
+		{"", FactNotStarted, "its end was to start the job {nextJob}, which did not run: {reason}[; {message}]"},
+		{"", FactNotFollowed, "it did not start the job {nextJob}, which follows an end as {on}: it ended as {outcome}"},
+		{"", FactOwed, "its end is to start the job {nextJob}, which has not happened yet"},
+		{
+			"", FactFollows,
+			"it follows the job {startedByJob}, at an end as {on}[; the fire of that job of {time}: {outcome}][, {reason}]",
+		},
 		{"", FactAlert, "alert {level} {type}, {status} since {since}: {content}"},
 	}
 }

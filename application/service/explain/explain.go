@@ -83,6 +83,8 @@ type Query struct {
 	Zone *time.Location
 	// SeesRuns and SeesAlerts tell whether the caller may.
 	SeesRuns, SeesAlerts bool
+	// SeesRunsOf tells whether the caller may see those of another group; nil: of each.
+	SeesRunsOf func(group string) bool
 }
 
 // ExplainService answers why. It reads a bounded number of rows, and writes none. Safe for concurrent use.
@@ -94,6 +96,7 @@ type ExplainService struct {
 	Groups     repository.Groups
 	Nodes      repository.NodeReader
 	Alerts     repository.Alerts
+	Chains     repository.ChainReader
 	Schedules  admission.Compiler
 	Clock      clock.StoreClock
 	// Standby says why this node stands by, and since when; an empty reason: it works. nil is always that.
@@ -200,12 +203,16 @@ func (c *inquiry) run(ctx context.Context, left *gap) error {
 		if c.answer.Fire = entry; c.latestAsked {
 			c.At = entry.ScheduledTime
 		}
-		err = c.fire(ctx, entry)
+		if err = c.fire(ctx, entry); err == nil {
+			err = c.chained(ctx, entry)
+		}
 	} else {
 		if c.latestAsked {
 			c.At = c.now
 		}
-		err = c.nothing(ctx)
+		if err = c.nothing(ctx); err == nil {
+			err = c.follows(ctx)
+		}
 	}
 	c.answer.Time = c.At
 	if err != nil {

@@ -23,6 +23,9 @@ const (
 // of its minute; else the fire that its jitter moves there.
 func (c *inquiry) find(ctx context.Context) (*entity.LedgerEntry, error) {
 	found, err := c.of(ctx, c.At)
+	if found == nil && err == nil {
+		found, err = c.ofChain(ctx)
+	}
 	if found != nil || err != nil || c.jitter() == 0 {
 		return found, err
 	}
@@ -55,7 +58,7 @@ func (c *inquiry) of(ctx context.Context, at time.Time) (*entity.LedgerEntry, er
 			return nil, err
 		}
 		for i := range entries { // newest first
-			if !entries[i].ScheduledTime.Before(at) {
+			if !entries[i].Moment.Before(at) {
 				first = &entries[i]
 			}
 		}

@@ -80,6 +80,9 @@ export default {
     GROUP_PAUSED_NOW: 'The group {group} is paused[ by {user}][ ({pauseReason})] since {since}[, until {until}].[ It would have fired {skipped} (time|times) so far.]',
     ALL_PAUSED_NOW: 'Every job is paused[ by {user}][ ({pauseReason})] since {since}[, until {until}].[ It would have fired {skipped} (time|times) so far.]', DISABLED_NOW: 'The job is not enabled.',
     FINISHED_NOW: 'The last time that the schedule names has passed.', ALERT: 'Alert {level} {type}, {status} since {since}: {content}',
+    STARTED_BY: 'It was started by the run {runId}[ of the job {startedByJob}][, which ended as {status}][, {reason}].', STARTED: 'Its end started the run {runId} of the job {nextJob}, which is {status}.',
+    NOT_STARTED: 'Its end was to start the job {nextJob}, which did not run: {reason}[; {message}].', NOT_FOLLOWED: 'It did not start the job {nextJob}, which follows an end as {on}: it ended as {outcome}.',
+    TO_BE_STARTED: 'Its end is to start the job {nextJob}, which has not happened yet.', FOLLOWS: 'It follows the job {startedByJob}, at an end as {on}[; the fire of that job of {time}: {outcome}][, {reason}].',
   },
   cron: {
     to: ' to ', 'year': 'year', 'month': 'month', 'day-of-month': 'day of the month', 'day-of-week': 'day of the week', 'hour': 'hour', 'minute': 'minute', 'second': 'second',

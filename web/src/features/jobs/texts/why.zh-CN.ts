@@ -69,6 +69,9 @@ export default {
     GROUP_PAUSED_NOW: '分组 {group} 自 {since} 起[由 {user} ]暂停[（{pauseReason}）][，直到 {until}]。[到目前为止本应触发 {skipped} 次。]',
     ALL_PAUSED_NOW: '所有任务自 {since} 起[由 {user} ]暂停[（{pauseReason}）][，直到 {until}]。[到目前为止本应触发 {skipped} 次。]', DISABLED_NOW: '任务未启用。',
     FINISHED_NOW: '调度的最后一个时间已经过去。', ALERT: '告警 {level} {type}，自 {since} 起 {status}：{content}',
+    STARTED_BY: '由[任务 {startedByJob} 的]运行 {runId} 启动[，其结束状态为 {status}][，{reason}]。', STARTED: '结束后启动了任务 {nextJob} 的运行 {runId}，其状态为 {status}。',
+    NOT_STARTED: '结束后本应启动任务 {nextJob}，但没有运行：{reason}[；{message}]。', NOT_FOLLOWED: '没有启动任务 {nextJob}：它在 {on} 时启动，而本次以 {outcome} 结束。',
+    TO_BE_STARTED: '结束后将启动任务 {nextJob}，目前尚未启动。', FOLLOWS: '它由任务 {startedByJob} 在 {on} 时启动[；该任务 {time} 的触发：{outcome}][，{reason}]。',
   },
   cron: {
     to: '至', 'year': '年份', 'month': '月份', 'day-of-month': '日期', 'day-of-week': '星期', 'hour': '小时', 'minute': '分钟', 'second': '秒',
