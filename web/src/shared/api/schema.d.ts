@@ -2619,6 +2619,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -2721,6 +2723,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -2829,6 +2833,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -2995,6 +3001,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3100,6 +3108,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3211,6 +3221,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3466,6 +3478,8 @@ export interface components {
             skipTo: string | null;
             /** Format: date-time */
             startTime: string | null;
+            /** @description startedBy is the execution whose end has started this one (docs/chains.md), and null for others. */
+            startedBy: string | null;
             status: components["schemas"]["Status"];
             trigger: components["schemas"]["Trigger"];
             /** @description triggeredBy is the user who asked for the run, or "schedule"; TriggeredByToken is the API token that spoke for the user. */
@@ -3527,6 +3541,8 @@ export interface components {
             skipTo: string | null;
             /** Format: date-time */
             startTime: string | null;
+            /** @description startedBy is the execution whose end has started this one (docs/chains.md), and null for others. */
+            startedBy: string | null;
             status: components["schemas"]["Status"];
             trigger: components["schemas"]["Trigger"];
             /** @description triggeredBy is the user who asked for the run, or "schedule"; TriggeredByToken is the API token that spoke for the user. */
@@ -3582,7 +3598,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "START_DEADLINE";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -3660,6 +3676,8 @@ export interface components {
             replays: string[];
             /** Format: date-time */
             scheduledTime: string;
+            /** @description startedBy is the execution whose end has started the fire, and null for others. */
+            startedBy: string | null;
             /** @description waitsFor is what a WAITING fire waits for, and empty for others. */
             waitsFor: components["schemas"]["Wait"];
         };
@@ -3836,6 +3854,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3938,6 +3958,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -4046,6 +4068,8 @@ export interface components {
             maxQueued?: number | null;
             /** @description name is unique in the group. */
             name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -4205,6 +4229,8 @@ export interface components {
             maxConcurrency: number;
             maxQueued: number;
             name: string;
+            /** @description next are the jobs that the end of a fire starts. */
+            next: components["schemas"]["Next"][];
             /** Format: date-time */
             nextFireTime: string | null;
             /** @enum {string} */
@@ -4447,6 +4473,28 @@ export interface components {
             executionId: string;
             executionIds: string[];
         };
+        Next: {
+            /** @description job is group/name of the job, or its id where it is not there any more. */
+            job: string;
+            /** @enum {unknown} */
+            on: "SUCCESS" | "FAILURE" | "END";
+            /** @description params are null where the run is given none. */
+            params: Record<string, never> | null;
+        };
+        NextBody: {
+            /** @description job is the name of a job of the same group, or group/name. */
+            job: string;
+            /**
+             * @description on says which end starts it: success; FAILED, TIMEOUT or DEAD; or either, and CANCELLED.
+             * @default SUCCESS
+             * @enum {string}
+             */
+            on?: "SUCCESS" | "FAILURE" | "END";
+            /** @description params are those of the run that is started, with placeholders of the one that ended. */
+            params?: Record<string, never>;
+        };
+        /** @enum {string} */
+        NextOn: "SUCCESS" | "FAILURE" | "END";
         Node: {
             /** @description capabilities are what the node can run. */
             capabilities: components["schemas"]["Capabilities"];
@@ -4774,7 +4822,7 @@ export interface components {
             /** Format: date-time */
             to?: string | null;
             /** @enum {string|null} */
-            trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | null;
+            trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | "DEPENDENCY" | null;
         } | null;
         RetryLeftOut: {
             /** @description deleted are of deleted jobs. */
@@ -5641,7 +5689,7 @@ export interface components {
         };
         TrialBody: components["schemas"]["HTTPTrialBody"] | components["schemas"]["CommandTrialBody"] | components["schemas"]["CustomTrialBody"];
         /** @enum {string} */
-        Trigger: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE";
+        Trigger: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | "DEPENDENCY";
         TriggerBody: {
             /** @description delaySec puts the start off. */
             delaySec?: number | null;
@@ -8374,7 +8422,7 @@ export interface operations {
                 /** @description state */
                 status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
                 /** @description why the run exists */
-                trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE";
+                trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | "DEPENDENCY";
                 /** @description first moment, RFC 3339 */
                 from?: string;
                 /** @description end, exclusive, RFC 3339 */
