@@ -5,7 +5,7 @@ import "time"
 // TodoKind says what a Todo is.
 type TodoKind string
 
-// TodoNext: the end of an execution may start other jobs.
+// TodoNext is of an execution whose end may start other jobs.
 const TodoNext TodoKind = "NEXT"
 
 // Todo is something that a stored change owes. The transaction that makes the change adds it, the one that does it

@@ -103,8 +103,8 @@ func (q *Query) Time(name string) time.Time {
 // wallLayouts are how a time of the clock on the wall may be written.
 var wallLayouts = [...]string{"2006-01-02T15:04", "2006-01-02T15:04:05"}
 
-// Moment returns a moment, or a time of the clock on the wall where it names no zone, read as if that were UTC; both are
-// zero when it is absent.
+// Moment returns a moment, or a time of the clock on the wall where it names no zone, read as if that were UTC; both
+// are zero when it is absent.
 func (q *Query) Moment(name string) (at, wall time.Time) {
 	for _, layout := range wallLayouts {
 		t, err := time.Parse(layout, q.values.Get(name))

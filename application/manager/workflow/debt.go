@@ -32,8 +32,8 @@ func (d *debt) key() string { return d.todos[0].Run }
 
 type fireID struct{ job, key string }
 
-// debts finds what the rows owe: nothing where the execution is gone, or its fire has executions to come. The end of the
-// last of these has a row of its own.
+// debts finds what the rows owe: nothing where the execution is gone, or its fire has executions to come. The end of
+// the last of these has a row of its own.
 func (f *Follower) debts(ctx context.Context, todos []entity.Todo) ([]*debt, error) {
 	ids := make([]string, len(todos))
 	for i, t := range todos {

@@ -29,7 +29,9 @@ type rig struct {
 
 func newRig(t *testing.T, store *persistence.Store, o enginetest.Options) *rig {
 	r := &rig{t: t}
-	o.Ends = append(o.Ends, workflow.Owed{Cached: func(id string, version int) *entity.Job { return r.Jobs.Cached(id, version) }})
+	o.Ends = append(o.Ends, workflow.Owed{
+		Cached: func(id string, version int) *entity.Job { return r.Jobs.Cached(id, version) },
+	})
 	if store == nil {
 		r.Node = enginetest.New(t, o)
 	} else {

@@ -1,5 +1,5 @@
-// Package workflow starts the jobs that follow others. What an end owes is a row, stored with the end; the follower pays
-// it in one transaction with what it starts (docs/chains.md).
+// Package workflow starts the jobs that follow others. What an end owes is a row, stored with the end; the follower
+// pays it in one transaction with what it starts (docs/chains.md).
 package workflow
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
-// Owed is the observer of ends that adds what they owe. It asks a definition in memory: a job without Next costs one look.
+// Owed is the observer of ends that adds what they owe. It asks a definition in memory: a job without Next costs one
+// look.
 type Owed struct {
 	// Cached is the definition of a job at a version, or nil where this node does not hold it; it must not wait.
 	Cached func(id string, version int) *entity.Job

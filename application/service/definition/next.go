@@ -21,8 +21,8 @@ func follows(j *entity.Job) []repository.JobName {
 	return out
 }
 
-// planNext puts the ids of jobs that are there in the place of their names, and says which names are of nothing, or make
-// a circle. Those that the document makes have no id yet: they are made before the jobs that name them.
+// planNext puts the ids of jobs that are there in the place of their names, and says which names are of nothing, or
+// make a circle. Those that the document makes have no id yet: they are made before the jobs that name them.
 func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool) (wrong []apperror.Field, err error) {
 	ofDocument := map[repository.JobName]*entity.Job{}
 	var named []repository.JobName
@@ -46,7 +46,8 @@ func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool
 			case found == nil || prune && ofDocument[name] == nil && slices.Contains(groups, name.Group):
 				wrong = append(wrong, apperror.Field{
 					Field: fmt.Sprintf("jobs[%d].next[%d].job", at, i), Code: "unknown_job",
-					Message: fmt.Sprintf("there is no job %q here or in the document", validation.Text(titled(name), 2*validation.MaxName)),
+					Message: fmt.Sprintf("there is no job %q here or in the document",
+						validation.Text(titled(name), 2*validation.MaxName)),
 				})
 			default:
 				n.Job, n.Name = found.ID, titled(name)

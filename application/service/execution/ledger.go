@@ -155,8 +155,8 @@ func (s *ExecutionService) recorded(ctx context.Context, jobID string, from, to 
 	}
 }
 
-// inLedger reports whether an execution is of a fire of the ledger: one of the schedule, of a backfill, or of a job that
-// another one starts.
+// inLedger reports whether an execution is of a fire of the ledger: one of the schedule, of a backfill, or of a job
+// that another one starts.
 func inLedger(row *entity.Execution) bool {
 	switch row.Trigger {
 	case entity.TriggerSchedule, entity.TriggerMisfire, entity.TriggerDependency:

@@ -239,7 +239,8 @@ func Sentences() []Sentence {
 		{"", FactAllPausedNow, "every job is " + paused},
 		{"", FactDisabledNow, "the job is not enabled"},
 		{"", FactFinishedNow, finishedNow},
-		{"", FactStartedBy, "it was started by the run {runId}[ of the job {startedByJob}][, which ended as {status}][, {reason}]"},
+		{"", FactStartedBy, "it was started by the run {runId}[ of the job {startedByJob}]" +
+			"[, which ended as {status}][, {reason}]"},
 		{"", FactStarted, "its end started the run {runId} of the job {nextJob}, which is {status}"},
 		{"", FactNotStarted, "its end was to start the job {nextJob}, which did not run: {reason}[; {message}]"},
 		{"", FactNotFollowed, "it did not start the job {nextJob}, which follows an end as {on}: it ended as {outcome}"},

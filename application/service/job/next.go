@@ -230,6 +230,7 @@ func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error
 	if len(old) == 0 {
 		return nil
 	}
-	return apperror.Conflict("old_nodes", "next needs one release on all nodes, as others would end runs and start nothing: "+
+	return apperror.Conflict("old_nodes", "next needs one release on all nodes, as others would "+
+		"end runs and start nothing: "+
 		"bring %s to %s, and try again", strings.Join(old, ", "), s.Release)
 }

@@ -1,5 +1,5 @@
-// Package chain decides which jobs the end of a fire starts, and with which values (docs/chains.md). It asks nobody, and
-// the same fire always gives the same answer.
+// Package chain decides which jobs the end of a fire starts, and with which values (docs/chains.md). It asks nobody,
+// and the same fire always gives the same answer.
 package chain
 
 import (

@@ -98,9 +98,9 @@ func span(d time.Duration) string {
 // MaxHeld is how long the calls of a run are held back in all. After that each one that is held back counts.
 const MaxHeld = 10 * time.Minute
 
-// Hold decides how long a run waits whose call was held back, so that it needs no retry for that. It has waited for held
-// so far, and is asked to wait on. ok is false where the call counts as a failed attempt: after MaxHeld, and where the
-// policy repeats no such failure.
+// Hold decides how long a run waits whose call was held back, so that it needs no retry for that. It has waited for
+// held so far, and is asked to wait on. ok is false where the call counts as a failed attempt: after MaxHeld, and
+// where the policy repeats no such failure.
 func Hold(p entity.RetryPolicy, held, wait time.Duration) (_ time.Duration, ok bool) {
 	if p.MaxRetries <= 0 || slices.Contains(p.NoRetryOn, entity.ReasonError) || held >= MaxHeld {
 		return 0, false

@@ -10,7 +10,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// MaxNextBytes bounds all that a job says of the jobs that follow it, as JSON: parameters and channels share their place.
+// MaxNextBytes bounds all that a job says of the jobs that follow it, as JSON: parameters and channels share their
+// place.
 const MaxNextBytes = bounds.NextBytes
 
 // next checks what can be said without a look at the jobs that there are. Values of params are checked where

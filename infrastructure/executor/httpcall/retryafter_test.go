@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 )
 
-// The wait that a target asks for is read as RFC 9110, 10.2.3, says: delay-seconds or an HTTP-date in one of its three forms
-// (5.6.7). It is a wish: the retry policy bounds it.
+// The wait that a target asks for is read as RFC 9110, 10.2.3, says: delay-seconds or an HTTP-date in one of its three
+// forms (5.6.7). It is a wish: the retry policy bounds it.
 func TestATargetMayAskForAWait(t *testing.T) {
 	const sent = "Date: Fri, 31 Dec 1999 23:57:59 GMT\n"
 	for name, c := range map[string]struct {

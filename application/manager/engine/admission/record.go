@@ -34,7 +34,9 @@ func (p *Admitter) Fire(ctx context.Context, tx repository.Tx, now time.Time, jo
 }
 
 // Record stores what fires outside the schedule add to locked jobs, which stand in the order of their ids.
-func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, a *Admission, jobs ...*entity.Job) error {
+func (p *Admitter) Record(ctx context.Context, tx repository.Tx, now time.Time, a *Admission,
+	jobs ...*entity.Job,
+) error {
 	if err := tx.Executions.Insert(ctx, a.Executions); err != nil {
 		return err
 	}

@@ -138,7 +138,8 @@ func TestARunWhoseCallIsHeldBackCanBeCancelled(t *testing.T) {
 	awaitIdle(t, n)
 }
 
-// A look at what is due may take so long that a run starts, and waits anew, before it goes on: it leaves that run alone.
+// A look at what is due may take so long that a run starts, and waits anew, before it goes on: it leaves that run
+// alone.
 func TestALookThatLastsLeavesANewWaitAlone(t *testing.T) {
 	bubble(t, "held back again", func(t *testing.T) {
 		n := startedNode(t, enginetest.Options{})
