@@ -90,6 +90,7 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 			good[file] = fromYAML(t, string(text))
 		}
 	}
+	good["a chain"] = fromYAML(t, "name: a\njobType: CUSTOM\njobClass: noop\nnext: [b, {job: g/c, on: END, params: {a: 1}}]\n")
 	good["a list"] = []any{good[root+"/configs/jobs/once.yaml"]}
 	good["numbers for texts"] = fromYAML(t,
 		"- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+
@@ -106,6 +107,9 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		"argv":                         "name: a\njobType: COMMAND\njobData: {argv: [ls]}\n",
 		"a field of another type":      "name: a\njobType: HTTP\njobData: {url: 'http://x', script: ls}\n",
 		"a handler without its class":  "name: a\njobType: CUSTOM\n",
+		"a number as what follows":     "name: a\njobType: CUSTOM\njobClass: noop\nnext: [1]\n",
+		"an end that is none":          "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, on: LATER}]\n",
+		"what follows without a name":  "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{on: END}]\n",
 		"a list for a header":          "name: a\njobType: HTTP\njobData: {url: 'http://x', headers: {X-A: [1]}}\n",
 		"a priority beyond ten":        "name: a\njobType: CUSTOM\njobClass: noop\npriority: 11\n",
 		"a document of another form":   "version: 2\njobs: []\n",

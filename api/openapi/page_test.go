@@ -45,6 +45,7 @@ var parts = []struct {
 	{"alerts", "AlertsBody", "alerts.", request.AlertsBody{}},
 	{"deadline", "DeadlineBody", "deadline.", request.DeadlineBody{}},
 	{"parameters", "ParameterBody", "parameters[].", request.ParameterBody{}},
+	{"next", "NextBody", "next[].", request.NextBody{}},
 	{"jobData of HTTP", "HTTPDataBody", "jobData.", request.HTTPData{}},
 	{"jobData of COMMAND", "CommandDataBody", "jobData.", request.CommandData{}},
 }

@@ -287,7 +287,7 @@ type ParameterBody struct {
 // NextBody is a job that is started at the end of a fire.
 type NextBody struct {
 	// Job is the name of a job of the same group, or group/name.
-	Job string `json:"job" maxLength:"201"`
+	Job string `json:"job" maxLength:"201" validate:"required"`
 	// On says which end starts it: success; FAILED, TIMEOUT or DEAD; or either, and CANCELLED.
 	On string `json:"on,omitempty" enums:"SUCCESS,FAILURE,END" default:"SUCCESS"`
 	// Params are those of the run that is started, with placeholders of the one that ended.

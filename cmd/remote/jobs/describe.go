@@ -10,10 +10,10 @@ import (
 // described are the fields of job get.
 const described = "Name=name, Group=group, Id=id, Description=description, Owner=owner, Labels=labels, " +
 	"Status=status, Paused=pause, Unreadable=unreadable, Type=type, Data=data, Parameters=declared, Schedule=rule, " +
-	"In words=next.description, Next fires=next.fireTimes|times, Last fire=lastFireTime|zoned, " +
+	"In words=times.description, Next fires=times.fireTimes|times, Last fire=lastFireTime|zoned, " +
 	"Misfire=schedule.misfirePolicy, Overlap=overlap, Retries=retries, " +
 	"Time limit=timeoutSec|seconds, Start deadline=startDeadlineSec|seconds, Shards=shards, Routing=routed, " +
-	"On node loss=onNodeLoss, Alerts=channels, Deadline=by, Priority=priority, Version=changed, Made=createTime|moment"
+	"On node loss=onNodeLoss, Alerts=channels, Deadline=by, Starts=starts, Priority=priority, Version=changed, Made=createTime|moment"
 
 // descriptions are what the fields of a job say together.
 var descriptions = remote.Words{
@@ -33,6 +33,14 @@ var descriptions = remote.Words{
 				text += ", required"
 			}
 			lines = append(lines, k.Sentence(text+"[: {description}]", p))
+		}
+		return strings.Join(lines, "\n")
+	},
+	// The jobs that an end of a fire starts.
+	"starts": func(k *remote.Call, o remote.Object) string {
+		var lines []string
+		for _, n := range o.List("next") {
+			lines = append(lines, k.Sentence("{job} on {on}[ with {params}]", n))
 		}
 		return strings.Join(lines, "\n")
 	},
@@ -86,7 +94,7 @@ var get = remote.Verb{
 		}
 		next, err := k.Get(k.Path("/jobs/{id}/next-fire-times"), remote.Query(map[string]any{"count": 3}))
 		if err == nil {
-			o["next"] = map[string]any(next)
+			o["times"] = map[string]any(next)
 			k.Describe(described, o)
 		}
 		return err

@@ -20,7 +20,8 @@ const definition = `{"name":"n","description":"d","group":"g","labels":{"a":"b"}
 	"retryPolicy":{"maxRetries":11,"backoff":"LINEAR","intervalMs":12,"maxIntervalMs":13},"overlapPolicy":"SERIAL",
 	"maxConcurrency":14,"maxQueued":15,"shardCount":16,"routing":{"strategy":"FIRST","labels":{"k":"v"}},"onNodeLoss":"FAIL",
 	"alerts":{"onFailure":["a"]},"deadline":{"at":"06:00","timeZone":"UTC","onMiss":"ALERT"},
-	"parameters":[{"name":"day","type":"ENUM","default":"today","required":true,"description":"which","values":["today"]}]}`
+	"parameters":[{"name":"day","type":"ENUM","default":"today","required":true,"description":"which","values":["today"]}],
+	"next":[{"job":"g/then","on":"END","params":{"day":"${params.day}"}}]}`
 
 // shown is what job get prints of a job.
 func shown(t *testing.T, job remote.Object) string {
@@ -39,6 +40,7 @@ func TestEachFieldOfADefinitionIsShown(t *testing.T) {
 	from.UseNumber()
 	require.NoError(t, from.Decode(&whole))
 	require.Contains(t, shown(t, whole), "day ENUM of today, by default today, required: which\n")
+	require.Contains(t, shown(t, whole), "g/then on END with day=${params.day}")
 	for i, of := 0, reflect.TypeFor[vo.Definition](); i < of.NumField(); i++ {
 		name := of.Field(i).Tag.Get("json")
 		without, with := maps.Clone(whole), maps.Clone(whole)

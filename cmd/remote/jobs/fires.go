@@ -37,7 +37,7 @@ or before --to; without --to also the nearest fires of the hour to come.`,
 		"--limit 0 -o json",
 	Span: "the job", Paged: true, Limit: 50, Path: "/jobs/{id}/fires", Words: outcomes,
 	Columns: "planned=scheduledTime|zoned, before=rangeEnd|zoned, fires, outcome, reason=why, late, " +
-		"runs=executionIds|spaced, replays|spaced, message",
+		"runs=executionIds|spaced, replays|spaced, started by=startedBy, message",
 }
 
 var why = remote.Verb{
