@@ -2620,7 +2620,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: components["schemas"]["NextBody"][] | null;
+            next?: (string | components["schemas"]["NextBody"])[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3002,7 +3002,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: components["schemas"]["NextBody"][] | null;
+            next?: (string | components["schemas"]["NextBody"])[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3855,7 +3855,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: components["schemas"]["NextBody"][] | null;
+            next?: (string | components["schemas"]["NextBody"])[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
