@@ -128,7 +128,11 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 		})
 	}
 	for _, n := range s.Next {
-		j.Next = append(j.Next, entity.Next{Name: n.Job, On: entity.NextOn(n.On), Params: json.RawMessage(n.Params)})
+		next := entity.Next{Name: n.Job, On: entity.NextOn(n.On)}
+		if n.Params != "" { // an empty text is no JSON
+			next.Params = json.RawMessage(n.Params)
+		}
+		j.Next = append(j.Next, next)
 	}
 	if j.Type == FormerCommand {
 		j.Type = entity.JobCommand

@@ -1,6 +1,7 @@
 package definition_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,4 +77,25 @@ func TestADocumentThatClosesACircleWithOthersIsRefusedThere(t *testing.T) {
 	require.NoError(t, changes[0].Err)
 	changes = d.apply(false, starting("b", "a"))
 	require.ErrorContains(t, changes[0].Err, "circle")
+}
+
+// A document may hold the longest chain, in any order; one more is refused, with the others of the document in place.
+func TestADocumentWithTheLongestChain(t *testing.T) {
+	d := newDesk(t)
+	var document []definition.Definition
+	for i := range entity.MaxChainDepth + 1 {
+		if i == entity.MaxChainDepth {
+			document = append(document, starting(fmt.Sprint(i)))
+		} else {
+			document = append(document, starting(fmt.Sprint(i), fmt.Sprint(i+1)))
+		}
+	}
+	for _, c := range d.apply(false, document...) {
+		require.NoError(t, c.Err, c.Job().Name)
+	}
+	changes := d.apply(false, append(document, starting("one more", "0"))...)
+	require.ErrorContains(t, changes[len(changes)-1].Err, "at most 16 times in a row")
+	for _, c := range changes[:len(changes)-1] {
+		require.Equal(t, definition.ActionUnchanged, c.Action)
+	}
 }
