@@ -6,7 +6,7 @@ type Job = Model<'Job'>
 export const storedJob = (over: Partial<Job>): Job => ({
   alerts: { onFailure: [], onSuccess: [], onEnd: [], onLate: [], onRecovered: [], lateAfterSec: 0 }, broadcast: false, createTime: '', deadline: null,
   description: '', group: 'default', id: '1', jobClass: '', jobData: {}, jobType: 'HTTP', labels: {}, lastFireTime: null, maxConcurrency: 0, maxQueued: 100,
-  name: 'a', nextFireTime: null, onNodeLoss: 'RETRY', overlapPolicy: 'PARALLEL', owner: '', parameters: [], pauseReason: '', pauseUser: '', pausedAt: null,
+  name: 'a', next: [], nextFireTime: null, onNodeLoss: 'RETRY', overlapPolicy: 'PARALLEL', owner: '', parameters: [], pauseReason: '', pauseUser: '', pausedAt: null,
   pausedBy: '', pausedUntil: null, priority: 5, retryPolicy: { maxRetries: 0, backoff: 'FIXED', intervalMs: 1000, maxIntervalMs: 60000, jitter: 0.1, noRetryOn: [] },
   routing: { strategy: 'ANY', labels: {} },
   schedule: {

@@ -41,7 +41,7 @@ export function bodyOf(form: JobForm): Body {
       retryPolicy: lean({ ...f.retryPolicy }, d.retryPolicy),
       overlapPolicy: f.overlapPolicy, maxConcurrency: f.maxConcurrency, maxQueued: f.maxQueued, shardCount: f.shardCount,
       broadcast: f.broadcast, routing: lean({ strategy: f.routing.strategy, labels: map(f.routing.labels) }, { strategy: 'ANY' }),
-      onNodeLoss: f.onNodeLoss, alerts: lean({ ...f.alerts }, { lateAfterSec: 0 }),
+      onNodeLoss: f.onNodeLoss, alerts: lean({ ...f.alerts }, { lateAfterSec: 0 }), next: f.next.map(nextOf),
       deadline: f.deadline.on ? { at: f.deadline.at, ...lean({ timeZone: f.deadline.timeZone, onMiss: f.deadline.onMiss }, d.deadline as Record<string, unknown>) } : undefined,
     }, { ...d }),
   }
@@ -72,15 +72,19 @@ function codes(text: string): Value[] {
   return text.split(/[\s,;，；]+/).filter(Boolean).map((word) => (/^\d+$/.test(word) ? Number(word) : word))
 }
 
-function json(text: string): Body {
+function nextOf(n: JobForm['next'][number], i: number): Value {
+  return { job: n.job.trim(), ...lean({ on: n.on, params: json(n.params, `next[${i}].params`) }, { on: 'SUCCESS' }) }
+}
+
+function json(text: string, field = 'jobData'): Body {
   if (text.trim() === '') return {}
   let found: unknown
   try {
     found = JSON.parse(text)
   } catch {
-    throw new FormError('jobData', 'json')
+    throw new FormError(field, 'json')
   }
-  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw new FormError('jobData', 'object')
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw new FormError(field, 'object')
   return found as Body
 }
 

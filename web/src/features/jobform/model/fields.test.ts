@@ -36,7 +36,7 @@ const { components } = JSON.parse(readFileSync('../api/openapi/openapi.json', 'u
 /** A schema with those that it names in their place. */
 function whole(schema: Schema): Schema {
   const named = schema.$ref?.split('/').at(-1)
-  return [named ? components.schemas[named] ?? {} : {}, ...(schema.allOf ?? []), ...(schema.anyOf?.slice(0, 1) ?? [])].reduce<Schema>(
+  return [named ? components.schemas[named] ?? {} : {}, ...(schema.allOf ?? []), ...(schema.anyOf?.filter((one, _, all) => one === (all.find((o) => o.$ref) ?? all[0])) ?? [])].reduce<Schema>(
     (all, part) => ({ ...(part === all ? part : part.$ref || part.allOf ? whole(part) : part), ...all }), schema)
 }
 
@@ -57,7 +57,7 @@ function valueFor(path: string, schema: Schema): unknown {
   if (schema.enum) return schema.enum.find((v) => v !== null && v !== schema.default)
   if (path.endsWith('successExitCodes')) return [3]
   if (schema.items) return ['x']
-  if (schema.additionalProperties) return { k: 'v' }
+  if (schema.additionalProperties || path.endsWith('next[0].params')) return { k: 'v' }
   if (schema.type === 'boolean') return schema.default !== true
   if (schema.type === 'integer' || schema.type === 'number') return Math.max(schema.minimum ?? 0, Number(schema.default ?? 0)) + (schema.type === 'number' ? 0.5 : 1)
   return 'x'
@@ -81,7 +81,7 @@ function jobsOf(type: Type): Job[] {
   const data: Record<Type, Tree[]> = {
     HTTP: [{ method: 'POST', url: 'http://x' }], COMMAND: [{ interpreter: 'sh', script: 'x' }, { command: ['x'] }], CUSTOM: [{}],
   }
-  const job = storedJob({ jobType: type, deadline: { at: '06:00', timeZone: '', onMiss: 'ALERT' } })
+  const job = storedJob({ jobType: type, deadline: { at: '06:00', timeZone: '', onMiss: 'ALERT' }, next: [{ job: 'b', on: 'SUCCESS', params: null }] })
   const parameters = (['STRING', 'ENUM'] as const).map((of) => [{ name: 'p', type: of, required: false, description: '', values: ['y'] }] as unknown as Job['parameters'])
   return (['CRON', 'FIXED_RATE', 'ONCE'] as const).flatMap((kind) => data[type].flatMap((jobData) =>
     parameters.map((p) => ({ ...job, parameters: p, jobData, schedule: { ...job.schedule, kind, at: kind === 'ONCE' ? '2026-12-01T00:00:00Z' : null } }) as Job)))

@@ -16,6 +16,13 @@ export interface Parameter {
   values: string[]
 }
 
+/** A job that the end of a fire starts; params are the text of a JSON object. */
+export interface NextJob {
+  job: string
+  on: Job['next'][number]['on']
+  params: string
+}
+
 export interface HttpForm {
   method: string
   url: string
@@ -95,6 +102,7 @@ export interface JobForm {
   routing: { strategy: Model<'Routing'>['strategy']; labels: Pair[] }
   onNodeLoss: Job['onNodeLoss']
   alerts: { onFailure: string[]; onSuccess: string[]; onEnd: string[]; onLate: string[]; onRecovered: string[]; lateAfterSec: number }
+  next: NextJob[]
   deadline: { on: boolean; at: string; timeZone: string; onMiss: Model<'Deadline'>['onMiss'] }
 }
 
@@ -122,6 +130,7 @@ export function newJob(zone: string, group = ''): JobForm {
     overlapPolicy: 'PARALLEL', maxConcurrency: 0, maxQueued: 100, shardCount: 1, broadcast: false,
     routing: { strategy: 'ANY', labels: [] }, onNodeLoss: 'RETRY',
     alerts: { onFailure: [], onSuccess: [], onEnd: [], onLate: [], onRecovered: [], lateAfterSec: 0 },
+    next: [],
     deadline: { on: false, at: '06:00', timeZone: '', onMiss: 'ALERT' },
   }
 }
@@ -173,6 +182,7 @@ export function formOf(job: Job): JobForm {
     routing: { strategy: job.routing.strategy, labels: pairs(job.routing.labels) },
     onNodeLoss: job.onNodeLoss,
     alerts: { ...form.alerts, ...JSON.parse(JSON.stringify(job.alerts ?? {})) as Partial<JobForm['alerts']> },
+    next: job.next.map((n) => ({ job: n.job, on: n.on, params: n.params ? JSON.stringify(n.params) : '' })),
     deadline: job.deadline ? { ...job.deadline, on: true } : form.deadline,
   }
 }

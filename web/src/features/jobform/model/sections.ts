@@ -12,7 +12,7 @@ const fields: Record<Section, readonly string[]> = {
   behaves: ['retryPolicy', 'overlapPolicy', 'maxConcurrency', 'maxQueued', 'schedule.misfirePolicy', 'schedule.misfireThresholdSec',
     'schedule.misfireWindowSec', 'schedule.misfireMaxFires', 'onNodeLoss', 'timeoutSec', 'startDeadlineSec', 'priority', 'shardCount',
     'broadcast', 'routing'],
-  told: ['alerts', 'deadline'],
+  told: ['alerts', 'next', 'deadline'],
 }
 const sectionByField = new Map(sections.flatMap((section) => fields[section].map((name) => [name, section] as const)))
 

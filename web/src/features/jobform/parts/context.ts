@@ -32,7 +32,7 @@ export function useFormContext(): FormContext {
 /** The key of a field's words; places in lists do not matter, and a tree stands for itself by a word. */
 export function wordOf(field: string): string {
   const plain = field.replace(/\[\d+\]/g, '')
-  return plain === 'jobData' ? 'jobData.data' : plain === 'parameters' ? 'parameters.list' : plain
+  return plain === 'jobData' ? 'jobData.data' : plain === 'parameters' || plain === 'next' ? `${plain}.list` : plain
 }
 
 /** The word for a field of the API. */

@@ -17,6 +17,7 @@ export default {
   },
   retryPolicy: { maxRetries: 'Retries', backoff: 'The wait', intervalMs: 'First wait', maxIntervalMs: 'Longest wait', jitter: 'Share by chance', noRetryOn: 'Not after' },
   routing: { strategy: 'Choice among nodes', labels: 'Labels a node must carry' },
+  next: { list: 'Starts other jobs', job: 'Job', on: 'When', params: 'Parameters (JSON)' },
   alerts: { onFailure: 'It failed for good', onSuccess: 'It succeeded', onEnd: 'It ended, either way', onLate: 'It is late', onRecovered: 'It works again', lateAfterSec: 'Late after' },
   deadline: { at: 'By', timeZone: 'Time zone', onMiss: 'If not' },
 }

@@ -10,7 +10,7 @@ function fire(minute: number, more: Partial<Fire> = {}): Fire {
   const scheduledTime = `2026-11-20T08:${String(minute).padStart(2, '0')}:00Z`
   return {
     scheduledTime, fireKey: scheduledTime, outcome: 'SUCCESS', latenessMs: 20, reason: '', waitsFor: '', message: '', executionIds: ['e'],
-    replays: [], count: null, countAtLeast: false, rangeEnd: null, ...more,
+    replays: [], count: null, countAtLeast: false, rangeEnd: null, startedBy: null, ...more,
   }
 }
 

@@ -68,7 +68,7 @@ export default {
   again: {
     do: 'Run again', many: 'Run one again? | Run {n} again?', text: 'Each runs as a new execution with the same parameters and planned time.', new: 'new run',
   },
-  triggers: { SCHEDULE: 'Schedule', MANUAL: 'By hand', API: 'API', RETRY: 'Retry', MISFIRE: 'Made up for' },
+  triggers: { SCHEDULE: 'Schedule', MANUAL: 'By hand', API: 'API', RETRY: 'Retry', MISFIRE: 'Made up for', DEPENDENCY: 'After another job' },
   versions: {
     version: 'Version {n}', now: 'holds now', restore: 'Restore', restoreThis: 'Restore version {n}', restoreOne: 'Restore version {n} of {name}?',
     restoreText: 'A new version is made, equal to that one. This changes:', restored: 'Version {n} holds again', oldest: 'The first version that is kept',

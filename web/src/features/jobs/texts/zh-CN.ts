@@ -70,7 +70,7 @@ export default {
   again: {
     do: '重新运行', many: '重新运行 1 次？ | 重新运行 {n} 次？', text: '每一次都会以相同的参数和计划时间作为新的执行运行。', new: '新的运行',
   },
-  triggers: { SCHEDULE: '调度', MANUAL: '手动', API: 'API', RETRY: '重试', MISFIRE: '补偿' },
+  triggers: { SCHEDULE: '调度', MANUAL: '手动', API: 'API', RETRY: '重试', MISFIRE: '补偿', DEPENDENCY: '前置任务' },
   versions: {
     version: '版本 {n}', now: '当前版本', restore: '恢复', restoreThis: '恢复版本 {n}', restoreOne: '将 {name} 恢复到版本 {n}？',
     restoreText: '将创建一个与该版本相同的新版本，变更如下：', restored: '已恢复为版本 {n} 的内容', oldest: '保留的最早版本',
