@@ -90,7 +90,8 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 			good[file] = fromYAML(t, string(text))
 		}
 	}
-	good["a chain"] = fromYAML(t, "name: a\njobType: CUSTOM\njobClass: noop\nnext: [b, {job: g/c, on: END, params: {a: 1}}]\n")
+	good["a chain"] = fromYAML(t, "name: a\njobType: CUSTOM\njobClass: noop\n"+
+		"next: [b, {job: g/c, on: END, params: {a: 1}}]\n")
 	good["a list"] = []any{good[root+"/configs/jobs/once.yaml"]}
 	good["numbers for texts"] = fromYAML(t,
 		"- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+

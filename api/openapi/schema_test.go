@@ -14,7 +14,8 @@ import (
 func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	definitions := map[string]any{}
 	for _, name := range []string{
-		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "AlertsBody", "DeadlineBody", "ParameterBody", "NextBody",
+		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "AlertsBody", "DeadlineBody", "ParameterBody",
+		"NextBody",
 		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody",
 	} {
 		if doc.Components.Schemas[name] == nil {

@@ -22,7 +22,8 @@ import (
 func chainedRuns(t *testing.T, s *shell, job string) (runs []map[string]any) {
 	t.Helper()
 	var page struct{ Items []map[string]any }
-	require.NoError(t, json.Unmarshal([]byte(s.must("execution", "list", "--job", job, "--limit", "0", "-o", "json")), &page))
+	listed := s.must("execution", "list", "--job", job, "--limit", "0", "-o", "json")
+	require.NoError(t, json.Unmarshal([]byte(listed), &page))
 	return page.Items
 }
 

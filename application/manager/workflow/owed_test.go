@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Between an end and the start that it owes, the job that follows may become another one: the start is that of the job as
-// it is then, and each end has one line in the ledger.
+// Between an end and the start that it owes, the job that follows may become another one: the start is that of the
+// job as it is then, and each end has one line in the ledger.
 func TestAJobThatFollowsChangesWhileItIsOwed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(r *rig, job *entity.Job)

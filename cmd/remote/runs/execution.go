@@ -149,7 +149,8 @@ var get = remote.Verb{
 
 // described are the fields of execution get.
 const described = "Id=id, Job=job, Status=status, Reason=reason, Message=errorMessage, Waits for=waits, " +
-	"Planned=scheduledTime|moment, Planned before=planned before, Trigger=trigger, Started by=startedBy, Asked by=by, Params=params, " +
+	"Planned=scheduledTime|moment, Planned before=planned before, Trigger=trigger, " +
+	"Started by=startedBy, Asked by=by, Params=params, " +
 	"Repeats=retryOf, Shard=shard, Priority=priority, Attempt=attempt|some, Node=where, Deadline=deadline|moment, " +
 	"Started=startTime|moment, Late=latenessMs|took, Ended=endTime|moment, Took=durationMs|took, Used=used, " +
 	"Progress=progressed, Checkpoint=checkpoint, Result=result"
