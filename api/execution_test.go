@@ -37,7 +37,7 @@ func TestExecutionHasTheContractsNames(t *testing.T) {
 		"trigger":"SCHEDULE","triggeredBy":"schedule","triggeredByToken":null,"detached":false,"deadline":null,"epoch":7,"fencingToken":2,
 		"params":null,"checkpoint":"row 7","output":{"exitCode":1,"text":"r"},"usage":null,"shardIndex":0,"shardTotal":1,"status":"FAILED","reason":"EXIT_CODE","waitsFor":"","waitsOn":"","nodeId":"n1","attempt":2,"retryCount":1,"priority":5,
 		"startTime":"2026-11-20T12:00:00.007Z","endTime":"2026-11-20T12:00:01.000Z","durationMs":993,"latenessMs":7,"progress":40,"errorMessage":"exit 1",
-		"result":"r","retryOf":null,"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T11:59:59.000Z",
+		"result":"r","retryOf":null,"startedBy":null,"started":[],"jobVersion":3,"skipFrom":null,"skipTo":null,"skipCount":0,"createTime":"2026-11-20T11:59:59.000Z",
 		"updateTime":"2026-11-20T12:00:00.000Z"}`, e.call("GET", "/api/v1/executions/e1", "").want(200).body)
 	e.call("GET", "/api/v1/executions/other", "").wantCode(404, "not_found")
 
@@ -196,7 +196,7 @@ func TestListExecutions(t *testing.T) {
 	e.put(slot)
 	got, _ = list("waitsFor=HANDLER")
 	require.Equal(t, []any{unroutable.ID}, got)
-	for _, never := range []string{"CALENDAR", "EVENT", "DEPENDENCY"} { // nothing makes such runs
+	for _, never := range []string{"CALENDAR", "EVENT"} { // nothing makes such runs
 		e.call("GET", "/api/v1/executions?trigger="+never, "").wantField(422, "trigger", "unknown_value")
 	}
 }
@@ -289,12 +289,12 @@ func TestTheLedger(t *testing.T) {
 		want(200)
 	require.JSONEq(t, `{"nextCursor":null,"items":[
 		{"fireKey":"`+identity.FireKey(first)+
-		`","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["`+success+`"],"replays":["`+replay+`"],"rangeEnd":null,"count":null,"countAtLeast":false},
+		`","scheduledTime":"2026-11-20T12:00:00.000Z","outcome":"SUCCESS","waitsFor":"","reason":"","message":"","latenessMs":3,"executionIds":["`+success+`"],"replays":["`+replay+`"],"rangeEnd":null,"count":null,"countAtLeast":false,"startedBy":null},
 		{"fireKey":"`+identity.RangeKey(second)+
 		`","scheduledTime":"2026-11-20T11:00:00.000Z","outcome":"SKIPPED","waitsFor":"","reason":"PAUSED","message":"paused by anna","latenessMs":0,"executionIds":["`+rest+`"],"replays":[],
-			"rangeEnd":"2026-11-20T11:01:00.000Z","count":60,"countAtLeast":true},
+			"rangeEnd":"2026-11-20T11:01:00.000Z","count":60,"countAtLeast":true,"startedBy":null},
 		{"fireKey":"`+identity.FireKey(third)+
-		`","scheduledTime":"2026-11-20T10:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":["`+waits+`"],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false}
+		`","scheduledTime":"2026-11-20T10:00:00.000Z","outcome":"WAITING","waitsFor":"NODE","reason":"","message":"","latenessMs":0,"executionIds":["`+waits+`"],"replays":[],"rangeEnd":null,"count":null,"countAtLeast":false,"startedBy":null}
 		]}`, a.body)
 	path := "/api/v1/jobs/" + job + "/fires?from=2026-11-20T00:00:00Z&to=2026-11-20T12:00:00Z&limit=1"
 	page := e.call("GET", path, "").want(200).json()

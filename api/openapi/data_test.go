@@ -108,6 +108,7 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		"argv":                         "name: a\njobType: COMMAND\njobData: {argv: [ls]}\n",
 		"a field of another type":      "name: a\njobType: HTTP\njobData: {url: 'http://x', script: ls}\n",
 		"a handler without its class":  "name: a\njobType: CUSTOM\n",
+		"an unknown field of a next":   "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, when: END}]\n",
 		"a number as what follows":     "name: a\njobType: CUSTOM\njobClass: noop\nnext: [1]\n",
 		"an end that is none":          "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, on: LATER}]\n",
 		"what follows without a name":  "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{on: END}]\n",

@@ -163,10 +163,12 @@ func takeScalars(form *openapi3.SchemaRef) {
 }
 
 // takeNames says of jobs that follow that each may be a plain name, which Swagger 2.0 cannot say.
-func takeNames(job *openapi3.SchemaRef) {
-	next := job.Value.Properties["next"].Value
+func takeNames(doc *openapi3.T) {
+	one := doc.Components.Schemas["NextBody"].Value
+	one.AdditionalProperties.Has, one.Properties["params"].Value.AdditionalProperties.Has = new(false), new(true)
+	next := doc.Components.Schemas["JobBody"].Value.Properties["next"].Value
 	name := openapi3.NewStringSchema().WithMinLength(1)
-	next.Items = &openapi3.SchemaRef{Value: &openapi3.Schema{AnyOf: openapi3.SchemaRefs{{Value: name}, next.Items}}}
+	next.Items = &openapi3.SchemaRef{Value: &openapi3.Schema{AnyOf: openapi3.SchemaRefs{next.Items, {Value: name}}}}
 }
 
 // convert makes the OpenAPI 3 document: problems have a media type of their
@@ -185,7 +187,7 @@ func convert(doc *openapi2.T) (*openapi3.T, error) {
 	for _, name := range []string{"HTTPDataBody", "CommandDataBody"} {
 		takeScalars(modern.Components.Schemas[name])
 	}
-	takeNames(modern.Components.Schemas["JobBody"])
+	takeNames(modern)
 	for name, r := range modern.Components.Responses {
 		if strings.HasPrefix(name, "Problem") {
 			r.Value.Content = openapi3.Content{problem.ContentType: r.Value.Content[openapitest.JSON]}

@@ -22,7 +22,7 @@ func enums() map[string]architecture.Enum {
 		"alert.Naming":      {"vo.AlertDelivery.naming"},
 		"statistics.Period": {"cluster.Statistics by"}, "repository.TopColumn": {"cluster.Statistics topBy"},
 		"series.Scope": {"vo.MetricSeries.scope"}, "series.Kind": {"vo.MetricSeries.kind"},
-		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {"execution.List status"},
+		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {"execution.List status", "vo.StartedRun.status"},
 		"entity.Trigger": {"execution.List trigger", "request.RetryFilter.trigger"}, "entity.JobStatus": {"job.List status"},
 		"entity.OverlapPolicy":   {"request.JobSettings.overlapPolicy", "vo.Definition.overlapPolicy"},
 		"entity.OnNodeLoss":      {"request.JobSettings.onNodeLoss", "vo.Definition.onNodeLoss"},

@@ -53,6 +53,8 @@ func TestChildJobsRunAsThePageSays(t *testing.T) {
 		require.Contains(t, s.must("job", "why", child), "it was started by the run "+run["startedBy"].(string)+
 			" of the job load orders, which ended as SUCCESS")
 		require.Contains(t, s.must("job", "fires", child), run["startedBy"])
+		require.Contains(t, s.must("execution", "get", run["startedBy"].(string)), child+": "+run["id"].(string)+", SUCCESS")
+		require.Regexp(t, "Started by: +default/load orders", s.must("job", "get", child))
 	}
 	// What is exported can be applied, and is no difference.
 	exported := s.file("exported.yaml", s.must("job", "export"))

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -30,6 +31,8 @@ type ExecutionService interface {
 	// Attempts and Logs return apperror.KindNotFound for an unknown run.
 	Attempts(ctx context.Context, id string) ([]entity.Attempt, error)
 	Usage(ctx context.Context, row *entity.Execution) (entity.Usage, error)
+	// Started are the runs that the end of a fire has started, of jobs in groups that are seen.
+	Started(ctx context.Context, row *entity.Execution, sees func(group string) bool) ([]*entity.Execution, error)
 	Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error)
 	Cancel(ctx context.Context, id string) error
 	Retry(ctx context.Context, id string, by entity.Actor) (newID string, err error)
@@ -98,7 +101,18 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := e.Executions.Names(c.Request.Context(), []string{row.JobID})
+	who, bound := middleware.CallerOf(c)
+	started, err := e.Executions.Started(c.Request.Context(), row, func(group string) bool {
+		return !bound || permission.AllowsIn(who, permission.ExecutionRead, group)
+	})
+	if err != nil {
+		return err
+	}
+	jobs := []string{row.JobID}
+	for _, s := range started {
+		jobs = append(jobs, s.JobID)
+	}
+	names, err := e.Executions.Names(c.Request.Context(), jobs)
 	if err != nil {
 		return err
 	}
@@ -106,7 +120,7 @@ func (e *JobExecutionController) Get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names, usage))
+	return reply.JSON(c, http.StatusOK, vo.FromExecutionDetail(row, names, usage, started))
 }
 
 // LastSuccess answers GET /executions/{id}/last-success.

@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
+	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -27,6 +28,8 @@ import (
 type JobService interface {
 	Create(ctx context.Context, job *entity.Job, enabled bool) (*entity.Job, error)
 	Get(ctx context.Context, id string) (*entity.Job, error)
+	// Starters are the jobs that start a job, as group/name.
+	Starters(ctx context.Context, id string, sees func(group string) bool) ([]string, error)
 	List(ctx context.Context, f repository.JobFilter, p repository.Page) (jobs []*entity.Job, next string, err error)
 	// Replace checks version (409) and ifMatch (412) where they are not 0.
 	Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error)
@@ -282,6 +285,14 @@ func (j *JobController) reply(c *gin.Context, status int, job *entity.Job) error
 	v := vo.FromJob(job)
 	ctx := c.Request.Context()
 	v.Warnings = warnings(job, append(j.Warner.Warnings(ctx, job)[0], j.Jobs.ChannelWarnings(ctx, job)...))
+	who, bound := middleware.CallerOf(c)
+	var err error
+	v.StartedBy, err = j.Jobs.Starters(ctx, job.ID, func(group string) bool {
+		return !bound || permission.AllowsIn(who, permission.JobRead, group)
+	})
+	if err != nil {
+		return err
+	}
 	c.Header("ETag", request.ETag(job.Version))
 	return reply.JSON(c, status, v)
 }

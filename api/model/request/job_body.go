@@ -95,6 +95,7 @@ type JobSettings struct {
 	UpdateTime   time.Time        `json:"updateTime,omitempty" format:"date-time" readonly:"true"`
 	Warnings     []any            `json:"warnings,omitempty" swaggertype:"array,object" readonly:"true"`
 	Unreadable   string           `json:"unreadable,omitempty" readonly:"true"`
+	StartedBy    []string         `json:"startedBy,omitempty" readonly:"true"`
 	PausedAt     time.Time        `json:"pausedAt,omitempty" format:"date-time" readonly:"true"`
 	PausedBy     string           `json:"pausedBy,omitempty" readonly:"true"`
 	PausedUntil  time.Time        `json:"pausedUntil,omitempty" format:"date-time" readonly:"true"`

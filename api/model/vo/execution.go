@@ -122,6 +122,16 @@ type ExecutionDetail struct {
 	Output any `json:"output" extensions:"x-nullable"`
 	// Usage is what the latest attempt of a command took, and null for others and until it has ended.
 	Usage *Usage `json:"usage" extensions:"x-nullable"`
+	// Started are the runs that the end of the fire has started, one for each job that follows.
+	Started []StartedRun `json:"started"`
+}
+
+// StartedRun is a run that the end of another job's fire has started.
+type StartedRun struct {
+	ID      string        `json:"id"`
+	JobID   string        `json:"jobId"`
+	JobName string        `json:"jobName"`
+	Status  entity.Status `json:"status" enums:"WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD"`
 }
 
 // Usage is what an attempt of a command took of its node.
@@ -148,8 +158,15 @@ type LastSuccess struct {
 }
 
 // FromExecutionDetail makes the view of a run with all its texts.
-func FromExecutionDetail(e *entity.Execution, names map[string]string, usage entity.Usage) ExecutionDetail {
+func FromExecutionDetail(e *entity.Execution, names map[string]string, usage entity.Usage,
+	started []*entity.Execution,
+) ExecutionDetail {
+	runs := make([]StartedRun, len(started))
+	for i, s := range started {
+		runs[i] = StartedRun{ID: s.ID, JobID: s.JobID, JobName: names[s.JobID], Status: s.Status}
+	}
 	return ExecutionDetail{
+		Started:   runs,
 		Execution: FromExecution(e, names), Params: rawOrNull(e.Params), Checkpoint: e.Checkpoint,
 		Output: output(e.Result, e.ExitCode), Usage: fromUsage(usage),
 	}

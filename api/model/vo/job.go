@@ -123,6 +123,8 @@ type Job struct {
 	// Warnings say why runs of the job would wait for a node, and which secrets
 	// stand in the definition. Absent for none, and in lists.
 	Warnings []Warning `json:"warnings,omitempty"`
+	// StartedBy names the jobs, as group/name, whose next names this one. Lists leave it out.
+	StartedBy []string `json:"startedBy,omitempty"`
 	// Unreadable says what of the stored job cannot be read and is shown empty; it
 	// is empty for all others.
 	Unreadable string `json:"unreadable"`

@@ -45,6 +45,8 @@ type JobDeps struct {
 	Jobs  repository.JobReader
 	// Names finds the jobs that definitions name.
 	Names repository.Definitions
+	// Chains tells which jobs start which others.
+	Chains repository.ChainReader
 	// Release is that of this program.
 	Release   string
 	Claims    repository.ClaimReader

@@ -108,6 +108,34 @@ func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
 	return nil
 }
 
+// Starters are the jobs, as group/name and in order, that start a job and whose groups are seen.
+func (s *JobService) Starters(ctx context.Context, id string, sees func(group string) bool) ([]string, error) {
+	edges, err := s.Chains.EdgesTo(ctx, []string{id})
+	if err != nil || len(edges) == 0 {
+		return nil, err
+	}
+	ids := make([]string, len(edges))
+	for i, e := range edges {
+		ids[i] = e.JobID
+	}
+	names, err := s.Jobs.Names(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := s.Jobs.GroupsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, id := range ids {
+		if names[id] != "" && sees(groups[id]) {
+			out = append(out, groups[id]+"/"+names[id])
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 // nextIDs are the jobs that follow, each once and in order.
 func nextIDs(job *entity.Job) []string {
 	ids := make([]string, 0, len(job.Next))

@@ -13,8 +13,8 @@ const described = "Name=name, Group=group, Id=id, Description=description, Owner
 	"In words=times.description, Next fires=times.fireTimes|times, Last fire=lastFireTime|zoned, " +
 	"Misfire=schedule.misfirePolicy, Overlap=overlap, Retries=retries, " +
 	"Time limit=timeoutSec|seconds, Start deadline=startDeadlineSec|seconds, Shards=shards, Routing=routed, " +
-	"On node loss=onNodeLoss, Alerts=channels, Deadline=by, Starts=starts, Priority=priority, " +
-	"Version=changed, Made=createTime|moment"
+	"On node loss=onNodeLoss, Alerts=channels, Deadline=by, Starts=starts, Started by=startedBy, " +
+	"Priority=priority, Version=changed, Made=createTime|moment"
 
 // descriptions are what the fields of a job say together.
 var descriptions = remote.Words{

@@ -35,6 +35,14 @@ var words = remote.Words{
 		}
 		return k.Sentence("{skipTo|moment}, {skipCount} fires", o)
 	},
+	// The runs that its end has started.
+	"begun": func(k *remote.Call, o remote.Object) string {
+		var lines []string
+		for _, s := range o.List("started") {
+			lines = append(lines, k.Sentence("{jobName}: {id}, {status}", s))
+		}
+		return strings.Join(lines, "\n")
+	},
 	"progressed": remote.Said("[{progress|some} %]"),
 	"used":       func(_ *remote.Call, o remote.Object) string { return used(o) },
 	"percent":    remote.If("progress", "{progress} %", "0 %"),
@@ -153,7 +161,7 @@ const described = "Id=id, Job=job, Status=status, Reason=reason, Message=errorMe
 	"Started by=startedBy, Asked by=by, Params=params, " +
 	"Repeats=retryOf, Shard=shard, Priority=priority, Attempt=attempt|some, Node=where, Deadline=deadline|moment, " +
 	"Started=startTime|moment, Late=latenessMs|took, Ended=endTime|moment, Took=durationMs|took, Used=used, " +
-	"Progress=progressed, Checkpoint=checkpoint, Result=result"
+	"Progress=progressed, Has started=begun, Checkpoint=checkpoint, Result=result"
 
 func attempts(k *remote.Call) error {
 	page, err := k.Get(k.Path("/executions/{id}/attempts"), nil)

@@ -2620,7 +2620,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: (string | components["schemas"]["NextBody"])[] | null;
+            next?: (components["schemas"]["NextBody"] | string)[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -2665,6 +2665,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -2769,6 +2770,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -2883,6 +2885,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -3002,7 +3005,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: (string | components["schemas"]["NextBody"])[] | null;
+            next?: (components["schemas"]["NextBody"] | string)[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3047,6 +3050,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -3154,6 +3158,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -3271,6 +3276,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -3541,6 +3547,8 @@ export interface components {
             skipTo: string | null;
             /** Format: date-time */
             startTime: string | null;
+            /** @description started are the runs that the end of the fire has started, one for each job that follows. */
+            started: components["schemas"]["StartedRun"][];
             /** @description startedBy is the execution whose end has started this one (docs/chains.md), and null for others. */
             startedBy: string | null;
             status: components["schemas"]["Status"];
@@ -3855,7 +3863,7 @@ export interface components {
             /** @description name is unique in the group. */
             name: string;
             /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
-            next?: (string | components["schemas"]["NextBody"])[] | null;
+            next?: (components["schemas"]["NextBody"] | string)[] | null;
             /** Format: date-time */
             readonly nextFireTime?: string | null;
             /**
@@ -3900,6 +3908,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -4004,6 +4013,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -4118,6 +4128,7 @@ export interface components {
              * @default 0
              */
             startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
             readonly status?: components["schemas"]["JobStatus"] | null;
             /**
              * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
@@ -4261,6 +4272,8 @@ export interface components {
             schedule: components["schemas"]["Schedule"];
             shardCount: number;
             startDeadlineSec: number;
+            /** @description startedBy names the jobs, as group/name, whose next names this one. Lists leave it out. */
+            startedBy?: string[];
             status: components["schemas"]["JobStatus"];
             timeoutSec: number;
             /** @description unreadable says what of the stored job cannot be read and is shown empty; it is empty for all others. */
@@ -4491,7 +4504,9 @@ export interface components {
              */
             on?: "SUCCESS" | "FAILURE" | "END";
             /** @description params are those of the run that is started, with placeholders of the one that ended. */
-            params?: Record<string, never>;
+            params?: {
+                [key: string]: unknown;
+            };
         };
         /** @enum {string} */
         NextOn: "SUCCESS" | "FAILURE" | "END";
@@ -5443,6 +5458,13 @@ export interface components {
             id: string;
             jitterMs: number;
             name: string;
+        };
+        StartedRun: {
+            id: string;
+            jobId: string;
+            jobName: string;
+            /** @enum {unknown} */
+            status: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
         };
         Statistics: {
             /**
