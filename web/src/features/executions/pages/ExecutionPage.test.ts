@@ -8,7 +8,7 @@ const run = (usage: Model<'Usage'> | null): Model<'ExecutionDetail'> => ({
   id: 'e', jobId: 'j', jobName: 'settle', status: 'SUCCESS', reason: '', trigger: 'SCHEDULE', triggeredBy: 'schedule', triggeredByToken: null, fireKey: '',
   scheduledTime: '2026-11-20T08:00:00Z', startTime: null, endTime: null, durationMs: 1_500, latenessMs: 3, attempt: 2, retryCount: 1, nodeId: 'n',
   waitsFor: '', waitsOn: '', detached: false, deadline: null, epoch: 1, fencingToken: 2, priority: 5, progress: 100, errorMessage: '', result: '',
-  retryOf: null, startedBy: null, jobVersion: 1, shardIndex: 0, shardTotal: 1, skipFrom: null, skipTo: null, skipCount: 0, createTime: '2026-11-20T08:00:00Z',
+  retryOf: null, startedBy: null, started: [], jobVersion: 1, shardIndex: 0, shardTotal: 1, skipFrom: null, skipTo: null, skipCount: 0, createTime: '2026-11-20T08:00:00Z',
   updateTime: '2026-11-20T08:00:01Z', params: null, checkpoint: '', output: null, usage,
 })
 const attempt = (n: number, usage: Model<'Usage'> | null): Model<'Attempt'> => ({

@@ -19,7 +19,7 @@ export default {
     also: 'Also runs of jobs of which a later run succeeded', start: 'Run one again | Run {n} again',
   },
   cancelled: 'Asked to stop', retried: 'It runs again',
-  about: 'About', error: 'Error', by: 'Started by', token: 'Fencing token / epoch', version: 'Version of the job', retryOf: 'Runs again', startedBy: 'Follows the run',
+  about: 'About', error: 'Error', by: 'Started by', token: 'Fencing token / epoch', version: 'Version of the job', retryOf: 'Runs again', startedBy: 'Follows the run', started: 'Has started',
   usage: 'Used', used: 'CPU {cpu}, memory {memory}',
   progress: 'Progress', timeline: 'What happened', planned: 'Planned', created: 'Created', ended: 'Ended', attemptN: 'Attempt {n}',
   shards: 'Shards', result: 'Result', params: 'Parameters', checkpoint: 'Checkpoint', none: 'None',

@@ -22,7 +22,7 @@ export default {
     also: '也包括之后已有成功执行的任务', start: '重新运行 1 次 | 重新运行 {n} 次',
   },
   cancelled: '已请求停止', retried: '已重新运行',
-  about: '概况', error: '错误', by: '发起者', token: '隔离令牌 / 纪元', version: '任务版本', retryOf: '重试自', startedBy: '前置运行',
+  about: '概况', error: '错误', by: '发起者', token: '隔离令牌 / 纪元', version: '任务版本', retryOf: '重试自', startedBy: '前置运行', started: '已启动',
   usage: '资源用量', used: 'CPU {cpu}，内存 {memory}',
   progress: '进度', timeline: '运行过程', planned: '计划', created: '创建', ended: '结束', attemptN: '第 {n} 次尝试',
   shards: '分片', result: '结果', params: '参数', checkpoint: '检查点', none: '无',
