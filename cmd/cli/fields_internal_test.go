@@ -15,7 +15,7 @@ import (
 // own are fields of answers that the command line makes itself.
 var own = map[string]string{
 	"server": "context list", "current": "context list",
-	"next":  "job get, which asks for the next fires, too",
+	"times": "job get, which asks for the next fires, too",
 	"data":  "job get, as it was written",
 	"bar":   "schedule load, which draws it",
 	"found": "job delete, which found the job before",

@@ -99,6 +99,7 @@ func (f *Follower) turn(ctx context.Context, _ int) turns.Next {
 	case f.Leads():
 		until = until.Add(-grace)
 	default:
+		f.Note(nil)
 		return turns.Next{Wait: Interval}
 	}
 	var left bool
