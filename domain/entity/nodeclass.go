@@ -40,14 +40,16 @@ func (s Slots) Total() int {
 	return n
 }
 
-// NodeClass is what a run asks of the node that takes it. The zero class asks
+// NodeClass is what a run asks of the node, or of the worker, that takes it. The zero class asks
 // for nothing: any executor will do.
 type NodeClass struct {
-	// Labels are those that the node must carry, all of them.
+	// Workers is the worker group whose workers alone take the run; empty for nodes.
+	Workers string
+	// Labels are those that it must carry, all of them.
 	Labels map[string]string
-	// Command: the node must run commands.
+	// Command: it must run commands.
 	Command bool
-	// Handler is the one that the node must have; empty for those that are built in.
+	// Handler is the one that it must have; empty for those that are built in.
 	Handler string
 }
 
@@ -61,7 +63,9 @@ func NodeClassOf(j *Job) NodeClass {
 }
 
 // Anything reports whether every executor is fit.
-func (c NodeClass) Anything() bool { return len(c.Labels) == 0 && !c.Command && c.Handler == "" }
+func (c NodeClass) Anything() bool {
+	return c.Workers == "" && len(c.Labels) == 0 && !c.Command && c.Handler == ""
+}
 
 // Kind is the slots that runs of the class need.
 func (c NodeClass) Kind() SlotKind {

@@ -17,10 +17,13 @@ import (
 //	W<node id>!     that node, on a general slot
 //	W<node id>!C    that node, on a slot for commands
 //	W~<class>!      whoever is free and fit for the class
+//	W@<worker>!     that worker, on a slot of the kind that its end tells
+//	W~K<class>!     a worker of a worker group that is free and fit for the class
 //	X<class>!       nobody: no node is fit, one that is is awaited
 //
 // A class is the hash of what it asks for, in 16 hex digits. Before it stands C for
-// commands and H for a handler. For runs without a node the letters say what is missing.
+// commands, H for a handler and K for a worker group: then there are two hashes, of the group and of what it asks for
+// beside the handler, with C between them for commands. For runs without a node the letters say what is missing.
 // Without a letter no node carries the labels.
 //
 // Node ids hold letters, digits, dots, dashes and underscores, so that none of
@@ -38,7 +41,11 @@ const (
 	nameEnd     = "!"
 	markCommand = "C"
 	markHandler = "H"
+	markWorkers = "K"
 )
+
+// hashLen is how many hex digits a hash in a key has.
+const hashLen = 16
 
 // ClassQueues is where the queues of classes begin, behind all others that can
 // be taken from.
@@ -47,6 +54,28 @@ const ClassQueues ClaimKey = claimReady + classMark
 // CommandClasses are the queues of classes that ask for commands.
 func CommandClasses() ClaimSpan {
 	return ClaimSpan{ClassQueues + markCommand, ClassQueues + ClaimKey(markCommand[0]+1)}
+}
+
+// WorkerClasses are the queues of classes that ask for a worker, of any worker group. No node takes from them.
+func WorkerClasses() ClaimSpan {
+	return ClaimSpan{ClassQueues + markWorkers, ClassQueues + ClaimKey(markWorkers[0]+1)}
+}
+
+// WorkerClassesOf are those of one worker group, and of groups whose names have the same hash. Gateways ask for these
+// alone.
+func WorkerClassesOf(group string) ClaimSpan {
+	lo := WorkerClasses().Lo + ClaimKey(textHash(group))
+	return ClaimSpan{lo, lo + claimEnd}
+}
+
+// workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none of
+// its workers offers.
+func workerQueue(c NodeClass) Queue {
+	kind := ""
+	if c.Command {
+		kind = markCommand
+	}
+	return Queue(string(WorkerClassesOf(c.Workers).Lo) + kind + labelHash(c.Labels) + nameEnd)
 }
 
 // unroutableFor is what waits for a node that has what the mark stands for.
@@ -75,7 +104,10 @@ func NodeQueueSpan(nodeID string) ClaimSpan {
 
 // ClassQueue is that of runs which any node may take that is fit for the class.
 func ClassQueue(c NodeClass) Queue {
-	if c.Anything() {
+	switch {
+	case c.Workers != "":
+		return workerQueue(c)
+	case c.Anything():
 		return CommonQueue
 	}
 	return Queue(claimReady + classMark + c.mark() + c.hash() + nameEnd)
@@ -101,9 +133,14 @@ func UnroutableQueue(c NodeClass, missing Wait) Queue {
 // GroupQueue is that of runs which wait for a slot in their group. Nobody takes
 // from it; who frees a slot lets the first go on (docs/limits.md).
 func GroupQueue(group string) Queue {
+	return Queue(claimGroup + textHash(group) + nameEnd)
+}
+
+// textHash is 64 bits of FNV-1a in 16 hex digits.
+func textHash(text string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(group))
-	return Queue(fmt.Sprintf("%s%016x%s", claimGroup, h.Sum64(), nameEnd))
+	_, _ = h.Write([]byte(text))
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // Key orders the runs of a queue: priority 10 first, and within one priority by
@@ -148,7 +185,9 @@ func (q Queue) Title() string {
 // Kind is the kind of slots that the runs in the queue need. A former release may have put
 // runs of another kind into the common queue, or into a queue of labels.
 func (q Queue) Kind() SlotKind {
-	if strings.HasSuffix(string(q), nameEnd+markCommand) || CommandClasses().Of(ClaimKey(q)) {
+	at := len(WorkerClasses().Lo) + 2*hashLen
+	if strings.HasSuffix(string(q), nameEnd+markCommand) || CommandClasses().Of(ClaimKey(q)) ||
+		WorkerClasses().Of(ClaimKey(q)) && len(q) > at+len(nameEnd) {
 		return SlotCommand
 	}
 	return SlotGeneral

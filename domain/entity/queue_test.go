@@ -28,6 +28,9 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		{entity.UnroutableQueue(entity.NodeClass{Command: true}, entity.WaitCommand), "", false, true, false},
 		{entity.UnroutableQueue(entity.NodeClass{Handler: "settle"}, entity.WaitHandler), "", false, true, false},
 		{entity.LabelQueue(zone), "", true, false, true},
+		{entity.ClassQueue(entity.NodeClass{Workers: "shop"}), "", true, false, true},
+		{entity.ClassQueue(entity.NodeClass{Workers: "shop", Labels: zone, Command: true}), "", true, false, true},
+		{entity.NodeQueue("@shop.0123456789abc", entity.SlotGeneral), "@shop.0123456789abc", false, false, true},
 		{entity.UnroutableQueue(entity.NodeClass{Labels: zone}, entity.WaitNode), "", false, true, false},
 		{entity.UnroutableQueue(entity.NodeClass{Labels: nil}, entity.WaitNode), "", false, true, false},
 	} {
@@ -53,6 +56,34 @@ func TestWhatAQueueIsOf(t *testing.T) {
 		_, ok := k.FairTime()
 		require.False(t, ok, k)
 	}
+}
+
+// Those of one worker group stand together, and those of all groups do, so that a gateway asks for its own alone and a
+// node passes over all of them.
+func TestQueuesOfWorkerGroupsStandTogether(t *testing.T) {
+	t.Parallel()
+	group := rapid.StringMatching(`[a-z0-9._-]{1,32}`)
+	labels := rapid.MapOf(rapid.String(), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		shop, other := group.Draw(t, "group"), group.Draw(t, "other")
+		class := entity.NodeClass{Workers: shop, Labels: labels.Draw(t, "labels"), Command: rapid.Bool().Draw(t, "command")}
+		q := entity.ClassQueue(class)
+		key := q.Key(rapid.IntRange(1, 10).Draw(t, "priority"), start)
+		require.True(t, entity.WorkerClasses().Of(key))
+		require.True(t, entity.WorkerClassesOf(shop).Of(key))
+		require.Equal(t, shop == other, entity.WorkerClassesOf(other).Of(key))
+		require.Equal(t, class.Kind(), q.Kind())
+		require.LessOrEqual(t, len(key), entity.MaxClaimKey)
+		lo, hi := q.Range()
+		require.True(t, lo <= key && key < hi)
+		for _, foreign := range []entity.NodeClass{
+			{Labels: class.Labels, Command: true}, {Labels: class.Labels, Handler: shop}, {Labels: map[string]string{"a": "b"}},
+		} {
+			require.False(t, entity.WorkerClasses().Of(entity.ClassQueue(foreign).Key(5, start)))
+		}
+		class.Command = !class.Command
+		require.NotEqual(t, q, entity.ClassQueue(class))
+	})
 }
 
 // The longest keys fit the column of the claim key, and the longest of a node of
@@ -126,6 +157,8 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 		{entity.NodeClass{Labels: zone}, "W~84ff584996ba31fd!"},
 		{entity.NodeClass{Command: true}, "W~Cab30c85be4e40be8!"},
 		{entity.NodeClass{Labels: zone, Handler: "settle"}, "W~Hf18b1492e4e7704f!"},
+		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "a"}, "W~K46dc5e18e28e240984ff584996ba31fd!"},
+		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "b"}, "W~K46dc5e18e28e240984ff584996ba31fd!"},
 	} {
 		require.Equal(t, frozen.want, entity.ClassQueue(frozen.class), "nodes of all releases must agree")
 	}

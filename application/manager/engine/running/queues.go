@@ -58,12 +58,13 @@ func (t *TaskManager) queues(ctx context.Context,
 
 // classes steps from one class to the next and adds those that this node is fit
 // for. The queues of commands stand together: they are passed over, or nothing
-// else is looked at, where the slots of one kind are taken.
+// else is looked at, where the slots of one kind are taken. Those of worker groups stand together too, and are not for
+// nodes.
 func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]bool,
 	found *[len(entity.Slots{})][]entity.Queue,
 ) error {
 	all := entity.ClaimSpan{Lo: entity.ClassQueues, Hi: entity.ReadySpan().Hi}
-	commands := entity.CommandClasses()
+	commands, workers := entity.CommandClasses(), entity.WorkerClasses()
 	if !wanted[entity.SlotGeneral] {
 		all = commands
 	}
@@ -74,6 +75,10 @@ func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]b
 		}
 		if !wanted[entity.SlotCommand] && commands.Of(first) {
 			lo = commands.Hi
+			continue
+		}
+		if workers.Of(first) {
+			lo = workers.Hi
 			continue
 		}
 		q := first.Queue()
