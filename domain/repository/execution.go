@@ -17,6 +17,22 @@ type ClaimRequest struct {
 	Queues []entity.Queue
 	// Only are the ids of the only runs to take; none is all. Except are those to leave out.
 	Only, Except []string
+	// Holders are who gets each run of Only, by its id, in place of NodeID and Epoch; none is those two for all.
+	Holders map[string]Holder
+}
+
+// Holder is who holds a run: a node or a worker, in one of its lives.
+type Holder struct {
+	NodeID string
+	Epoch  int64
+}
+
+// HolderOf is who gets the run.
+func (r *ClaimRequest) HolderOf(executionID string) Holder {
+	if h, ok := r.Holders[executionID]; ok {
+		return h
+	}
+	return Holder{r.NodeID, r.Epoch}
 }
 
 // Finish writes a final state, conditional on the holder (engine rule 19).

@@ -9,7 +9,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -162,38 +161,4 @@ func scanClaimHead(rows *sql.Rows) (*entity.Execution, error) {
 // byPosition orders runs of several queues.
 func byPosition(a, b *entity.Execution) int {
 	return cmp.Or(cmp.Compare(a.Claim.SortKey(), b.Claim.SortKey()), cmp.Compare(a.ID, b.ID))
-}
-
-// take makes locked rows the node's.
-func (w *executionWriter) take(ctx context.Context, rows []*entity.Execution, r repository.ClaimRequest,
-	now string,
-) error {
-	key, at := entity.RunningKey(r.NodeID), sqlvalue.ParseTime(now)
-	ids := make([]string, len(rows))
-	var told []string
-	for i, e := range rows {
-		ids[i] = e.ID
-		if e.ErrorMessage != "" {
-			told = append(told, e.ID)
-		}
-		if err := e.StartOn(r.NodeID, r.Epoch, at); err != nil {
-			return err
-		}
-	}
-	slices.Sort(ids)
-	err := w.c.ExecIn(ctx, "execution.claim", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
-		" SET status = 'RUNNING', node_id = ?, epoch = ?, attempt = attempt + 1, token = token + 1, claim_key = ?, "+
-		"start_time = ?, update_time = ? WHERE {in}", "id", ids, r.NodeID, r.Epoch, string(key), now, now)
-	if err != nil {
-		return err
-	}
-	// Why a run that was put back has not begun is no message of the attempt that
-	// begins (engine rule 19). Few rows hold any.
-	err = w.c.ExecIn(ctx, "execution.claim-clear", "UPDATE scheduler_job_execution"+w.c.Dialect.ByPrimary+
-		" SET error_message = NULL WHERE {in}", "id", sqlvalue.LockOrder(told))
-	if err != nil {
-		return err
-	}
-	_ = failpoint.Hit(w.c.Transaction, "claimed")
-	return nil
 }

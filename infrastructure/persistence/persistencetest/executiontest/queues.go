@@ -3,6 +3,7 @@ package executiontest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 func Queues(t *testing.T, open storetest.Opener) {
 	t.Run("several are one order", func(t *testing.T) { claimMerged(t, open(t, nil)) })
 	t.Run("what is not in them is left alone", func(t *testing.T) { claimOwnOnly(t, open(t, nil)) })
+	t.Run("each run has a holder of its own", func(t *testing.T) { claimForOthers(t, open(t, nil)) })
 	t.Run("claimers at once never share a run", func(t *testing.T) { claimMergedAtOnce(t, open(t, nil)) })
 	t.Run("the greatest key tells what waits", func(t *testing.T) { lastKey(t, open(t, nil)) })
 	t.Run("the latest runs of a job", func(t *testing.T) { recent(t, open(t, nil)) })
@@ -111,6 +113,45 @@ func claimOwnOnly(t *testing.T, s *persistence.Store) {
 	require.ElementsMatch(t, []string{others[3].ID, others[4].ID},
 		storetest.IDs(claimFrom(t, s, "n1", 10, entity.NodeQueue("n1", entity.SlotCommand),
 			entity.ClassQueue(entity.NodeClass{Command: true}))))
+}
+
+// claimForOthers: a gateway takes runs for workers, each for its own.
+func claimForOthers(t *testing.T, s *persistence.Store) {
+	q := entity.ClassQueue(entity.NodeClass{Workers: "shop"})
+	rows := []*entity.Execution{
+		in(q, 1, 5, storetest.Noon), in(q, 2, 5, storetest.Noon), in(q, 3, 5, storetest.Noon), in(q, 4, 5, storetest.Noon),
+		in(entity.CommonQueue, 5, 5, storetest.Noon),
+	}
+	rows[1].ErrorMessage = "why it did not begin"
+	late := in(q, 6, 5, storetest.Noon)
+	late.StartDeadline = storetest.Noon
+	storetest.Add(t, s, nil, append(slices.Clone(rows), late)...)
+	holders := map[string]repository.Holder{
+		rows[0].ID: {NodeID: "@shop.b", Epoch: 3}, rows[1].ID: {NodeID: "@shop.a", Epoch: 7},
+		rows[3].ID: {NodeID: "@shop.b", Epoch: 3},
+		rows[4].ID: {NodeID: "@shop.a", Epoch: 7}, late.ID: {NodeID: "@shop.a", Epoch: 7},
+	}
+	var got []*entity.Execution
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) (err error) {
+		got, err = tx.Executions.Claim(ctx, repository.ClaimRequest{
+			NodeID: "n1", Epoch: 1, Limit: 10, Now: storetest.Noon, Queues: []entity.Queue{q},
+			Only: slices.Collect(maps.Keys(holders)), Holders: holders,
+		})
+		return err
+	})
+	require.ElementsMatch(t, []string{rows[0].ID, rows[1].ID, rows[3].ID}, storetest.IDs(got))
+	for _, e := range got {
+		h := holders[e.ID]
+		require.Equal(t, []any{entity.StatusRunning, h.NodeID, h.Epoch, entity.RunningKey(h.NodeID), int64(1), 1, ""},
+			[]any{e.Status, e.NodeID, e.Epoch, e.Claim, e.Token, e.Attempt, e.ErrorMessage})
+		require.Equal(t, e, storetest.Get(t, s, e.ID), "what is returned is what is stored")
+	}
+	held, err := s.Held(t.Context(), "@shop.b")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{rows[0].ID, rows[3].ID}, storetest.IDs(held))
+	for _, e := range []*entity.Execution{rows[2], rows[4], late} {
+		require.Equal(t, entity.StatusWaiting, storetest.Get(t, s, e.ID).Status)
+	}
 }
 
 func claimMergedAtOnce(t *testing.T, s *persistence.Store) {
