@@ -6,6 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/job"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/worker"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/monitoring"
 )
 
@@ -34,6 +35,8 @@ var (
 	_ repository.Notifications   = (*Store)(nil)
 	_ repository.JobReader       = (*job.Jobs)(nil)
 	_ repository.Definitions     = (*job.Jobs)(nil)
+	_ repository.Workers         = (*Store)(nil)
+	_ repository.WorkerGroups    = (*worker.Groups)(nil)
 	_ repository.Locker          = (*registry.Locks)(nil)
 	_ repository.ExecutionReader = (*execution.Executions)(nil)
 

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/retention"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/worker"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -37,29 +38,33 @@ type Tables struct {
 	*retention.Retention
 	*todo.Owed
 	*chain.Chains
+	*worker.Workers
+	WorkerGroups *worker.Groups
 }
 
 // NewTables gives the repositories over the connections of s; locks and registry
 // ask over those of aside.
 func NewTables(s, aside *sqldb.Core) *Tables {
 	return &Tables{
-		Jobs:        job.NewJobs(s.Pool),
-		Executions:  execution.NewExecutions(s.Pool),
-		Locks:       registry.NewLocks(aside),
-		Plans:       job.NewPlans(s.Pool),
-		Claims:      execution.NewClaims(s.Pool),
-		Counts:      NewCounts(s.Pool),
-		Fires:       inflight.NewFires(s.Pool),
-		Records:     record.NewRecords(s.Pool),
-		RunTokens:   record.NewRunTokens(s.Pool),
-		Outbox:      record.NewOutbox(s),
-		Asides:      record.NewAsides(s.Pool),
-		Nodes:       registry.NewNodes(aside),
-		StoreStates: registry.NewStoreStates(aside),
-		Groups:      group.NewGroups(s),
-		Backfills:   backfill.NewBackfills(s.Pool),
-		Retention:   retention.New(s),
-		Owed:        todo.New(s.Pool),
-		Chains:      chain.New(s.Pool),
+		Jobs:         job.NewJobs(s.Pool),
+		Executions:   execution.NewExecutions(s.Pool),
+		Locks:        registry.NewLocks(aside),
+		Plans:        job.NewPlans(s.Pool),
+		Claims:       execution.NewClaims(s.Pool),
+		Counts:       NewCounts(s.Pool),
+		Fires:        inflight.NewFires(s.Pool),
+		Records:      record.NewRecords(s.Pool),
+		RunTokens:    record.NewRunTokens(s.Pool),
+		Outbox:       record.NewOutbox(s),
+		Asides:       record.NewAsides(s.Pool),
+		Nodes:        registry.NewNodes(aside),
+		StoreStates:  registry.NewStoreStates(aside),
+		Groups:       group.NewGroups(s),
+		Backfills:    backfill.NewBackfills(s.Pool),
+		Retention:    retention.New(s),
+		Owed:         todo.New(s.Pool),
+		Chains:       chain.New(s.Pool),
+		Workers:      worker.NewWorkers(s, aside),
+		WorkerGroups: worker.NewGroups(s),
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/retentiontest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/transactiontest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/workertest"
 )
 
 // Run runs the whole contract.
@@ -66,6 +67,15 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"actions of alerts", alerttest.Actions},
 		{"retention", retentiontest.Retention},
 		{"retention of jobs", retentiontest.JobRetention},
+		{"lives of workers", workertest.Lives},
+		{"many workers at once", workertest.ManyAtOnce},
+		{"lists of workers", workertest.Lists},
+		{"beats of workers", workertest.Beats},
+		{"ends of workers", workertest.Ends},
+		{"drained workers", workertest.Draining},
+		{"forgotten workers", workertest.Forgetting},
+		{"worker groups", workertest.Groups},
+		{"worker tokens", workertest.Tokens},
 		{"transactions", transactiontest.Transactions},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })

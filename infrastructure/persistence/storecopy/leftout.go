@@ -13,6 +13,8 @@ const (
 var leftOut = map[string]string{
 	"scheduler_session":         none,
 	"scheduler_idempotency_key": none,
+	// A worker of the copied server is none of the server that the copy makes: it registers anew, or does not.
+	"scheduler_worker": none, "scheduler_worker_handlers": none,
 }
 
 // withoutLogs is what a backup without logs leaves out, withoutHistory what one without history does. Runs that wait or

@@ -1,0 +1,84 @@
+package repository
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+)
+
+// WorkerBeat is a sign of life of a worker.
+type WorkerBeat struct {
+	ID    string
+	Epoch int64
+	// Running is how many runs of each kind it has.
+	Running entity.Slots
+	// Stopping: it gets no new runs from now on.
+	Stopping bool
+	// Beat and Lease hold from this beat on.
+	Beat, Lease time.Duration
+}
+
+// BeginWorker decides about a registration. former is the row as it is, nil where there is none; now is the store's time.
+// It returns the row that is to be: epoch, status, former runs and beat are its business. An error refuses.
+type BeginWorker func(former *worker.Worker, now time.Time) (worker.Worker, error)
+
+// WorkerReader reads workers.
+type WorkerReader interface {
+	// Worker is one; apperror.KindNotFound where there is none.
+	Worker(ctx context.Context, id string) (worker.Worker, error)
+	// WorkersOf are those of a group that are not DOWN, by id, at most so many.
+	WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error)
+	// ListWorkers pages over all, or over those of a group or a status, by id.
+	ListWorkers(ctx context.Context, group string, status worker.Status, p Page) (
+		workers []worker.Worker, next string, err error)
+}
+
+// Workers keeps workers and their leases. Each time in it is the store's.
+type Workers interface {
+	WorkerReader
+	// Register writes what begin makes of the row of a worker. Of a group there are never more than its MaxWorkers that
+	// are not DOWN; one more is refused as apperror.KindConflict, and so is a worker of a group that is gone.
+	RegisterWorker(ctx context.Context, id, group string, begin BeginWorker) (worker.Worker, error)
+	// BeatWorkers renews leases by one statement. refused are the ids of those that have another epoch, or are DOWN.
+	BeatWorkers(ctx context.Context, gateway string, beats []WorkerBeat) (refused []string, err error)
+	// LeaveWorker makes a worker DOWN that stops in order; false where its life is over already.
+	LeaveWorker(ctx context.Context, id string, epoch int64) (bool, error)
+	// DrainWorker keeps new runs away from a worker, or lets them in again.
+	DrainWorker(ctx context.Context, id string, draining bool) error
+	// LateWorkers are those that have not beaten for at least shortest, and those whose former runs are owed an end; by
+	// id, and the store's time of the look.
+	LateWorkers(ctx context.Context, shortest time.Duration) (workers []worker.Worker, now time.Time, err error)
+	// DownWorker makes a worker DOWN if its row still has this epoch and this beat.
+	DownWorker(ctx context.Context, w worker.Worker) (bool, error)
+	// SettleWorker notes that no former runs are owed any more, if the row still says the same of them.
+	SettleWorker(ctx context.Context, w worker.Worker) error
+	// ForgetWorkers removes workers that are DOWN, have not beaten since that time, owe nothing, and have no run that
+	// waits for them; and lists of handlers that no worker offers.
+	ForgetWorkers(ctx context.Context, before time.Time) (int, error)
+}
+
+// WorkerGroups keeps worker groups and their tokens.
+type WorkerGroups interface {
+	// WorkerGroup is one; apperror.KindNotFound where there is none.
+	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
+	// WorkerGroups lists all, by name.
+	WorkerGroups(ctx context.Context) ([]worker.Group, error)
+	// PutWorkerGroup makes a group, or changes it where its version is that of g; version 0 makes. Otherwise it is
+	// apperror.KindConflict.
+	PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Group, error)
+	// DropWorkerGroup deletes a group with its tokens. One with workers that are not DOWN is refused as
+	// apperror.KindConflict.
+	DropWorkerGroup(ctx context.Context, name string) error
+	// AddWorkerToken adds a token to a group; most is how many of it may be valid at once.
+	AddWorkerToken(ctx context.Context, t worker.Token, most int) error
+	// WorkerTokenByHash is the token of a hash that has not expired; apperror.KindNotFound else.
+	WorkerTokenByHash(ctx context.Context, hash string, now time.Time) (worker.Token, error)
+	// WorkerTokens are those of a group, expired ones too, by id; of all groups where it is empty.
+	WorkerTokens(ctx context.Context, group string) ([]worker.Token, error)
+	// DropWorkerToken revokes a token and returns it.
+	DropWorkerToken(ctx context.Context, group, id string) (worker.Token, error)
+	// UseWorkerToken notes when a token was used.
+	UseWorkerToken(ctx context.Context, id string, at time.Time) error
+}

@@ -1,0 +1,75 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
+)
+
+const kind = "worker"
+
+// Worker implements repository.Workers.
+func (r *Workers) Worker(ctx context.Context, id string) (worker.Worker, error) {
+	if !sqlvalue.IsASCIIID(id) {
+		return worker.Worker{}, apperror.NotFound(kind, id)
+	}
+	var found row
+	err := r.s.Pool.GORM(ctx, "worker.get").Where("id = ?", id).Take(&found).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return worker.Worker{}, apperror.NotFound(kind, id)
+	}
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	one, err := workersOf(ctx, r.s.Pool, []row{found})
+	if err != nil {
+		return worker.Worker{}, err
+	}
+	return sqldb.NoteUnread(r.s.Pool, one)[0], nil
+}
+
+// WorkersOf implements repository.Workers.
+func (r *Workers) WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error) {
+	if !worker.ValidGroup(group) {
+		return nil, nil
+	}
+	var rows []row
+	if err := r.s.Pool.GORM(ctx, "worker.of-group").Where("worker_group = ? AND status <> ?", group,
+		string(worker.Down)).Order("id").Limit(limit).Find(&rows).Error; err != nil {
+		return nil, err
+	}
+	return workersOf(ctx, r.s.Pool, rows)
+}
+
+// ListWorkers implements repository.Workers.
+func (r *Workers) ListWorkers(ctx context.Context, group string, status worker.Status, p repository.Page) (
+	[]worker.Worker, string, error,
+) {
+	after, err := listing.ReadCursor(p.Cursor)
+	if err != nil || group != "" && !worker.ValidGroup(group) {
+		return nil, "", err
+	}
+	limit := listing.PageSize(p.Limit)
+	query := r.s.Pool.GORM(ctx, "worker.list").Where("id > ?", after)
+	if group != "" {
+		query = query.Where("worker_group = ?", group)
+	}
+	if status != "" {
+		query = query.Where("status = ?", string(status))
+	}
+	var rows []row
+	if err := query.Order("id").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, "", err
+	}
+	rows, next := listing.CutPage(rows, limit, func(r row) string { return r.ID })
+	out, err := workersOf(ctx, r.s.Pool, rows)
+	return out, next, err
+}
