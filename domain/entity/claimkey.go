@@ -19,6 +19,7 @@ import (
 //	O<ms, hex>                           runs without a node, until that moment
 //	Q<job id>:<seq, hex>                 waits for an in-flight fire of its job to end
 //	R<node id>                           runs on that node
+//	R@<worker>                           runs on that worker, whose id begins with @
 //
 // A, D and H are kept for other kinds of waiting. No other file of the program
 // writes a letter of the index: there are keys, spans and queues for that.
@@ -49,9 +50,10 @@ type ClaimSpan struct{ Lo, Hi ClaimKey }
 // Of reports whether the key lies in the span.
 func (s ClaimSpan) Of(k ClaimKey) bool { return k != "" && s.Lo <= k && k < s.Hi }
 
-// span is all keys that begin with a letter.
-func span(letter string) ClaimSpan {
-	return ClaimSpan{ClaimKey(letter), ClaimKey(letter[0] + 1)}
+// span is all keys that begin with a letter, or with a few.
+func span(begin string) ClaimSpan {
+	last := len(begin) - 1
+	return ClaimSpan{ClaimKey(begin), ClaimKey(begin[:last]) + ClaimKey(begin[last]+1)}
 }
 
 // AllClaims is the whole index.
@@ -75,8 +77,19 @@ func GroupedSpan() ClaimSpan { return span(claimGroup) }
 // QueuedSpan is what waits for its job.
 func QueuedSpan() ClaimSpan { return span(claimQueued) }
 
-// HeldSpan is what runs on a node.
+// HeldSpan is what runs on a node, or on a worker.
 func HeldSpan() ClaimSpan { return span(claimRunning) }
+
+// WorkerHeldSpan is what runs on a worker: ids of workers begin with a character that those of nodes never have.
+func WorkerHeldSpan() ClaimSpan { return span(claimRunning + "@") }
+
+// Holder is the node or worker that holds the run; empty when none does.
+func (k ClaimKey) Holder() string {
+	if !HeldSpan().Of(k) {
+		return ""
+	}
+	return string(k[len(claimRunning):])
+}
 
 // DetachedSpan is what runs without a node.
 func DetachedSpan() ClaimSpan { return span(claimDetached) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -90,4 +91,12 @@ func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, 
 			e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
 			return e, err
 		})
+}
+
+// HeldBy implements repository.ClaimReader.
+func (r *Claims) HeldBy(ctx context.Context, span entity.ClaimSpan) ([]string, error) {
+	keys, err := sqldb.Collect(ctx, r.c, "claim.held-by", "SELECT DISTINCT claim_key FROM scheduler_job_execution"+
+		r.c.Dialect.ByClaim+" WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key",
+		[]any{string(span.Lo), string(span.Hi)}, sqlvalue.ScanText)
+	return convert.All(keys, func(key string) string { return entity.ClaimKey(key).Holder() }), err
 }

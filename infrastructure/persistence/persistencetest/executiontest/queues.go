@@ -149,7 +149,14 @@ func claimForOthers(t *testing.T, s *persistence.Store) {
 	held, err := s.Held(t.Context(), "@shop.b")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{rows[0].ID, rows[3].ID}, storetest.IDs(held))
-	for _, e := range []*entity.Execution{rows[2], rows[4], late} {
+	holding, err := s.HeldBy(t.Context(), entity.WorkerHeldSpan())
+	require.NoError(t, err)
+	require.Equal(t, []string{"@shop.a", "@shop.b"}, holding)
+	require.Equal(t, []string{rows[4].ID}, storetest.IDs(storetest.Claim(t, s, "n1", 10, storetest.Noon)))
+	holding, err = s.HeldBy(t.Context(), entity.HeldSpan())
+	require.NoError(t, err)
+	require.Equal(t, []string{"@shop.a", "@shop.b", "n1"}, holding)
+	for _, e := range []*entity.Execution{rows[2], late} {
 		require.Equal(t, entity.StatusWaiting, storetest.Get(t, s, e.ID).Status)
 	}
 }

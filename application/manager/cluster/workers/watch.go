@@ -1,0 +1,197 @@
+// Package workers finds workers that are gone, and ends the runs that their former lives held (docs/workers).
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+)
+
+const (
+	// Interval is how often the leader looks while there are workers; idleInterval while there are none. A worker that
+	// registers meanwhile has a lease that is longer than that. Whether any are left it asks once in wholeInterval.
+	Interval      = 500 * time.Millisecond
+	idleInterval  = 5 * time.Second
+	wholeInterval = time.Minute
+	// strayInterval is how often it looks for runs of workers that no row tells of.
+	strayInterval = 30 * time.Second
+	// longestTurn bounds the time between the look and what follows from it: who stood still meanwhile looks again.
+	longestTurn = time.Second
+	// longestGap is the longest time between two good looks that counts as none.
+	longestGap = 3 * time.Second
+	// quiet is how long runs of a former life are looked for after its end: a claim for it that was being committed may
+	// be seen only then.
+	quiet = 30 * time.Second
+)
+
+// Store keeps workers and what they hold.
+type Store interface {
+	LateWorkers(ctx context.Context, shortest time.Duration) (workers []worker.Worker, now time.Time, err error)
+	DownWorker(ctx context.Context, w worker.Worker) (bool, error)
+	SettleWorker(ctx context.Context, w worker.Worker) error
+	// HeldBy are those who hold runs in a span of keys, each once.
+	HeldBy(ctx context.Context, span entity.ClaimSpan) ([]string, error)
+	Worker(ctx context.Context, id string) (worker.Worker, error)
+}
+
+// Reaper ends runs as those of a node that is gone.
+type Reaper interface {
+	// Reap ends those of the epoch and of earlier ones, and returns how many the holder still had.
+	Reap(ctx context.Context, holderID string, epoch int64) (held int, err error)
+}
+
+// Deps are the parts of a Watch.
+type Deps struct {
+	Store  Store
+	Reaper Reaper
+	// Shortest and Longest are the bounds of workers' leases; Lease is that of nodes.
+	Shortest, Longest, Lease time.Duration
+	Clock                    clock.Clock
+	Logger                   *slog.Logger
+}
+
+// Watch is the task of the leader. Two nodes may do it at once: each write is conditional on what was seen. It is for one
+// goroutine.
+type Watch struct {
+	Deps
+	// since is the begin of the unbroken series of good looks, latest the last of them.
+	since, latest time.Duration
+	looked        bool
+	// idle: no worker was there at the latest whole look, which was at wholeAt.
+	idle    bool
+	wholeAt time.Duration
+	// over are the leases that were over at the latest look.
+	over map[string]lease
+	// strays are holders without a row, with when they were seen first; straysAt is when they are looked for next.
+	strays   map[string]time.Duration
+	straysAt time.Duration
+}
+
+// lease is what was seen of a life that is over.
+type lease struct {
+	epoch int64
+	beat  time.Time
+}
+
+// New wires the parts.
+func New(d Deps) *Watch {
+	return &Watch{Deps: d, over: map[string]lease{}, strays: map[string]time.Duration{}}
+}
+
+// RunOnce looks once. A worker is DOWN whose lease was over at two looks, and runs are ended that former lives owe. It
+// does neither until it has looked without a gap for as long as a worker may go by an answer that a node without the
+// store gave: that worker's lease and the node's (V8).
+func (w *Watch) RunOnce(ctx context.Context) error {
+	began := w.Clock.Monotonic()
+	if w.idle && began-w.latest < idleInterval {
+		return w.findStrays(ctx)
+	}
+	shortest := w.Shortest
+	whole := w.idle || !w.looked || began-w.wholeAt >= wholeInterval
+	if whole {
+		shortest, w.wholeAt = 0, began
+	}
+	late, now, err := w.Store.LateWorkers(ctx, shortest)
+	if err != nil {
+		w.looked = false
+		return fmt.Errorf("look for workers that are late: %w", err)
+	}
+	gap := longestGap
+	if w.idle {
+		gap += idleInterval
+	}
+	if !w.looked || began-w.latest > gap {
+		w.since, w.over = began, map[string]lease{}
+	}
+	w.latest, w.looked, w.idle = began, true, whole && len(late) == 0
+	return errors.Join(w.judge(ctx, late, now, began), w.findStrays(ctx))
+}
+
+func (w *Watch) judge(ctx context.Context, late []worker.Worker, now time.Time, began time.Duration) error {
+	over := map[string]lease{}
+	var errs []error
+	for _, one := range late {
+		if w.Clock.Monotonic()-began > longestTurn {
+			break // what was seen may not be so any more
+		}
+		if began-w.since <= one.Lease+w.Lease {
+			continue
+		}
+		if one.Former.Epoch > 0 && now.After(one.Former.Until) {
+			errs = append(errs, w.settle(ctx, one, now))
+		}
+		if one.Status == worker.Down || !now.After(one.LeaseUntil()) {
+			continue
+		}
+		seen := lease{one.Epoch, one.LastBeat}
+		if w.over[one.ID] != seen {
+			over[one.ID] = seen
+			continue
+		}
+		errs = append(errs, w.down(ctx, one))
+	}
+	w.over = over
+	return errors.Join(errs...)
+}
+
+// down declares one worker DOWN and ends its runs, unless those of a life before are not owed yet.
+func (w *Watch) down(ctx context.Context, one worker.Worker) error {
+	down, err := w.Store.DownWorker(ctx, one)
+	if err != nil || !down {
+		return err
+	}
+	w.Logger.Warn("a worker is DOWN: its lease is over", "worker", one.ID, "instance", one.Instance, "epoch", one.Epoch)
+	return nil // its row owes the runs from now on
+}
+
+// settle ends the runs that a row owes, and notes when there are none any more.
+func (w *Watch) settle(ctx context.Context, one worker.Worker, now time.Time) error {
+	held, err := w.Reaper.Reap(ctx, one.ID, one.Former.Epoch)
+	if err != nil || held > 0 || now.Sub(one.Former.Until) < quiet {
+		return err
+	}
+	return w.Store.SettleWorker(ctx, one)
+}
+
+// findStrays ends runs of workers that have no row, or that are DOWN and owe nothing: of a store that was restored, or of
+// a claim that was committed very late. It waits for the longest lease, because the row may only come.
+func (w *Watch) findStrays(ctx context.Context) error {
+	now := w.Clock.Monotonic()
+	if now < w.straysAt {
+		return nil
+	}
+	ids, err := w.Store.HeldBy(ctx, entity.WorkerHeldSpan())
+	if err != nil {
+		return fmt.Errorf("look for runs of workers without a row: %w", err)
+	}
+	w.straysAt = now + strayInterval
+	strays := map[string]time.Duration{}
+	var errs []error
+	for _, id := range ids {
+		stray, err := w.isStray(ctx, id)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if !stray {
+			continue
+		}
+		first, seen := w.strays[id]
+		if !seen {
+			first = now
+		}
+		strays[id] = first
+		if now-first > w.Longest+w.Lease {
+			held, err := w.Reaper.Reap(ctx, id, anyEpoch)
+			errs = append(errs, err)
+			w.Logger.Warn("runs of a worker that is not there were ended as lost", "worker", id, "runs", held)
+		}
+	}
+	w.strays = strays
+	return errors.Join(errs...)
+}
