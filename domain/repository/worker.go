@@ -16,7 +16,8 @@ type WorkerBeat struct {
 	Running entity.Slots
 	// Stopping: it gets no new runs from now on.
 	Stopping bool
-	// Beat and Lease hold from this beat on.
+	// Beat and Lease hold from this beat on. The lease of a life never becomes shorter: it may count on a longer one that
+	// it was told before.
 	Beat, Lease time.Duration
 }
 

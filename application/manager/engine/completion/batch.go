@@ -42,5 +42,5 @@ func (m *Completer) nextBatch() []*Result {
 // urgent: somebody waits for the slot on the node or for the slot of the fire, or the node
 // is on its way down.
 func (m *Completer) urgent(f *Result) bool {
-	return m.cfg.Linger <= 0 || f.Run.Job.Coordinated() || !m.Node.HasSpare(f.Run.Job)
+	return m.cfg.Linger <= 0 || f.Run.Job.Coordinated() || f.report == nil && !m.Node.HasSpare(f.Run.Job)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -108,6 +109,10 @@ func (m *Completer) storeIn(ctx context.Context, items []*Result) error {
 
 // storeTogether sends one completion transaction and tells everybody what it did.
 func (m *Completer) storeTogether(ctx context.Context, items []*Result, waitForLocks bool) error {
+	if items = m.begin(items); len(items) == 0 {
+		return nil
+	}
+	defer pause(items)
 	began := m.Clock.Monotonic()
 	definitions, err := m.definitions(ctx, items)
 	if err != nil {
@@ -136,9 +141,11 @@ func (m *Completer) storeTogether(ctx context.Context, items []*Result, waitForL
 	}
 	c.logs.Committed()
 	m.postponeAll(c.locked, errJobLocked)
-	m.releaseResults(slices.DeleteFunc(slices.Clone(c.items), func(f *Result) bool {
-		return slices.Contains(c.refused, f)
-	}))
+	taken := slices.DeleteFunc(slices.Clone(c.items), func(f *Result) bool { return slices.Contains(c.refused, f) })
+	for _, f := range taken {
+		f.receipt = delivery.ReceiptAccepted
+	}
+	m.releaseResults(taken)
 	m.Commits.AfterCommit(c.postCommit)
 	m.Metrics.CompleteBatch(len(c.items), m.Clock.Monotonic()-began)
 	m.report(&c)
@@ -159,6 +166,7 @@ func (m *Completer) releaseResults(items []*Result) {
 	}
 	m.held.drop(items)
 	m.Node.Done(items)
+	decide(items)
 }
 
 // report counts what was stored and tells the observer.
@@ -210,7 +218,7 @@ func (m *Completer) handleStaleResults(ctx context.Context, refused []*Result) e
 	var reports []entity.LogChunk
 	for _, f := range refused {
 		exec := stored[f.Run.Execution.ID]
-		taken, err := m.alreadyStored(ctx, f, exec)
+		taken, err := m.taken(ctx, f, exec)
 		if err != nil {
 			return err
 		}
@@ -230,6 +238,17 @@ func (m *Completer) handleStaleResults(ctx context.Context, refused []*Result) e
 	return m.Store.Write(ctx, repository.LaneLogs, "evidence", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, reports)
 	})
+}
+
+// taken reports whether there is nothing to keep of an end that the store did not take: it holds it already, or a worker
+// sends it again. It gives a worker's report its receipt.
+func (m *Completer) taken(ctx context.Context, f *Result, exec *entity.Execution) (bool, error) {
+	if f.report == nil {
+		return m.alreadyStored(ctx, f, exec)
+	}
+	receipt, err := m.receiptFor(ctx, f, exec)
+	f.receipt = receipt
+	return receipt != delivery.ReceiptStale, err
 }
 
 // alreadyStored reports whether the execution, or the attempt kept of it, holds this very

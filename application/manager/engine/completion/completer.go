@@ -18,6 +18,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
 
 // Jobs gives current definitions.
@@ -168,6 +169,9 @@ type Result struct {
 	external bool
 	refused  bool
 	also     func(ctx context.Context, tx repository.Tx) error
+	// report: a worker sent the end, and waits for the receipt.
+	report  *report
+	receipt delivery.Receipt
 }
 
 // coordinated: its end has to do with other fires of its job.

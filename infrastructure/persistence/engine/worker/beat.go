@@ -45,7 +45,7 @@ func (r *Workers) beatFile(ctx context.Context, gateway string, beats []reposito
 		_, at := c.Now()
 		return c.ExecEach(ctx, "worker.beat", len(beats), func(i int) (string, []any) {
 			b := &beats[i]
-			return "UPDATE scheduler_worker SET last_beat = ?, gateway = ?, beat_ms = ?, lease_ms = ?, running = ?, " +
+			return "UPDATE scheduler_worker SET last_beat = ?, gateway = ?, beat_ms = ?, lease_ms = MAX(lease_ms, ?), running = ?, " +
 					"command_running = ?, status = CASE WHEN ? = 1 THEN 'DRAINING' ELSE status END, update_time = ? WHERE id = ? " +
 					"AND epoch = ?" + alive, []any{
 					at[0], gateway, b.Beat.Milliseconds(), b.Lease.Milliseconds(), b.Running[entity.SlotGeneral],
@@ -68,7 +68,8 @@ func (r *Workers) beatServer(ctx context.Context, gateway string, beats []reposi
 	set := "t.last_beat = " + now + ", t.update_time = " + now +
 		", t.gateway = " + v.Expr(bulk.AsID, func(int) any { return gateway }) +
 		", t.beat_ms = " + v.Expr(bulk.AsInt, func(i int) any { return beats[i].Beat.Milliseconds() }) +
-		", t.lease_ms = " + v.Expr(bulk.AsInt, func(i int) any { return beats[i].Lease.Milliseconds() }) +
+		", t.lease_ms = GREATEST(t.lease_ms, " +
+		v.Expr(bulk.AsInt, func(i int) any { return beats[i].Lease.Milliseconds() }) + ")" +
 		", t.running = " + v.Expr(bulk.AsInt, func(i int) any { return beats[i].Running[entity.SlotGeneral] }) +
 		", t.command_running = " + v.Expr(bulk.AsInt, func(i int) any { return beats[i].Running[entity.SlotCommand] }) +
 		", t.status = CASE WHEN " + v.Expr(bulk.AsInt, func(i int) any { return sqlvalue.Flag(beats[i].Stopping) }) +

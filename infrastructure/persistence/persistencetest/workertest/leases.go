@@ -76,6 +76,12 @@ func Beats(t *testing.T, open storetest.Opener) {
 	require.WithinDuration(t, now, got.LastBeat, time.Minute)
 	require.Equal(t, []any{7 * time.Second, 26 * time.Second, "node-2", worker.Up},
 		[]any{got.Beat, got.Lease, got.Gateway, got.Status})
+	shorter := beatOf(a)
+	shorter.Lease = lease
+	none, err := s.BeatWorkers(t.Context(), "node-2", []repository.WorkerBeat{shorter})
+	require.NoError(t, err)
+	require.Empty(t, none)
+	require.Equal(t, 26*time.Second, read(t, s, a.ID).Lease, "the worker may count on the longer one")
 	require.Equal(t, b.LastBeat, read(t, s, b.ID).LastBeat, "a former life renews nothing")
 	require.Equal(t, c.LastBeat, read(t, s, c.ID).LastBeat)
 	require.Equal(t, worker.Down, read(t, s, c.ID).Status)
@@ -83,7 +89,7 @@ func Beats(t *testing.T, open storetest.Opener) {
 	require.Equal(t, worker.Draining, stopping.Status)
 	require.Equal(t, entity.Slots{3, 1}, stopping.Running)
 
-	none, err := s.BeatWorkers(t.Context(), "node-2", nil)
+	none, err = s.BeatWorkers(t.Context(), "node-2", nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
 	none, err = s.BeatWorkers(t.Context(), "node-2", beats[:1])
