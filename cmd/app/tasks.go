@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/workers"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring/missed"
 	"github.com/platform-scheduler/platform-scheduler/application/service/report"
@@ -127,6 +128,7 @@ func (e *Engine) leaderTasks() []task {
 		{"alert-recovery", recoveryInterval, e.alerts.recover},
 		{"alert-actions", actionsInterval, ignoreResult(e.actor.RunOnce)},
 		{"alert-heartbeat", watching.HeartbeatInterval, e.pulse.RunOnce},
+		{"workers", workers.Interval, e.watchWorkers().RunOnce},
 		{"metrics-roll-up", rollUpInterval, monitoring.NewRollUp(e.Store, e.Clock).RunOnce},
 	}
 	if e.report != nil {

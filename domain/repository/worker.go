@@ -53,8 +53,8 @@ type Workers interface {
 	LateWorkers(ctx context.Context, shortest time.Duration) (workers []worker.Worker, now time.Time, err error)
 	// DownWorker makes a worker DOWN if its row still has this epoch and this beat.
 	DownWorker(ctx context.Context, w worker.Worker) (bool, error)
-	// SettleWorker notes that no former runs are owed any more, if the row still says the same of them.
-	SettleWorker(ctx context.Context, w worker.Worker) error
+	// ClearFormer notes that no former runs are owed any more, if the row still says the same of them.
+	ClearFormer(ctx context.Context, w worker.Worker) error
 	// ForgetWorkers removes workers that are DOWN, have not beaten since that time, owe nothing, and have no run that
 	// waits for them; and lists of handlers that no worker offers.
 	ForgetWorkers(ctx context.Context, before time.Time) (int, error)

@@ -26,9 +26,10 @@ type Group struct {
 func (g *Group) Serves(jobGroup string) bool { return slices.Contains(g.JobGroups, jobGroup) }
 
 const (
-	// DefaultMaxWorkers is MaxWorkers of a group that says nothing, MostWorkers the most that it may say.
+	// DefaultMaxWorkers is MaxWorkers of a group that says nothing.
 	DefaultMaxWorkers = 2000
-	MostWorkers       = 10_000
+	// MostWorkers is the most that it may say.
+	MostWorkers = 10_000
 	// MaxJobGroups is how many job groups a worker group may serve.
 	MaxJobGroups = 100
 	// MaxTokens is how many tokens of a group may be valid at once: two for a rotation, and some for mishaps.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 )
@@ -19,8 +18,8 @@ const (
 	Interval      = 500 * time.Millisecond
 	idleInterval  = 5 * time.Second
 	wholeInterval = time.Minute
-	// strayInterval is how often it looks for runs of workers that no row tells of.
-	strayInterval = 30 * time.Second
+	// rowlessInterval is how often it looks for runs of workers that no row tells of.
+	rowlessInterval = 30 * time.Second
 	// longestTurn bounds the time between the look and what follows from it: who stood still meanwhile looks again.
 	longestTurn = time.Second
 	// longestGap is the longest time between two good looks that counts as none.
@@ -34,7 +33,7 @@ const (
 type Store interface {
 	LateWorkers(ctx context.Context, shortest time.Duration) (workers []worker.Worker, now time.Time, err error)
 	DownWorker(ctx context.Context, w worker.Worker) (bool, error)
-	SettleWorker(ctx context.Context, w worker.Worker) error
+	ClearFormer(ctx context.Context, w worker.Worker) error
 	// HeldBy are those who hold runs in a span of keys, each once.
 	HeldBy(ctx context.Context, span entity.ClaimSpan) ([]string, error)
 	Worker(ctx context.Context, id string) (worker.Worker, error)
@@ -52,8 +51,9 @@ type Deps struct {
 	Reaper Reaper
 	// Shortest and Longest are the bounds of workers' leases; Lease is that of nodes.
 	Shortest, Longest, Lease time.Duration
-	Clock                    clock.Clock
-	Logger                   *slog.Logger
+	// Elapsed is a clock that nobody sets and that goes on while the machine sleeps.
+	Elapsed func() time.Duration
+	Logger  *slog.Logger
 }
 
 // Watch is the task of the leader. Two nodes may do it at once: each write is conditional on what was seen. It is for one
@@ -68,9 +68,9 @@ type Watch struct {
 	wholeAt time.Duration
 	// over are the leases that were over at the latest look.
 	over map[string]lease
-	// strays are holders without a row, with when they were seen first; straysAt is when they are looked for next.
-	strays   map[string]time.Duration
-	straysAt time.Duration
+	// rowless are holders without a row, with when they were seen first; rowlessAt is when they are looked for next.
+	rowless   map[string]time.Duration
+	rowlessAt time.Duration
 }
 
 // lease is what was seen of a life that is over.
@@ -81,16 +81,16 @@ type lease struct {
 
 // New wires the parts.
 func New(d Deps) *Watch {
-	return &Watch{Deps: d, over: map[string]lease{}, strays: map[string]time.Duration{}}
+	return &Watch{Deps: d, over: map[string]lease{}, rowless: map[string]time.Duration{}}
 }
 
 // RunOnce looks once. A worker is DOWN whose lease was over at two looks, and runs are ended that former lives owe. It
 // does neither until it has looked without a gap for as long as a worker may go by an answer that a node without the
 // store gave: that worker's lease and the node's (V8).
 func (w *Watch) RunOnce(ctx context.Context) error {
-	began := w.Clock.Monotonic()
+	began := w.Elapsed()
 	if w.idle && began-w.latest < idleInterval {
-		return w.findStrays(ctx)
+		return w.findRowless(ctx)
 	}
 	shortest := w.Shortest
 	whole := w.idle || !w.looked || began-w.wholeAt >= wholeInterval
@@ -110,21 +110,21 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 		w.since, w.over = began, map[string]lease{}
 	}
 	w.latest, w.looked, w.idle = began, true, whole && len(late) == 0
-	return errors.Join(w.judge(ctx, late, now, began), w.findStrays(ctx))
+	return errors.Join(w.decide(ctx, late, now, began), w.findRowless(ctx))
 }
 
-func (w *Watch) judge(ctx context.Context, late []worker.Worker, now time.Time, began time.Duration) error {
+func (w *Watch) decide(ctx context.Context, late []worker.Worker, now time.Time, began time.Duration) error {
 	over := map[string]lease{}
 	var errs []error
 	for _, one := range late {
-		if w.Clock.Monotonic()-began > longestTurn {
+		if w.Elapsed()-began > longestTurn {
 			break // what was seen may not be so any more
 		}
 		if began-w.since <= one.Lease+w.Lease {
 			continue
 		}
 		if one.Former.Epoch > 0 && now.After(one.Former.Until) {
-			errs = append(errs, w.settle(ctx, one, now))
+			errs = append(errs, w.endFormer(ctx, one, now))
 		}
 		if one.Status == worker.Down || !now.After(one.LeaseUntil()) {
 			continue
@@ -150,48 +150,48 @@ func (w *Watch) down(ctx context.Context, one worker.Worker) error {
 	return nil // its row owes the runs from now on
 }
 
-// settle ends the runs that a row owes, and notes when there are none any more.
-func (w *Watch) settle(ctx context.Context, one worker.Worker, now time.Time) error {
+// endFormer ends the runs that a row owes, and notes when there are none any more.
+func (w *Watch) endFormer(ctx context.Context, one worker.Worker, now time.Time) error {
 	held, err := w.Reaper.Reap(ctx, one.ID, one.Former.Epoch)
 	if err != nil || held > 0 || now.Sub(one.Former.Until) < quiet {
 		return err
 	}
-	return w.Store.SettleWorker(ctx, one)
+	return w.Store.ClearFormer(ctx, one)
 }
 
-// findStrays ends runs of workers that have no row, or that are DOWN and owe nothing: of a store that was restored, or of
+// findRowless ends runs of workers that have no row, or that are DOWN and owe nothing: of a store that was restored, or of
 // a claim that was committed very late. It waits for the longest lease, because the row may only come.
-func (w *Watch) findStrays(ctx context.Context) error {
-	now := w.Clock.Monotonic()
-	if now < w.straysAt {
+func (w *Watch) findRowless(ctx context.Context) error {
+	now := w.Elapsed()
+	if now < w.rowlessAt {
 		return nil
 	}
 	ids, err := w.Store.HeldBy(ctx, entity.WorkerHeldSpan())
 	if err != nil {
 		return fmt.Errorf("look for runs of workers without a row: %w", err)
 	}
-	w.straysAt = now + strayInterval
-	strays := map[string]time.Duration{}
+	w.rowlessAt = now + rowlessInterval
+	rowless := map[string]time.Duration{}
 	var errs []error
 	for _, id := range ids {
-		stray, err := w.isStray(ctx, id)
+		nobody, err := w.isRowless(ctx, id)
 		if err != nil {
 			errs = append(errs, err)
 		}
-		if !stray {
+		if !nobody {
 			continue
 		}
-		first, seen := w.strays[id]
+		first, seen := w.rowless[id]
 		if !seen {
 			first = now
 		}
-		strays[id] = first
+		rowless[id] = first
 		if now-first > w.Longest+w.Lease {
 			held, err := w.Reaper.Reap(ctx, id, anyEpoch)
 			errs = append(errs, err)
 			w.Logger.Warn("runs of a worker that is not there were ended as lost", "worker", id, "runs", held)
 		}
 	}
-	w.strays = strays
+	w.rowless = rowless
 	return errors.Join(errs...)
 }

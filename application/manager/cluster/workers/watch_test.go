@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 // lead makes this node the leader anew.
 func (r *rig) lead() {
 	r.watch = workers.New(workers.Deps{
-		Store: r.store, Reaper: r.reaper, Shortest: lease, Longest: 65 * time.Second, Lease: nodeLease, Clock: r.clock,
+		Store: r.store, Reaper: r.reaper, Shortest: lease, Longest: 65 * time.Second, Lease: nodeLease, Elapsed: r.clock.Monotonic,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 }
@@ -257,9 +257,9 @@ func former(r *rig, w worker.Worker) any {
 // Runs of a worker that no row tells of, as in a store that was restored, end after the longest lease.
 func TestRunsOfAWorkerWithoutARowEnd(t *testing.T) {
 	r := newRig(t)
-	stray, known := worker.ID(group, "stray"), r.register("known", 1, worker.Former{})
+	rowless, known := worker.ID(group, "rowless"), r.register("known", 1, worker.Former{})
 	runs := []*entity.Execution{
-		storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), stray, 7),
+		storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), rowless, 7),
 		storetest.StartedOn(storetest.RunOf(storetest.JobID(2), storetest.Noon), known.ID, 1),
 		storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "node-1", 1),
 	}
@@ -271,7 +271,7 @@ func TestRunsOfAWorkerWithoutARowEnd(t *testing.T) {
 	r.pass(45*time.Second, known)
 	require.NotEmpty(t, r.reaper.calls)
 	for _, call := range r.reaper.calls {
-		require.Equal(t, stray, call.NodeID)
+		require.Equal(t, rowless, call.NodeID)
 		require.Greater(t, call.Epoch, int64(7))
 	}
 }

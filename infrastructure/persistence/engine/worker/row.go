@@ -14,7 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// Workers keeps workers: repository.Workers. Leases are renewed and judged over connections of their own, so that no
+// Workers keeps workers: repository.Workers. Leases are renewed, and looked at over connections of their own, so that no
 // crowd of other calls makes a worker look dead.
 type Workers struct{ s, aside *sqldb.Core }
 

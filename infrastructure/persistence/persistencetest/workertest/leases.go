@@ -134,11 +134,11 @@ func Ends(t *testing.T, open storetest.Opener) {
 	require.EqualValues(t, 3, got.Former.Epoch)
 	require.WithinDuration(t, time.Now(), got.Former.Until, time.Minute)
 
-	require.NoError(t, s.SettleWorker(t.Context(), worker.Worker{ID: late.ID, Former: worker.Former{
+	require.NoError(t, s.ClearFormer(t.Context(), worker.Worker{ID: late.ID, Former: worker.Former{
 		Epoch: 3, Until: got.Former.Until.Add(-time.Millisecond),
 	}}))
 	require.NotZero(t, read(t, s, late.ID).Former, "the row says something else by now")
-	require.NoError(t, s.SettleWorker(t.Context(), got))
+	require.NoError(t, s.ClearFormer(t.Context(), got))
 	require.Zero(t, read(t, s, late.ID).Former)
 
 	left, err := s.LeaveWorker(t.Context(), fresh.ID, 2)
@@ -191,13 +191,13 @@ func Forgetting(t *testing.T, open storetest.Opener) {
 		require.NoError(t, err)
 		return read(t, s, w.ID)
 	}
-	settled := func(w worker.Worker) worker.Worker {
-		require.NoError(t, s.SettleWorker(t.Context(), w))
+	cleared := func(w worker.Worker) worker.Worker {
+		require.NoError(t, s.ClearFormer(t.Context(), w))
 		return w
 	}
 	up := register(t, s, life("up", 1))
 	owing := gone("owing")
-	holds, awaited, free := settled(gone("holds")), settled(gone("awaited")), settled(gone("free", "nobody else has it"))
+	holds, awaited, free := cleared(gone("holds")), cleared(gone("awaited")), cleared(gone("free", "nobody else has it"))
 	running := storetest.StartedOn(storetest.RunOf(storetest.JobID(1), storetest.Noon), holds.ID, 1)
 	waiting := storetest.RunOf(storetest.JobID(2), storetest.Noon)
 	waiting.Claim = entity.NodeQueue(awaited.ID, entity.SlotGeneral).Key(5, storetest.Noon)

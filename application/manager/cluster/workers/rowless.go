@@ -11,8 +11,8 @@ import (
 // anyEpoch is behind all epochs.
 const anyEpoch = math.MaxInt64
 
-// isStray reports whether nobody looks after the runs of a holder.
-func (w *Watch) isStray(ctx context.Context, id string) (bool, error) {
+// isRowless reports whether nobody looks after the runs of a holder.
+func (w *Watch) isRowless(ctx context.Context, id string) (bool, error) {
 	one, err := w.Store.Worker(ctx, id)
 	if apperror.Is(err, apperror.KindNotFound) {
 		return true, nil
