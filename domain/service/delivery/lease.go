@@ -35,7 +35,7 @@ type Registration struct {
 	// Epoch counts the lives of the id; 0: it never had one.
 	Epoch int64
 	State State
-	// Timing is that of the last beat, which another one must not shorten afterwards.
+	// Timing is that of the last beat. Its lease is the longest of the life.
 	Timing Timing
 	// LastBeat is the last *stored* beat, LeaseUntil the end of the lease by all of them.
 	LastBeat, LeaseUntil time.Time
@@ -71,8 +71,10 @@ func (r Registration) Beat(epoch int64, t Timing, now time.Time) (Registration, 
 	return r.renewed(t, now), true
 }
 
-// renewed never brings the end of a lease forward. A worker may have been told of the longer one.
+// renewed never makes the lease of a life shorter, nor brings its end forward. The worker may have been told
+// of the longer one, and counts on it when an answer says Hold.
 func (r Registration) renewed(t Timing, now time.Time) Registration {
+	t.Lease = max(t.Lease, r.Timing.Lease)
 	r.Timing, r.LastBeat, r.LeaseUntil = t, now, later(r.LeaseUntil, now.Add(t.Lease))
 	return r
 }
@@ -101,8 +103,9 @@ type Over struct {
 }
 
 // Expired compares a look at the worker with what the former look found. It returns what this look found,
-// and true when the worker is DOWN. beating is for how long the node that looks has beaten without a gap. It must
-// be the worker's lease and a node's: a gateway that answers Hold renews leases while its own holds.
+// and true when the worker is DOWN. beating is for how long the node that looks has beaten without a gap. It
+// must be a worker's lease and a node's, because gateways that answer Hold renew leases without the store, for
+// so long (HoldUntil).
 func (r Registration) Expired(former Over, now time.Time, beating, nodeLease time.Duration) (Over, bool) {
 	if r.Epoch == 0 || r.State != StateUp || now.Before(r.LeaseUntil) || beating < r.Timing.Lease+nodeLease {
 		return Over{}, false
@@ -125,4 +128,12 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// HoldUntil is until when a gateway may answer Hold while its store is away. Its own lease must hold, which is
+// until the earliest promise. And each node that may declare workers DOWN must have had a gap in its beats since:
+// away is when this gateway last asked the last of them that said so. A gateway that is cut off alone has none,
+// and renews no lease that others see end. All are readings of the gateway's own clock.
+func HoldUntil(promise, away, nodeLease time.Duration) time.Duration {
+	return min(promise, away+nodeLease)
 }

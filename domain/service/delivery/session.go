@@ -48,10 +48,9 @@ type Session struct {
 	lease    time.Duration
 }
 
-// NewSession returns a session without memory. timing holds since the registration of the epoch.
-func NewSession(epoch int64, timing Timing) Session {
-	return Session{epoch: epoch, answered: true, lease: timing.Lease}
-}
+// NewSession returns a session without memory. Until it has stored a beat, its answers renew no lease: it does
+// not know which lease was stored before.
+func NewSession(epoch int64) Session { return Session{epoch: epoch, answered: true} }
 
 // Poll takes a poll that came at that moment, in monotonic time that counts sleep (CLOCK_BOOTTIME).
 // It skips the read where memory suffices: the worker took the answer to its last poll, and that was given
@@ -185,11 +184,10 @@ func (s *Session) Answer() Answer {
 	return s.given
 }
 
-// Hold is the answer of a gateway whose store is away, while its own lease holds without the store: until
-// the earliest promise of the nodes. It delivers nothing, because nothing was read. It is false later: the
-// caller refuses the poll then, and the worker goes elsewhere.
-func (s *Session) Hold(now, promise time.Time) (Answer, bool) {
-	if s.answered || !now.Before(promise) {
+// Hold is the answer of a gateway whose store is away, until HoldUntil. It delivers nothing, because nothing
+// was read. It is false later: the caller refuses the poll then, and the worker goes elsewhere.
+func (s *Session) Hold(now, until time.Duration) (Answer, bool) {
+	if s.answered || now >= until {
 		return Answer{}, false
 	}
 	s.given.Runs, s.given.Cancel, s.given.Hold, s.read = nil, nil, true, false

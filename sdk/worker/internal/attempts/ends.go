@@ -1,9 +1,6 @@
 package attempts
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // End notes that the handler of an attempt has ended. The slot stays taken until the receipt.
 func (l *Life) End(a Attempt, status string) {
@@ -28,14 +25,14 @@ func (l *Life) Ends() (out []End) {
 
 // Receipts takes the receipts of a report. Each but RETRY frees the slot, and the attempt is remembered for
 // two leases: an answer that still delivers it was late.
-func (l *Life) Receipts(receipts []Receipt, lease time.Duration, now Instant) {
+func (l *Life) Receipts(receipts []Receipt, now Instant) {
 	for _, r := range receipts {
 		i := l.find(r.Attempt)
 		if i < 0 || r.Kind == Retry || l.holds[i].status == "" {
 			continue
 		}
 		l.holds = slices.Delete(slices.Clone(l.holds), i, i+1)
-		l.Ended = append(slices.Clip(l.Ended), Memory{r.Attempt, now + memory*Instant(lease)})
+		l.Ended = append(slices.Clip(l.Ended), Memory{r.Attempt, now + memory*Instant(l.lease)})
 	}
 }
 

@@ -24,6 +24,8 @@ type Life struct {
 	// calls are the polls whose beat may still be stored, oldest first.
 	calls []call
 	until Instant
+	// lease is the longest one that the worker was told of; the store keeps at least that.
+	lease time.Duration
 	over  bool
 	// asleep is the newest poll that was sent before the machine slept; its answer begins nothing.
 	asleep   int64
@@ -52,7 +54,10 @@ type Memory struct {
 
 // Begin makes a life of the answer to a registration that was sent at that moment.
 func Begin(e Entry, sent Instant) Life {
-	return Life{epoch: e.Epoch, slots: e.Slots, calls: []call{{at: sent}}, until: sent + Instant(e.Lease)}
+	return Life{
+		epoch: e.Epoch, slots: e.Slots, calls: []call{{at: sent}},
+		lease: e.Lease, until: sent + Instant(e.Lease),
+	}
 }
 
 // Poll makes the next poll, which is sent now. Answers to former ones deliver nothing from here on.
@@ -121,8 +126,9 @@ func (l *Life) Answer(a Answer, now Instant) (w Work) {
 // keeps the latest end, too.
 func (l *Life) renew(a Answer) {
 	seq := a.LeaseSeq
+	l.lease = max(l.lease, a.Lease)
 	if a.Hold {
-		seq = a.Seq
+		seq, a.Lease = a.Seq, l.lease
 	}
 	i := slices.IndexFunc(l.calls, func(c call) bool { return c.seq == seq })
 	if i < 0 {

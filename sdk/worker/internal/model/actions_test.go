@@ -1,0 +1,337 @@
+package model_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+	"github.com/platform-scheduler/platform-scheduler/sdk/worker/internal/attempts"
+)
+
+// action is one step of the world. Steps in which something goes wrong cost one of the faults.
+type action struct {
+	name  string
+	a, b  int
+	fault bool
+	way   way
+}
+
+// way is what becomes of the messages of a step. Most arrive at once, and so does what they bring about.
+type way int
+
+const (
+	wayAtOnce     way = iota
+	wayLate           // the message stays under way; it may never arrive
+	wayReplyLate      // it arrives, and what it brings about stays under way
+	wayTwice          // it arrives, and a copy of it stays under way
+	wayReplyTwice     // the same for what it brings about
+)
+
+func (a action) String() string {
+	way := []string{"", ", late", ", reply late", ", twice", ", reply twice"}[a.way]
+	return fmt.Sprintf("%s(%d,%d)%s", a.name, a.a, a.b, way)
+}
+
+// actions are the steps that the world may take next.
+func (c *config) actions(w *World) (out []action) {
+	add := func(fault bool, name string, a, b int) {
+		if fault && w.Faults == 0 {
+			return
+		}
+		out = append(out, action{name, a, b, fault, wayAtOnce})
+		if w.Faults > 1 || !fault && w.Faults > 0 {
+			for _, way := range ways[name] {
+				out = append(out, action{name, a, b, fault, way})
+			}
+		}
+	}
+	for i := range w.Net {
+		add(false, "deliver", i, 0)
+	}
+	alive := 0
+	for i := range w.Procs {
+		if w.Procs[i].Alive {
+			alive++
+			c.processActions(w, i, add)
+		}
+	}
+	for i := range w.Procs {
+		if !w.Procs[i].Alive {
+			add(alive > 0, "start process", i, 0)
+		}
+	}
+	for g := range w.Gates {
+		c.gateActions(w, g, add)
+	}
+	for i, r := range w.Runs {
+		if r.Status == waiting {
+			add(false, "claim elsewhere", i, 0)
+		}
+	}
+	if w.Reg.State == delivery.StateUp && w.Reg.Epoch > 0 && !w.time().Before(w.Reg.LeaseUntil) {
+		add(false, "declare DOWN", 0, 0)
+	}
+	for _, r := range w.Runs {
+		if r.Status == running && r.Holder == worker && w.Reg.Lost(r.Epoch, w.time()) {
+			add(false, "reap", 0, 0)
+			break
+		}
+	}
+	if w.Now < c.ticks {
+		add(false, "tick", 0, 0)
+	}
+	return out
+}
+
+func (c *config) processActions(w *World, i int, add func(bool, string, int, int)) {
+	p := &w.Procs[i]
+	add(true, "crash process", i, 0)
+	if !p.Has {
+		if !p.Registering {
+			add(false, "register", i, 0)
+		}
+		return
+	}
+	if !p.Polling {
+		add(false, "poll", i, 0)
+	}
+	add(!p.Polling, "cut and poll elsewhere", i, 0)
+	if len(p.L.Ends()) > 0 {
+		add(p.Reporting, "report", i, 0)
+	}
+	for k := range p.L.Working() {
+		add(false, "handler ends", i, k)
+	}
+	if c.leaves {
+		add(true, "stop", i, 0)
+		copied := p.L
+		if _, ok := copied.Leave(); ok {
+			add(false, "leave", i, 0)
+		}
+	}
+}
+
+func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) {
+	gate := &w.Gates[g]
+	if gate.Epoch == 0 {
+		return
+	}
+	add(true, "restart gateway", g, 0)
+	if _, ok := gate.Session.Beat(w.at()); ok {
+		add(false, "store beat", g, 0)
+		add(true, "store beat slowly", g, 0)
+		add(true, "store beat, lose the reply", g, 0)
+	}
+	if !gate.Waiting {
+		return
+	}
+	if c.seed != seedNoLook || gate.Session.Unread() {
+		add(false, "read", g, 0)
+		add(true, "read slowly", g, 0)
+	}
+	credits := gate.Session.Credits()[delivery.General]
+	if c.seed == seedCredits && !gate.Session.Unread() {
+		credits = 1
+	}
+	for i, r := range w.Runs {
+		if r.Status == waiting && credits > 0 {
+			add(false, "claim", g, i)
+			add(true, "claim slowly", g, i)
+			add(true, "claim, lose the reply", g, i)
+		}
+	}
+	add(gate.Session.Unread(), "answer", g, 0)
+}
+
+// ways are the steps that send a message. A registration and a report bring about another one.
+var ways = map[string][]way{
+	"register":               {wayLate, wayReplyLate, wayTwice, wayReplyTwice},
+	"report":                 {wayLate, wayReplyLate, wayTwice, wayReplyTwice},
+	"poll":                   {wayLate, wayTwice},
+	"cut and poll elsewhere": {wayLate, wayTwice},
+	"answer":                 {wayLate, wayTwice},
+	"leave":                  {wayLate, wayTwice},
+	"deliver":                {wayLate, wayTwice},
+}
+
+// apply takes the step, and lets arrive what it sends.
+func (c *config) apply(w *World, a action) error {
+	if a.fault {
+		w.Faults--
+	}
+	if a.way != wayAtOnce {
+		w.Faults--
+	}
+	before := len(w.Net)
+	if a.name == "deliver" {
+		before--
+	}
+	if err := c.step(w, a); err != nil || slices.Contains(slowSteps, a.name) {
+		return err
+	}
+	for hop := 0; len(w.Net) > before; hop++ {
+		last := len(w.Net) - 1
+		m := w.Net[last]
+		if a.way == wayLate && hop == 0 || a.way == wayReplyLate && hop == 1 {
+			return nil
+		}
+		w.Net = slices.Delete(slices.Clone(w.Net), last, last+1)
+		if a.way == wayTwice && hop == 0 || a.way == wayReplyTwice && hop == 1 {
+			w.Net = slices.Insert(slices.Clone(w.Net), 0, m)
+			before++
+		}
+		before = min(before, len(w.Net))
+		if err := c.deliver(w, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var slowSteps = []string{"store beat slowly", "read slowly", "claim slowly"}
+
+func (c *config) step(w *World, a action) error {
+	switch a.name {
+	case "deliver":
+		m := w.Net[a.a]
+		w.Net = slices.Delete(slices.Clone(w.Net), a.a, a.a+1)
+		return c.deliver(w, m)
+	case "tick":
+		w.Now++
+		for i := range w.Procs {
+			if err := c.wake(w, i); err != nil {
+				return err
+			}
+		}
+	case "declare DOWN":
+		w.declareDown()
+	case "reap":
+		w.reap()
+	case "claim elsewhere":
+		w.claim(a.a, elsewhere, 0)
+	default:
+		if slices.Contains(processSteps, a.name) {
+			c.processStep(w, a)
+			return nil
+		}
+		return c.gateStep(w, a)
+	}
+	return nil
+}
+
+func (c *config) deliver(w *World, m Msg) error {
+	switch m.Kind {
+	case mPoll:
+		return c.arrive(w, m)
+	case mRegistered, mAnswer, mReceipts:
+		return c.atProcess(w, m)
+	case mRows:
+		gate := &w.Gates[m.Gate]
+		seq := m.Seq
+		if c.seed == seedOldRead {
+			seq = gate.Session.Seq()
+		}
+		if gate.Life == m.Life && gate.Epoch == m.Epoch {
+			gate.Session.Held(seq, m.Rows)
+		}
+		return nil
+	}
+	return c.atStore(w, m)
+}
+
+// declareDown is two looks of the leader, half a second apart.
+func (w *World) declareDown() {
+	found, _ := w.Reg.Expired(delivery.Over{}, w.time(), time.Hour, 0)
+	if found, down := w.Reg.Expired(found, w.time(), time.Hour, 0); down {
+		w.Reg, _ = w.Reg.Down(found)
+	}
+}
+
+func (w *World) reap() {
+	for i := range w.Runs {
+		r := &w.Runs[i]
+		if r.Status == running && r.Holder == worker && w.Reg.Lost(r.Epoch, w.time()) {
+			r.Status, r.Holder = waiting, nobody
+		}
+	}
+}
+
+var processSteps = []string{
+	"register", "poll", "cut and poll elsewhere", "report", "handler ends", "crash process", "start process", "stop",
+	"leave",
+}
+
+func (c *config) processStep(w *World, a action) {
+	p := &w.Procs[a.a]
+	switch a.name {
+	case "register":
+		w.register(a.a)
+	case "cut and poll elsewhere":
+		p.At = 1 - p.At
+		w.poll(a.a)
+	case "poll":
+		w.poll(a.a)
+	case "report":
+		w.report(a.a)
+	case "handler ends":
+		p.L.End(p.L.Working()[a.b], "SUCCESS")
+	case "crash process":
+		w.kill(a.a)
+	case "start process":
+		w.start(a.a)
+	case "stop":
+		p.L.Stop()
+	case "leave":
+		epoch, _ := p.L.Leave()
+		w.send(Msg{Kind: mLeave, Epoch: epoch})
+		w.kill(a.a)
+	}
+}
+
+func (c *config) gateStep(w *World, a action) error {
+	gate := &w.Gates[a.a]
+	m := Msg{Gate: a.a, Life: gate.Life, Epoch: gate.Epoch, Seq: gate.Session.Seq(), Run: a.b}
+	switch a.name {
+	case "restart gateway":
+		w.restart(a.a)
+	case "store beat", "store beat, lose the reply":
+		c.beat(w, a.a, gate.Epoch, m.Seq, a.name == "store beat")
+	case "store beat slowly":
+		m.Kind = mBeat
+		w.send(m)
+	case "read":
+		gate.Session.Held(m.Seq, w.held(gate.Epoch))
+	case "read slowly":
+		m.Kind, m.Rows = mRows, w.held(gate.Epoch)
+		w.send(m)
+	case "claim":
+		gate.Session.Claiming()
+		c.claimed(w, m)
+	case "claim slowly":
+		gate.Session.Claiming()
+		m.Kind = mClaim
+		w.send(m)
+	case "claim, lose the reply":
+		gate.Session.Claiming()
+		w.claim(a.b, worker, gate.Epoch)
+		gate.Session.Claimed(m.Seq, nil, false)
+	case "answer":
+		return c.answer(w, a.a)
+	default:
+		return fmt.Errorf("no step %s", a)
+	}
+	return nil
+}
+
+// ready brings a process to its first poll, which waits at gateway 0 with a stored beat.
+func (c *config) ready(w *World) error {
+	for _, name := range []string{"register", "poll", "store beat", "read"} {
+		if err := c.apply(w, action{name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ = attempts.Returned
