@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
-	"github.com/platform-scheduler/platform-scheduler/sdk/worker/internal/attempts"
 )
 
 // action is one step of the world. Steps in which something goes wrong cost one of the faults.
@@ -14,23 +13,26 @@ type action struct {
 	name  string
 	a, b  int
 	fault bool
-	way   way
+	// One message of the step may stay under way, or leave a copy there: the one after so many hops.
+	way way
+	hop int
 }
 
-// way is what becomes of the messages of a step. Most arrive at once, and so does what they bring about.
+// way is what becomes of a message of a step. Most arrive at once, and so does what they bring about.
 type way int
 
 const (
-	wayAtOnce     way = iota
-	wayLate           // the message stays under way; it may never arrive
-	wayReplyLate      // it arrives, and what it brings about stays under way
-	wayTwice          // it arrives, and a copy of it stays under way
-	wayReplyTwice     // the same for what it brings about
+	wayAtOnce way = iota
+	wayLate       // it stays under way; it may never arrive
+	wayTwice      // it arrives, and a copy of it stays under way
 )
 
 func (a action) String() string {
-	way := []string{"", ", late", ", reply late", ", twice", ", reply twice"}[a.way]
-	return fmt.Sprintf("%s(%d,%d)%s", a.name, a.a, a.b, way)
+	text := fmt.Sprintf("%s(%d,%d)", a.name, a.a, a.b)
+	if a.way != wayAtOnce {
+		text += fmt.Sprintf(", message %d %s", a.hop, []string{"", "late", "twice"}[a.way])
+	}
+	return text
 }
 
 // actions are the steps that the world may take next.
@@ -39,10 +41,10 @@ func (c *config) actions(w *World) (out []action) {
 		if fault && w.Faults == 0 {
 			return
 		}
-		out = append(out, action{name, a, b, fault, wayAtOnce})
+		out = append(out, action{name: name, a: a, b: b, fault: fault})
 		if w.Faults > 1 || !fault && w.Faults > 0 {
-			for _, way := range ways[name] {
-				out = append(out, action{name, a, b, fault, way})
+			for hop := range hops[name] {
+				out = append(out, action{name, a, b, fault, wayLate, hop}, action{name, a, b, fault, wayTwice, hop})
 			}
 		}
 	}
@@ -78,9 +80,7 @@ func (c *config) actions(w *World) (out []action) {
 			break
 		}
 	}
-	if w.Now < c.ticks {
-		add(false, "tick", 0, 0)
-	}
+	add(false, "tick", 0, 0)
 	return out
 }
 
@@ -96,7 +96,9 @@ func (c *config) processActions(w *World, i int, add func(bool, string, int, int
 	if !p.Polling {
 		add(false, "poll", i, 0)
 	}
-	add(!p.Polling, "cut and poll elsewhere", i, 0)
+	for g := range w.Gates {
+		add(true, "cut and poll", i, g)
+	}
 	if len(p.L.Ends()) > 0 {
 		add(p.Reporting, "report", i, 0)
 	}
@@ -118,17 +120,15 @@ func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) 
 		return
 	}
 	add(true, "restart gateway", g, 0)
-	if _, ok := gate.Session.Beat(w.at()); ok {
-		add(false, "store beat", g, 0)
-		add(true, "store beat slowly", g, 0)
-		add(true, "store beat, lose the reply", g, 0)
+	for fate := fateLost; fate <= fateSlow; fate++ {
+		add(true, "fate of the next beat", g, int(fate))
 	}
+	add(true, "the next read is slow", g, 0)
 	if !gate.Waiting {
 		return
 	}
-	if c.seed != seedNoLook || gate.Session.Unread() {
-		add(false, "read", g, 0)
-		add(true, "read slowly", g, 0)
+	if c.seed != seedNoLook && w.looksNew(gate) {
+		add(false, "look", g, 0)
 	}
 	credits := gate.Session.Credits()[delivery.General]
 	if c.seed == seedCredits && !gate.Session.Unread() {
@@ -144,15 +144,18 @@ func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) 
 	add(gate.Session.Unread(), "answer", g, 0)
 }
 
-// ways are the steps that send a message. A registration and a report bring about another one.
-var ways = map[string][]way{
-	"register":               {wayLate, wayReplyLate, wayTwice, wayReplyTwice},
-	"report":                 {wayLate, wayReplyLate, wayTwice, wayReplyTwice},
-	"poll":                   {wayLate, wayTwice},
-	"cut and poll elsewhere": {wayLate, wayTwice},
-	"answer":                 {wayLate, wayTwice},
-	"leave":                  {wayLate, wayTwice},
-	"deliver":                {wayLate, wayTwice},
+// looksNew reports whether a read would change the answer.
+func (w *World) looksNew(g *Gate) bool {
+	before, after := g.Session, g.Session
+	after.Held(g.Session.Seq(), w.held(g.Epoch))
+	x, y := before.Answer(), after.Answer()
+	return g.Session.Unread() || len(x.Runs) != len(y.Runs) || len(x.Cancel) != len(y.Cancel)
+}
+
+// hops is how many messages a step may bring about, each by the one before: a registration, its answer and the
+// first poll; an answer and the next poll; a report and its receipts.
+var hops = map[string]int{
+	"register": 3, "poll": 1, "cut and poll": 1, "answer": 2, "handler ends": 2, "report": 2, "leave": 1, "deliver": 1,
 }
 
 // apply takes the step, and lets arrive what it sends.
@@ -167,17 +170,17 @@ func (c *config) apply(w *World, a action) error {
 	if a.name == "deliver" {
 		before--
 	}
-	if err := c.step(w, a); err != nil || slices.Contains(slowSteps, a.name) {
+	if err := c.step(w, a); err != nil {
 		return err
 	}
 	for hop := 0; len(w.Net) > before; hop++ {
 		last := len(w.Net) - 1
 		m := w.Net[last]
-		if a.way == wayLate && hop == 0 || a.way == wayReplyLate && hop == 1 {
+		if m.Kind >= mClaim || a.way == wayLate && hop == a.hop {
 			return nil
 		}
 		w.Net = slices.Delete(slices.Clone(w.Net), last, last+1)
-		if a.way == wayTwice && hop == 0 || a.way == wayReplyTwice && hop == 1 {
+		if a.way == wayTwice && hop == a.hop {
 			w.Net = slices.Insert(slices.Clone(w.Net), 0, m)
 			before++
 		}
@@ -188,8 +191,6 @@ func (c *config) apply(w *World, a action) error {
 	}
 	return nil
 }
-
-var slowSteps = []string{"store beat slowly", "read slowly", "claim slowly"}
 
 func (c *config) step(w *World, a action) error {
 	switch a.name {
@@ -258,7 +259,7 @@ func (w *World) reap() {
 }
 
 var processSteps = []string{
-	"register", "poll", "cut and poll elsewhere", "report", "handler ends", "crash process", "start process", "stop",
+	"register", "poll", "cut and poll", "report", "handler ends", "crash process", "start process", "stop",
 	"leave",
 }
 
@@ -267,8 +268,8 @@ func (c *config) processStep(w *World, a action) {
 	switch a.name {
 	case "register":
 		w.register(a.a)
-	case "cut and poll elsewhere":
-		p.At = 1 - p.At
+	case "cut and poll":
+		p.At = a.b
 		w.poll(a.a)
 	case "poll":
 		w.poll(a.a)
@@ -276,6 +277,7 @@ func (c *config) processStep(w *World, a action) {
 		w.report(a.a)
 	case "handler ends":
 		p.L.End(p.L.Working()[a.b], "SUCCESS")
+		w.report(a.a)
 	case "crash process":
 		w.kill(a.a)
 	case "start process":
@@ -295,16 +297,12 @@ func (c *config) gateStep(w *World, a action) error {
 	switch a.name {
 	case "restart gateway":
 		w.restart(a.a)
-	case "store beat", "store beat, lose the reply":
-		c.beat(w, a.a, gate.Epoch, m.Seq, a.name == "store beat")
-	case "store beat slowly":
-		m.Kind = mBeat
-		w.send(m)
-	case "read":
+	case "fate of the next beat":
+		gate.Beat = fate(a.b)
+	case "the next read is slow":
+		gate.SlowRead = true
+	case "look":
 		gate.Session.Held(m.Seq, w.held(gate.Epoch))
-	case "read slowly":
-		m.Kind, m.Rows = mRows, w.held(gate.Epoch)
-		w.send(m)
 	case "claim":
 		gate.Session.Claiming()
 		c.claimed(w, m)
@@ -326,12 +324,5 @@ func (c *config) gateStep(w *World, a action) error {
 
 // ready brings a process to its first poll, which waits at gateway 0 with a stored beat.
 func (c *config) ready(w *World) error {
-	for _, name := range []string{"register", "poll", "store beat", "read"} {
-		if err := c.apply(w, action{name: name}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.apply(w, action{name: "register"})
 }
-
-var _ = attempts.Returned

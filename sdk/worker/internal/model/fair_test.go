@@ -108,9 +108,6 @@ func (c *config) work(w *World, i int) {
 func (c *config) gates(w *World) error {
 	for g := range w.Gates {
 		gate := &w.Gates[g]
-		if _, ok := gate.Session.Beat(w.at()); ok {
-			c.beat(w, g, gate.Epoch, gate.Session.Seq(), true)
-		}
 		if !gate.Waiting {
 			continue
 		}

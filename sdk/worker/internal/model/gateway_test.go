@@ -117,6 +117,7 @@ func (c *config) arrive(w *World, m Msg) error {
 	case delivery.ArrivalNew:
 		gate.Caller, gate.CallerLife, gate.Waiting = m.Proc, m.Life, true
 		gate.Free, gate.Ack, gate.Claims = m.Poll.Free[attempts.General], m.Poll.Ack, 0
+		c.visit(w, m.Gate)
 	case delivery.ArrivalRepeated:
 		if !gate.Waiting {
 			return c.answer(w, m.Gate)
@@ -128,6 +129,29 @@ func (c *config) arrive(w *World, m Msg) error {
 	case delivery.ArrivalOutdated:
 	}
 	return nil
+}
+
+// visit is what a gateway does at once for a new poll: it stores the beat, and reads where memory does not do.
+func (c *config) visit(w *World, g int) {
+	gate := &w.Gates[g]
+	m := Msg{Kind: mBeat, Gate: g, Life: gate.Life, Epoch: gate.Epoch, Seq: gate.Session.Seq()}
+	switch how := gate.Beat; how {
+	case fateSlow:
+		w.send(m)
+	case fateStored, fateReplyLost:
+		c.beat(w, g, gate.Epoch, m.Seq, how == fateStored)
+	case fateLost:
+	}
+	gate.Beat = fateStored
+	if !gate.Session.Unread() {
+		return
+	}
+	if gate.SlowRead {
+		m.Kind, m.Rows, gate.SlowRead = mRows, w.held(gate.Epoch), false
+		w.send(m)
+		return
+	}
+	gate.Session.Held(m.Seq, w.held(gate.Epoch))
 }
 
 // answer sends the answer to the newest poll, for the first time or again.

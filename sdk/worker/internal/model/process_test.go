@@ -27,7 +27,7 @@ func (c *config) atProcess(w *World, m Msg) error {
 		p.L = attempts.Begin(attempts.Entry{
 			Epoch: m.Epoch, Lease: timing.Lease, Slots: attempts.Slots{attempts.General: c.slots},
 		}, sent)
-		return c.wake(w, m.Proc)
+		return c.again(w, m.Proc)
 	case mReceipts:
 		p.Reporting = false
 		p.L.Receipts(m.Receipts, w.instant())
@@ -54,7 +54,18 @@ func (c *config) atProcess(w *World, m Msg) error {
 	for _, stop := range work.Stop {
 		p.L.End(stop.Attempt, "LOST")
 	}
-	return c.wake(w, m.Proc)
+	return c.again(w, m.Proc)
+}
+
+// again polls once more where the poll has its answer.
+func (c *config) again(w *World, p int) error {
+	if err := c.wake(w, p); err != nil {
+		return err
+	}
+	if x := &w.Procs[p]; x.Has && !x.Polling {
+		w.poll(p)
+	}
+	return nil
 }
 
 // wake is the timer of a process at the end of its lease: it stops its handlers and begins a new life.

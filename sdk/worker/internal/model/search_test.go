@@ -1,10 +1,8 @@
 package model_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -30,7 +28,7 @@ const (
 type config struct {
 	seed          seed
 	depth, faults int
-	slots, ticks  int
+	slots         int
 	leaves        bool
 	// sample is how many states share one fair run.
 	sample uint64
@@ -56,8 +54,7 @@ type search struct {
 	seen  map[key]struct{}
 	nodes []node
 	fairs int
-	buf   []byte
-	msgs  []string
+	walk  walker
 }
 
 // found is what a search came to: the trace to the first violation is among the shortest.
@@ -156,53 +153,3 @@ func (m Msg) String() string {
 	return fmt.Sprintf("%s (process %d, gateway %d, epoch %d, seq %d)", name, m.Proc, m.Gate, m.Epoch, m.Seq)
 }
 
-// key hashes a state. The order of what is under way means nothing.
-func (s *search) key(w *World) key {
-	v := reflect.ValueOf(w).Elem()
-	s.buf, s.msgs = s.buf[:0], s.msgs[:0]
-	for _, m := range w.Net {
-		s.msgs = append(s.msgs, string(encode(nil, reflect.ValueOf(m))))
-	}
-	slices.Sort(s.msgs)
-	for i := range v.NumField() {
-		if v.Type().Field(i).Name != "Net" {
-			s.buf = encode(s.buf, v.Field(i))
-		}
-	}
-	for _, m := range s.msgs {
-		s.buf = append(append(s.buf, m...), 0xff)
-	}
-	return key{maphash.Bytes(s.seeds[0], s.buf), maphash.Bytes(s.seeds[1], s.buf)}
-}
-
-// encode writes a value with all its fields, also those of the production packages that nobody else sees.
-func encode(b []byte, v reflect.Value) []byte {
-	switch v.Kind() {
-	case reflect.Bool:
-		if v.Bool() {
-			return append(b, 1)
-		}
-		return append(b, 0)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return binary.AppendVarint(b, v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return binary.AppendUvarint(b, v.Uint())
-	case reflect.String:
-		return append(append(b, v.String()...), 0)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			b = encode(b, v.Field(i))
-		}
-		return b
-	case reflect.Slice, reflect.Array:
-		b = binary.AppendVarint(b, int64(v.Len()))
-		for i := range v.Len() {
-			b = encode(b, v.Index(i))
-		}
-		return b
-	case reflect.Pointer: // the zone of a time
-		return b
-	default:
-		panic("a state holds a " + v.Kind().String())
-	}
-}

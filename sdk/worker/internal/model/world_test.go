@@ -49,9 +49,22 @@ type Gate struct {
 	// Free and Ack are of the newest poll, Claims counts what was claimed for it.
 	Free, Claims int
 	Ack          int64
+	// Beat is what becomes of the next beat, SlowRead of the next read.
+	Beat     fate
+	SlowRead bool
 	// Gave is what former answers delivered; only a seeded violation remembers it.
 	Gave []given
 }
+
+// fate is what becomes of a beat at the store.
+type fate int
+
+const (
+	fateStored fate = iota
+	fateLost
+	fateReplyLost
+	fateSlow
+)
 
 type given struct {
 	seq     int64
