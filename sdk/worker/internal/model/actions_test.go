@@ -38,13 +38,18 @@ func (a action) String() string {
 // actions are the steps that the world may take next.
 func (c *config) actions(w *World) (out []action) {
 	add := func(fault bool, name string, a, b int) {
-		if fault && w.Faults == 0 {
+		if fault && (w.Faults == 0 || !c.may(name)) {
 			return
 		}
 		out = append(out, action{name: name, a: a, b: b, fault: fault})
 		if w.Faults > 1 || !fault && w.Faults > 0 {
 			for hop := range hops[name] {
-				out = append(out, action{name, a, b, fault, wayLate, hop}, action{name, a, b, fault, wayTwice, hop})
+				if c.may("late") {
+					out = append(out, action{name, a, b, fault, wayLate, hop})
+				}
+				if c.may("twice") {
+					out = append(out, action{name, a, b, fault, wayTwice, hop})
+				}
 			}
 		}
 	}
@@ -71,13 +76,10 @@ func (c *config) actions(w *World) (out []action) {
 			add(false, "claim elsewhere", i, 0)
 		}
 	}
-	if w.Reg.State == delivery.StateUp && w.Reg.Epoch > 0 && !w.time().Before(w.Reg.LeaseUntil) {
-		add(false, "declare DOWN", 0, 0)
-	}
-	for _, r := range w.Runs {
-		if r.Status == running && r.Holder == worker && w.Reg.Lost(r.Epoch, w.time()) {
-			add(false, "reap", 0, 0)
-			break
+	if judged := *w; judged.Reg.Epoch > 0 {
+		judged.judge()
+		if judged.Reg.State != w.Reg.State || judged.Runs != w.Runs {
+			add(false, "leader looks", 0, 0)
 		}
 	}
 	add(false, "tick", 0, 0)
@@ -120,10 +122,12 @@ func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) 
 		return
 	}
 	add(true, "restart gateway", g, 0)
-	for fate := fateLost; fate <= fateSlow; fate++ {
-		add(true, "fate of the next beat", g, int(fate))
+	for fate := fateLost; fate <= fateSlow && gate.Beat == fateStored; fate++ {
+		add(true, "beats fail", g, int(fate))
 	}
-	add(true, "the next read is slow", g, 0)
+	if !gate.SlowRead {
+		add(true, "read slowly", g, 0)
+	}
 	if !gate.Waiting {
 		return
 	}
@@ -205,10 +209,8 @@ func (c *config) step(w *World, a action) error {
 				return err
 			}
 		}
-	case "declare DOWN":
-		w.declareDown()
-	case "reap":
-		w.reap()
+	case "leader looks":
+		w.judge()
 	case "claim elsewhere":
 		w.claim(a.a, elsewhere, 0)
 	default:
@@ -241,15 +243,12 @@ func (c *config) deliver(w *World, m Msg) error {
 	return c.atStore(w, m)
 }
 
-// declareDown is two looks of the leader, half a second apart.
-func (w *World) declareDown() {
+// judge is two looks of the leader, half a second apart, and its search for lost runs.
+func (w *World) judge() {
 	found, _ := w.Reg.Expired(delivery.Over{}, w.time(), time.Hour, 0)
 	if found, down := w.Reg.Expired(found, w.time(), time.Hour, 0); down {
 		w.Reg, _ = w.Reg.Down(found)
 	}
-}
-
-func (w *World) reap() {
 	for i := range w.Runs {
 		r := &w.Runs[i]
 		if r.Status == running && r.Holder == worker && w.Reg.Lost(r.Epoch, w.time()) {
@@ -297,9 +296,9 @@ func (c *config) gateStep(w *World, a action) error {
 	switch a.name {
 	case "restart gateway":
 		w.restart(a.a)
-	case "fate of the next beat":
+	case "beats fail":
 		gate.Beat = fate(a.b)
-	case "the next read is slow":
+	case "read slowly":
 		gate.SlowRead = true
 	case "look":
 		gate.Session.Held(m.Seq, w.held(gate.Epoch))

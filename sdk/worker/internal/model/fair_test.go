@@ -15,6 +15,9 @@ var errForgotten = errors.New("a forgotten run")
 // beat, look, claim and answer, the leader looks. All runs must end.
 func (c *config) fair(w World) error {
 	w.Faults = 0
+	for g := range w.Gates {
+		w.Gates[g].Beat, w.Gates[g].SlowRead = fateStored, false
+	}
 	for range rounds {
 		if w.Runs[0].Status == done && w.Runs[1].Status == done {
 			return nil
@@ -38,7 +41,7 @@ func (c *config) round(w *World) error {
 		func() error { return c.each(w, c.call) },
 		func() error { return c.gates(w) },
 		func() error { return c.each(w, c.work) },
-		func() error { w.declareDown(); w.reap(); return nil },
+		func() error { w.judge(); return nil },
 	}
 	for _, step := range steps {
 		if err := c.drain(w); err != nil {

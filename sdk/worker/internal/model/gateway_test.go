@@ -142,7 +142,6 @@ func (c *config) visit(w *World, g int) {
 		c.beat(w, g, gate.Epoch, m.Seq, how == fateStored)
 	case fateLost:
 	}
-	gate.Beat = fateStored
 	if !gate.Session.Unread() {
 		return
 	}

@@ -103,8 +103,8 @@ func (w *World) check() error {
 			continue
 		}
 		for _, a := range p.L.Working() {
-			if r := w.Runs[runOf(a.Execution)]; r.Token != a.Token {
-				return fmt.Errorf("two live attempts: %s runs on, and the store gave the run away again",
+			if r := w.Runs[runOf(a.Execution)]; r.Token != a.Token || r.Status != running {
+				return fmt.Errorf("two live attempts: %s runs on, and the store has given the run away",
 					delivery.Attempt(a))
 			}
 		}

@@ -30,6 +30,8 @@ type config struct {
 	depth, faults int
 	slots         int
 	leaves        bool
+	// only are the faults of this search; none are all.
+	only []string
 	// sample is how many states share one fair run.
 	sample uint64
 }
@@ -38,6 +40,8 @@ type config struct {
 func (c *config) forgets() bool {
 	return c.seed == seedOldRead || c.seed == seedOldAnswer || c.seed == seedLateClaim
 }
+
+func (c *config) may(fault string) bool { return len(c.only) == 0 || slices.Contains(c.only, fault) }
 
 // key is the hash of a state, 128 bits: the chance that two of 10^8 states share one is below 10^-22.
 type key [2]uint64
@@ -152,4 +156,3 @@ func (m Msg) String() string {
 	}
 	return fmt.Sprintf("%s (process %d, gateway %d, epoch %d, seq %d)", name, m.Proc, m.Gate, m.Epoch, m.Seq)
 }
-

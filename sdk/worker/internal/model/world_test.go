@@ -49,7 +49,7 @@ type Gate struct {
 	// Free and Ack are of the newest poll, Claims counts what was claimed for it.
 	Free, Claims int
 	Ack          int64
-	// Beat is what becomes of the next beat, SlowRead of the next read.
+	// Beat is what becomes of beats from now on, SlowRead of the next read.
 	Beat     fate
 	SlowRead bool
 	// Gave is what former answers delivered; only a seeded violation remembers it.
@@ -76,7 +76,7 @@ type Proc struct {
 	Alive, Registering, Polling, Reporting bool
 	Life                                   int // of the process; messages for a former one are dropped
 	Boot                                   int
-	At                                     int // the gateway that it calls
+	At                                     int   // the gateway that it calls
 	Asked                                  int64 // the newest poll
 	Has                                    bool
 	L                                      attempts.Life
