@@ -71,6 +71,9 @@ func (c *config) actions(w *World) (out []action) {
 	for g := range w.Gates {
 		c.gateActions(w, g, add)
 	}
+	if c.still {
+		return out
+	}
 	for i, r := range w.Runs {
 		if r.Status == waiting {
 			add(false, "claim elsewhere", i, 0)
@@ -118,10 +121,9 @@ func (c *config) processActions(w *World, i int, add func(bool, string, int, int
 
 func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) {
 	gate := &w.Gates[g]
-	if gate.Epoch == 0 {
-		return
+	if gate.Epoch > 0 {
+		add(true, "restart gateway", g, 0)
 	}
-	add(true, "restart gateway", g, 0)
 	for fate := fateLost; fate <= fateSlow && gate.Beat == fateStored; fate++ {
 		add(true, "beats fail", g, int(fate))
 	}
@@ -323,5 +325,8 @@ func (c *config) gateStep(w *World, a action) error {
 
 // ready brings a process to its first poll, which waits at gateway 0 with a stored beat.
 func (c *config) ready(w *World) error {
+	if c.fresh {
+		return nil
+	}
 	return c.apply(w, action{name: "register"})
 }

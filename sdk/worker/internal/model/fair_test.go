@@ -94,7 +94,22 @@ func (c *config) call(w *World, i int) {
 	if len(p.L.Ends()) > 0 {
 		w.report(i)
 	}
-	w.poll(i)
+	if left := p.L; c.leaves {
+		if _, ok := left.Leave(); ok {
+			c.processStep(w, action{name: "leave", a: i})
+			return
+		}
+	}
+	if !p.Polling || !w.waits(i) {
+		w.poll(i)
+	}
+}
+
+// waits reports whether the newest poll of a process waits at its gateway.
+func (w *World) waits(i int) bool {
+	p := &w.Procs[i]
+	g := &w.Gates[p.At]
+	return g.Waiting && g.Caller == i && g.CallerLife == p.Life && g.Session.Seq() == p.Asked
 }
 
 // work ends all handlers of a process and reports.

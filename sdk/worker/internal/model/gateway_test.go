@@ -44,7 +44,7 @@ func (c *config) beat(w *World, g int, epoch, seq int64, reply bool) {
 	reg, ok := w.Reg.Beat(epoch, timing, w.time())
 	w.Reg = reg
 	gate := &w.Gates[g]
-	if reply && gate.Epoch == epoch && (ok || c.seed == seedDeadBeat) {
+	if reply && gate.Epoch == epoch && ok {
 		gate.Session.Stored(seq, timing.Lease)
 	}
 }

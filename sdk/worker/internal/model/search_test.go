@@ -18,7 +18,6 @@ const (
 	seedAck       seed = "an acknowledgement counts for all answers before it"
 	seedCredits   seed = "a claim ignores the free slots"
 	seedOldAnswer seed = "runs are taken from the answer to an older poll"
-	seedDeadBeat  seed = "a beat on a DOWN row counts as stored"
 	seedLateClaim seed = "a late claim is delivered to a newer poll without a read"
 	seedLateSent  seed = "the lease counts from the answer to the registration"
 	seedNoLook    seed = "a gateway reads only when its memory asks for it"
@@ -30,6 +29,10 @@ type config struct {
 	depth, faults int
 	slots         int
 	leaves        bool
+	// fresh begins before the registration.
+	fresh bool
+	// still: no time passes, and nobody else claims.
+	still bool
 	// only are the faults of this search; none are all.
 	only []string
 	// sample is how many states share one fair run.
