@@ -15,7 +15,9 @@ func life() attempts.Life {
 	return attempts.Begin(attempts.Entry{Epoch: 4, Lease: 20 * time.Second, Slots: attempts.Slots{1, 1}}, 100*second)
 }
 
-func run(name string) attempts.Run { return attempts.Run{Attempt: attempts.Attempt{Execution: name, Token: 1}} }
+func run(name string) attempts.Run {
+	return attempts.Run{Attempt: attempts.Attempt{Execution: name, Token: 1}}
+}
 
 func TestRunsComeFromTheAnswerToTheNewestPollOnce(t *testing.T) {
 	l := life()
@@ -80,7 +82,9 @@ func TestSleepCounts(t *testing.T) {
 	l.Poll(101 * second)
 	l.Slept(gap)
 	require.Equal(t, 116*second, l.Until())
-	w := l.Answer(attempts.Answer{Seq: 1, LeaseSeq: 1, Lease: 20 * time.Second, Runs: []attempts.Run{run("a")}}, 102*second)
+	w := l.Answer(attempts.Answer{
+		Seq: 1, LeaseSeq: 1, Lease: 20 * time.Second, Runs: []attempts.Run{run("a")},
+	}, 102*second)
 	require.Empty(t, w.Begin)
 	require.Equal(t, 117*second, l.Until())
 	require.Len(t, l.Ends(), 1, "it goes back")
