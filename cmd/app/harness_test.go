@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/logging/logtest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
 // within bounds the wait for something that must happen, look is the pause between two looks. They are the bubble's
@@ -103,6 +105,7 @@ func newConfig(t *testing.T) config.Config {
 		"engine.scanIntervalMs": "100", "engine.horizonMs": "1000",
 	}})
 	require.NoError(t, err)
+	dbtest.SQLiteAt(t, filepath.Join(cfg.DataDir, "platform-scheduler.db"))
 	return cfg
 }
 

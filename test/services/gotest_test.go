@@ -65,6 +65,7 @@ func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
 	said, failed := scripted(t, "test/services/gotest", module(), []string{"CI=true"}, "./...")
 	require.False(t, failed, said)
 	require.Regexp(t, `gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`, said)
+	require.Contains(t, said, "-flag -skip=^(TestThreeNodesMoveToAPromotedReplica|")
 	require.Contains(t, said, "-flag -tags=failpoints ./infrastructure/failpoint/...")
 	require.Regexp(t, `gate .* ./test/simulate\n`, said)
 	require.Contains(t, said, "a newcomer came")
@@ -98,12 +99,16 @@ func TestEachLongPackageIsProven(t *testing.T) {
 	}
 }
 
-// Each test of e2e that the gate runs exists.
-func TestTheQuickTestsExist(t *testing.T) {
-	names := strings.Split(strings.Trim(variable(t, "test/services/lib/packages.sh", "QUICK_E2E"), "^()$"), "|")
-	require.NotEmpty(t, names)
-	for _, name := range names {
-		require.NoError(t, exec.CommandContext(t.Context(), "grep", "-rqE", "^func "+name+"\\(", "../e2e").Run(), name)
+// Each test that the gate runs of e2e, and each that it leaves out elsewhere, exists in its folder and nowhere else.
+func TestTheNamedTestsExist(t *testing.T) {
+	for list, folder := range map[string]string{"QUICK_E2E": "test/e2e/", "CLUSTER_TESTS": "cmd/app/"} {
+		names := strings.Split(strings.Trim(variable(t, "test/services/lib/packages.sh", list), "^()$"), "|")
+		require.NotEmpty(t, names)
+		for _, name := range names {
+			found := output(t, "../..", "grep", "-rlE", "--include=*_test.go", "--exclude-dir=node_modules", "^func "+name+`\(`,
+				"api", "application", "cmd", "domain", "infrastructure", "internal", "sdk", "sql", "test", "web")
+			require.True(t, strings.HasPrefix(found, folder) && strings.Count(found, "\n") == 1, "%s is in %q", name, found)
+		}
 	}
 }
 

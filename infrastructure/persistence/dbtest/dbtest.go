@@ -94,6 +94,14 @@ func SQLite(t testing.TB) persistence.Config {
 	return SQLiteFrom(t, data)
 }
 
+// SQLiteAt puts a fresh file where a server looks for its own, so that its start has nothing to migrate.
+func SQLiteAt(t testing.TB, path string) {
+	t.Helper()
+	data, err := template()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+}
+
 // SQLiteFrom is the configuration of a copy of a Template.
 func SQLiteFrom(t testing.TB, data []byte) persistence.Config {
 	t.Helper()

@@ -5,6 +5,10 @@
 LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade test/deploy test/e2e test/fault
   test/grafana test/kafka test/night test/prometheus test/restore'
 
+# Tests of cmd/app that start several engines on one server and wait for their leases, or for the grace of
+# a stop. `prove cluster` runs them, and `gotest` the others of that package. Words are those of `-run`.
+CLUSTER_TESTS='^(TestThreeNodesMoveToAPromotedReplica|TestAnyNodeAnswersForTheRunsOfAnother|TestACopyOfALiveStoreDisturbsNobody|TestAnEditOnOneNodeIsTrueOnTheOthers|TestTheLeadOutlivesAnOutageOfTheStore|TestWhetherAnIDIsTakenIsToldByTheBeats|TestThreeNodesRouteTheirRuns|TestARunWaitsForANodeThatJoins|TestAGateThatStaysShutStopsNoTask|TestOneNodeDoesTheTasksOfTheLeader|TestTheNextLeaderGoesOnWithAlerts|TestAClusterOfDifferentHandlers|TestWhoStandsForElection|TestThreeNodesShareTheWorkAndSurviveOne|TestALeaderThatIsCutOffIsReplaced|TestAStopCutsOffWhoStaysConnected)$'
+
 # The tests of test/e2e that are quick and hold a contract: bad input, the parity of routes and
 # commands, and one short path over the real binary. `gotest` runs them, and `prove e2e` the others.
 QUICK_E2E='^(TestBadInputOnEveryStore|TestOddInputGetsTheSameAnswerOnEveryStore|TestNothingIsOpenWithoutSigningIn|TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand|TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead)$'
