@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -134,18 +133,17 @@ func TestAnExpressionSaysWhatItUses(t *testing.T) {
 	require.False(t, c.Uses(alerting.PartUsual))
 }
 
-// The dearest expression that is allowed, over the longest message, takes a bounded time.
+// The dearest expression that is allowed, over the longest message, is decided: an engine that goes back at each
+// letter does not end.
 func TestTheDearestExpressionIsBounded(t *testing.T) {
 	text := strings.Repeat(`message matches "(a|aa)+b" || `, 20) + `message matches "(a+)+$c"`
 	c, problems := expression.Language{}.Compile(text)
 	require.Empty(t, problems)
 	f := facts()
 	f.Message = strings.Repeat("a", 4096)
-	begun := time.Now()
 	holds, _, err := c.Holds(f)
 	require.NoError(t, err)
 	require.False(t, holds)
-	require.Less(t, time.Since(begun), 2*time.Second)
 }
 
 func TestWhetherAnExpressionMayHoldForASuccess(t *testing.T) {

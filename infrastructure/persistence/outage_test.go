@@ -257,10 +257,9 @@ func TestARowThatIsLockedForLongIsUnavailable(t *testing.T) {
 			})
 	}()
 	<-locked
-	start := time.Now()
+	// It ends while the row is still held.
 	_, err = s.Heartbeat(t.Context(), entity.Node{ID: "n1", Epoch: 1})
 	require.True(t, apperror.Is(err, apperror.KindUnavailable), "%v", err)
-	require.Less(t, time.Since(start), 15*time.Second)
 	close(release)
 	require.NoError(t, <-held)
 }

@@ -146,9 +146,8 @@ func TestJumpOfYearsIsNotWalkedTickByTick(t *testing.T) {
 	for i := range 100 {
 		w.Add(fmt.Sprint(i), after(time.Duration(i)*24*time.Hour), fmt.Sprint(i))
 	}
-	began := time.Now()
+	// 200 years are 6·10^12 ticks: to walk them takes hours.
 	require.Len(t, w.Expire(start.AddDate(200, 0, 0), nil), 100)
-	require.Less(t, time.Since(began), 20*time.Second, "200 years are 6·10^12 ticks")
 }
 
 func TestTimesOutsideTheRangeOfTicks(t *testing.T) {

@@ -216,9 +216,9 @@ func TestAMailEndsWithItsContext(t *testing.T) {
 	s := silent(t, "220 mail.example\r\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	require.Equal(t, alert.ResultFailed, open(t, s, s.config("NONE", ""), 0).Send(ctx, notifytest.Message()).Result)
-	require.Less(t, time.Since(began), email.DefaultTimeout/2)
+	// Its own time is far off: nothing but the context ends it.
+	got := open(t, s, s.config("NONE", ""), time.Hour).Send(ctx, notifytest.Message())
+	require.Equal(t, alert.ResultFailed, got.Result)
 }
 
 func TestTheGuardJudgesMailServers(t *testing.T) {

@@ -9,6 +9,10 @@ LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade te
 # a stop. `prove cluster` runs them, and `gotest` the others of that package. Words are those of `-run`.
 CLUSTER_TESTS='^(TestThreeNodesMoveToAPromotedReplica|TestAnyNodeAnswersForTheRunsOfAnother|TestACopyOfALiveStoreDisturbsNobody|TestAnEditOnOneNodeIsTrueOnTheOthers|TestTheLeadOutlivesAnOutageOfTheStore|TestWhetherAnIDIsTakenIsToldByTheBeats|TestThreeNodesRouteTheirRuns|TestARunWaitsForANodeThatJoins|TestAGateThatStaysShutStopsNoTask|TestOneNodeDoesTheTasksOfTheLeader|TestTheNextLeaderGoesOnWithAlerts|TestAClusterOfDifferentHandlers|TestWhoStandsForElection|TestThreeNodesShareTheWorkAndSurviveOne|TestALeaderThatIsCutOffIsReplaced|TestAStopCutsOffWhoStaysConnected)$'
 
+# Tests of api and of redact that bound the processor's time for hostile texts. `prove costs` runs them at full
+# length; the race detector allows a fraction of it.
+COST_TESTS='^(TestABodyCostsItsLengthAlone|TestADocumentInYAMLCostsItsLengthAlone|TestTheMaskCostsWhatTheTextIsLong)$'
+
 # The tests of test/e2e that are quick and hold a contract: bad input, the parity of routes and
 # commands, and one short path over the real binary. `gotest` runs them, and `prove e2e` the others.
 QUICK_E2E='^(TestBadInputOnEveryStore|TestOddInputGetsTheSameAnswerOnEveryStore|TestNothingIsOpenWithoutSigningIn|TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand|TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead)$'
