@@ -5,6 +5,10 @@
 LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade test/deploy test/e2e test/fault
   test/grafana test/kafka test/night test/prometheus test/restore'
 
+# What `gotest` runs without the race detector: it takes most of the time of a simulation, and finds nothing in virtual
+# time that others do not; the other package reads sources and runs nothing of the product.
+PLAIN_PACKAGES='test/simulate test/architecture'
+
 # Tests of cmd/app that start several engines on one server and wait for their leases, or for the grace of
 # a stop. `prove cluster` runs them, and `gotest` the others of that package. Words are those of `-run`.
 CLUSTER_TESTS='^(TestThreeNodesMoveToAPromotedReplica|TestAnyNodeAnswersForTheRunsOfAnother|TestACopyOfALiveStoreDisturbsNobody|TestAnEditOnOneNodeIsTrueOnTheOthers|TestTheLeadOutlivesAnOutageOfTheStore|TestWhetherAnIDIsTakenIsToldByTheBeats|TestThreeNodesRouteTheirRuns|TestARunWaitsForANodeThatJoins|TestAGateThatStaysShutStopsNoTask|TestOneNodeDoesTheTasksOfTheLeader|TestTheNextLeaderGoesOnWithAlerts|TestAClusterOfDifferentHandlers|TestWhoStandsForElection|TestThreeNodesShareTheWorkAndSurviveOne|TestALeaderThatIsCutOffIsReplaced|TestAStopCutsOffWhoStaysConnected)$'
