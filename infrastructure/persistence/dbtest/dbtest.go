@@ -26,6 +26,8 @@ import (
 const (
 	envDSN     = "PS_TEST_MYSQL_DSN"
 	envRequire = "PS_TEST_REQUIRE_SERVICES"
+	// envTemplates names a folder in which the processes of one run share what the migrations made.
+	envTemplates = "PS_TEST_TEMPLATES"
 )
 
 // Each runs a test on SQLite, and on MySQL or MariaDB; see NeedMySQL.
@@ -62,7 +64,9 @@ func HasMySQL(t testing.TB) bool {
 
 // template is an empty, migrated SQLite file that tests copy.
 var template = sync.OnceValues(func() ([]byte, error) {
-	return Template(func(context.Context, *persistence.Store) error { return nil })
+	return shared("sqlite", func() ([]byte, error) {
+		return Template(func(context.Context, *persistence.Store) error { return nil })
+	})
 })
 
 // Template returns a migrated SQLite file with what fill puts into it, for SQLiteFrom.

@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -63,4 +64,22 @@ func TestASpareDatabaseIsAsNew(t *testing.T) {
 			"VALUES ('e', 't', 't', '{}', NOW())", "DELETE FROM scheduler_outbox")
 	require.Equal(t, first, used("ALTER TABLE scheduler_job_group ADD COLUMN more INT"))
 	require.NotEqual(t, first, used())
+}
+
+// What one process has made, the others of its run read; a failure leaves nothing behind.
+func TestProcessesOfARunShareWhatTheMigrationsMade(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(envTemplates, dir)
+	_, err := shared("made", func() ([]byte, error) { return nil, os.ErrInvalid })
+	require.ErrorIs(t, err, os.ErrInvalid)
+	for range 2 {
+		data, err := shared("made", func() ([]byte, error) { return []byte("first"), nil })
+		require.NoError(t, err)
+		require.Equal(t, "first", string(data))
+	}
+	_, err = shared("made", func() ([]byte, error) { return nil, os.ErrInvalid })
+	require.NoError(t, err, "nothing is made again")
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -100,6 +101,21 @@ func Migrated(t testing.TB) persistence.Config {
 
 // mysqlTemplate is the script that makes an empty, migrated store.
 var mysqlTemplate = sync.OnceValues(func() (made script, err error) {
+	data, err := shared("server", func() ([]byte, error) {
+		made, err := migrated()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(made)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, json.Unmarshal(data, &made)
+})
+
+// migrated runs the migrations in a database of their own.
+func migrated() (made script, err error) {
 	ctx := context.Background()
 	s, err := newScratch()
 	if err != nil {
@@ -119,18 +135,18 @@ var mysqlTemplate = sync.OnceValues(func() (made script, err error) {
 		return nil, err
 	}
 	return s.dump(ctx, name)
-})
+}
 
 // script makes a database, table by table.
 type script []tableScript
 
-// tableScript makes a table; rows is empty where it has none.
-type tableScript struct{ name, create, rows string }
+// tableScript makes a table; Rows is empty where it has none.
+type tableScript struct{ Name, Create, Rows string }
 
 func (s script) text() string {
 	var text strings.Builder
 	for _, table := range s {
-		text.WriteString(table.create + table.rows)
+		text.WriteString(table.Create + table.Rows)
 	}
 	return text.String()
 }
@@ -156,9 +172,9 @@ func (s *scratch) dump(ctx context.Context, name string) (made script, err error
 		if err != nil {
 			return nil, err
 		}
-		next := tableScript{name: table, create: text[0] + ";\n"}
+		next := tableScript{Name: table, Create: text[0] + ";\n"}
 		if len(rows) > 0 {
-			next.rows = fmt.Sprintf("INSERT INTO %s VALUES %s;\n", table, strings.Join(rows, ","))
+			next.Rows = fmt.Sprintf("INSERT INTO %s VALUES %s;\n", table, strings.Join(rows, ","))
 		}
 		made = append(made, next)
 	}

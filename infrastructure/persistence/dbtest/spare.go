@@ -86,8 +86,8 @@ func (s *scratch) reset(ctx context.Context, name string, template script) (scri
 	var statements strings.Builder
 	statements.WriteString("USE " + name + ";\n" + strings.Join(written, ";\n") + ";\n")
 	for _, table := range template {
-		if table.rows != "" {
-			statements.WriteString("DELETE FROM " + table.name + ";\n" + table.rows)
+		if table.Rows != "" {
+			statements.WriteString("DELETE FROM " + table.Name + ";\n" + table.Rows)
 		}
 	}
 	if err := s.exec(ctx, statements.String()); err != nil {
