@@ -19,6 +19,9 @@ func ReadJobName(group, text string) JobName {
 	return JobName{Group: group, Name: text}
 }
 
+// String is group/name, as people write it.
+func (n JobName) String() string { return n.Group + "/" + n.Name }
+
 // Definitions reads committed jobs by what people know them by. Deleted ones
 // do not exist for it.
 type Definitions interface {

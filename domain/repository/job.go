@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -143,8 +144,25 @@ type JobFilter struct {
 	Type   entity.JobType
 }
 
+// VersionReader reads former definitions.
+type VersionReader interface {
+	// Version is one version of a job, as in History; it returns
+	// apperror.KindNotFound for an unknown one.
+	Version(ctx context.Context, id string, version int) (*entity.Job, error)
+}
+
+// VersionOrNil is one version of a job; nil where nobody knows it any more.
+func VersionOrNil(ctx context.Context, r VersionReader, id string, version int) (*entity.Job, error) {
+	job, err := r.Version(ctx, id, version)
+	if apperror.Is(err, apperror.KindNotFound) {
+		return nil, nil
+	}
+	return job, err
+}
+
 // JobReader reads committed jobs. Deleted ones do not exist for it.
 type JobReader interface {
+	VersionReader
 	// Get returns apperror.KindNotFound for an unknown id.
 	Get(ctx context.Context, id string) (*entity.Job, error)
 	// ByIDs returns those that exist, in no particular order, as they are
@@ -157,9 +175,8 @@ type JobReader interface {
 	// History is the versions of a job, newest first: the user's part of each,
 	// with its version and, as UpdateTime, when it was made.
 	History(ctx context.Context, id string, p Page) (versions []*entity.Job, next string, err error)
-	// Version is one version of a job, as in History; it returns
-	// apperror.KindNotFound for an unknown one.
-	Version(ctx context.Context, id string, version int) (*entity.Job, error)
+	// Titles returns the groups and names of the ids that exist or existed.
+	Titles(ctx context.Context, ids []string) (map[string]JobName, error)
 	// Names returns the names of the ids that exist or existed.
 	Names(ctx context.Context, ids []string) (map[string]string, error)
 	// GroupsOf returns the groups of the ids that exist or existed.

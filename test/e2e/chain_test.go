@@ -56,7 +56,7 @@ func TestChildJobsRunAsThePageSays(t *testing.T) {
 		require.Contains(t, s.must("execution", "get", run["startedBy"].(string)), child+": "+run["id"].(string)+", SUCCESS")
 		require.Regexp(t, "Started by: +default/load orders", s.must("job", "get", child))
 	}
-	// What is exported can be applied, and is no difference.
+	// An export can be applied, and is no difference.
 	exported := s.file("exported.yaml", s.must("job", "export"))
 	require.Contains(t, s.must("job", "apply", "-f", exported), "3 unchanged")
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
@@ -88,11 +88,7 @@ func (f *Follower) definition(ctx context.Context, e *entity.Execution) (*entity
 	if job := f.Jobs.Cached(e.JobID, e.JobVersion); job != nil {
 		return job, nil
 	}
-	job, err := f.Versions.Version(ctx, e.JobID, e.JobVersion)
-	if apperror.Is(err, apperror.KindNotFound) {
-		return nil, nil
-	}
-	return job, err
+	return repository.VersionOrNil(ctx, f.Versions, e.JobID, e.JobVersion)
 }
 
 // measure tells how much each debt starts, and lets the router learn where.

@@ -37,19 +37,13 @@ type Definitions interface {
 	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
 }
 
-// Versions reads former definitions.
-type Versions interface {
-	// Version returns apperror.KindNotFound for an unknown one.
-	Version(ctx context.Context, id string, version int) (*entity.Job, error)
-}
-
 // Deps are the parts of a Follower.
 type Deps struct {
 	Store      repository.Store
 	Todos      repository.TodoReader
 	Executions repository.ExecutionReader
 	Jobs       Definitions
-	Versions   Versions
+	Versions   repository.VersionReader
 	Admitter   *admission.Admitter
 	Commits    *commit.Commits
 	Clock      clock.Clock

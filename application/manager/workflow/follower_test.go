@@ -160,7 +160,7 @@ func TestAShardedFireStartsWhatFollowsOnce(t *testing.T) {
 	})
 }
 
-// Whatever the store answers, and however many look at once, a job is started once and what is owed is paid.
+// A job is started once and what is owed is paid, whatever the store answers, and however many look at once.
 func TestWhatFollowsIsStartedOnceThroughFaults(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		store := dbtest.Open(t, cfg)
@@ -202,7 +202,7 @@ func TestTwoFollowersStartAJobOnce(t *testing.T) {
 	require.Zero(t, r.owed())
 }
 
-// What cannot run is recorded with its reason, and holds up no other.
+// A fire that cannot run is recorded with its reason, and holds up no other.
 func TestWhatCannotFollowIsRecorded(t *testing.T) {
 	r := newRig(t, nil, enginetest.Options{})
 	sound, asking := r.add("sound", nil), r.add("asking", nil)

@@ -1,4 +1,4 @@
-// Package workflow starts the jobs that follow others. What an end owes is a row, stored with the end; the follower
+// Package workflow starts the jobs that follow others. A row, stored with the end, holds what that owes; the follower
 // pays it in one transaction with what it starts (docs/chains.md).
 package workflow
 

@@ -125,7 +125,7 @@ func (s *DefinitionService) findNamed(ctx context.Context, d Document, b *book) 
 		ofDocument[name] = true
 		if present[name] == nil && jobs[name] {
 			id := madeID(name)
-			b.known[place{alert.NamedJob, titled(name)}] = object{id: id}
+			b.known[place{alert.NamedJob, name.String()}] = object{id: id}
 			b.made[id] = repository.AlertJob{ID: id, Name: name.Name, Group: name.Group}
 		}
 	}
@@ -133,7 +133,7 @@ func (s *DefinitionService) findNamed(ctx context.Context, d Document, b *book) 
 	for name, job := range present {
 		ends := b.prune && !ofDocument[name] && slices.Contains(groups, name.Group)
 		if !ends {
-			b.known[place{alert.NamedJob, titled(name)}] = object{id: job.ID}
+			b.known[place{alert.NamedJob, name.String()}] = object{id: job.ID}
 		}
 	}
 	return nil
@@ -269,8 +269,5 @@ func (b *book) takeRest(d Document) {
 	})
 }
 
-// titled is the name of a job as settings of documents write it.
-func titled(name repository.JobName) string { return name.Group + "/" + name.Name }
-
 // madeID stands for the id of a job until the document has made it.
-func madeID(name repository.JobName) string { return "document " + titled(name) }
+func madeID(name repository.JobName) string { return "document " + name.String() }

@@ -51,7 +51,7 @@ func (n namer) lookUp(ctx context.Context, settings []alert.Headed) error {
 	found, err := n.jobs.AlertJobs(ctx, ids)
 	for id, job := range found {
 		if !job.Deleted {
-			n.names[place{alert.NamedJob, id}] = titled(repository.JobName{Group: job.Group, Name: job.Name})
+			n.names[place{alert.NamedJob, id}] = repository.JobName{Group: job.Group, Name: job.Name}.String()
 		}
 	}
 	return err

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -22,7 +23,7 @@ func follows(j *entity.Job) []repository.JobName {
 }
 
 // planNext puts the ids of jobs that are there in the place of their names, and says which names are of nothing, or
-// make a circle. Those that the document makes have no id yet: they are made before the jobs that name them.
+// make a circle. Jobs that the document makes have no id yet: they are made before the jobs that name them.
 func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool) (wrong []apperror.Field, err error) {
 	ofDocument := map[repository.JobName]*entity.Job{}
 	var named []repository.JobName
@@ -47,10 +48,10 @@ func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool
 				wrong = append(wrong, apperror.Field{
 					Field: fmt.Sprintf("jobs[%d].next[%d].job", at, i), Code: "unknown_job",
 					Message: fmt.Sprintf("there is no job %q here or in the document",
-						validation.Text(titled(name), 2*validation.MaxName)),
+						validation.Text(name.String(), 2*validation.MaxName)),
 				})
 			default:
-				n.Job, n.Name = found.ID, titled(name)
+				n.Job, n.Name = found.ID, name.String()
 			}
 		}
 	}
@@ -58,36 +59,21 @@ func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool
 }
 
 // circles says which jobs of a document start one another in a circle.
-func circles(d Document, of map[repository.JobName]*entity.Job) (wrong []apperror.Field) {
-	state := map[repository.JobName]int{} // 1: on the way, 2: looked at
-	var path []string
-	var visit func(name repository.JobName) bool
-	visit = func(name repository.JobName) bool {
-		j := of[name]
-		if j == nil || state[name] == 2 {
-			return false
-		}
-		path = append(path, j.Name)
-		if state[name] == 1 {
-			return true
-		}
-		state[name] = 1
-		if slices.ContainsFunc(follows(j), visit) {
-			return true
-		}
-		state[name], path = 2, path[:len(path)-1]
-		return false
+func circles(d Document, of map[repository.JobName]*entity.Job) []apperror.Field {
+	at, circle := chain.Circle(convert.All(d.Jobs, func(j Definition) repository.JobName { return nameOf(j.Job) }),
+		func(name repository.JobName) []repository.JobName {
+			if j := of[name]; j != nil {
+				return follows(j)
+			}
+			return nil
+		})
+	if circle == nil {
+		return nil
 	}
-	for at, j := range d.Jobs {
-		if path = nil; visit(nameOf(j.Job)) {
-			from := slices.Index(path, path[len(path)-1])
-			return append(wrong, apperror.Field{
-				Field: fmt.Sprintf("jobs[%d].next", at), Code: "circle",
-				Message: strings.Join(path[from:], " → ") + " is a circle; take one of these steps away",
-			})
-		}
-	}
-	return wrong
+	return []apperror.Field{{
+		Field: fmt.Sprintf("jobs[%d].next", at), Code: "circle",
+		Message: chain.Circular(convert.All(circle, func(name repository.JobName) string { return name.Name })),
+	}}
 }
 
 // rounds are the positions of changes in an order in which each job is made before those that name it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
@@ -17,11 +17,8 @@ func (s *ExecutionService) Started(ctx context.Context, row *entity.Execution, s
 	if !row.Status.Final() || row.IsRange() || row.JobVersion == 0 {
 		return nil, nil
 	}
-	job, err := s.Jobs.Version(ctx, row.JobID, row.JobVersion)
-	if apperror.Is(err, apperror.KindNotFound) || err == nil && len(job.Next) == 0 {
-		return nil, nil
-	}
-	if err != nil {
+	job, err := repository.VersionOrNil(ctx, s.Jobs, row.JobID, row.JobVersion)
+	if err != nil || job == nil || len(job.Next) == 0 {
 		return nil, err
 	}
 	whole := []*entity.Execution{row}

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -123,33 +125,25 @@ func (c *inquiry) definitionOf(ctx context.Context, version int) (*entity.Job, e
 	if version == c.job.Version {
 		return c.job, nil
 	}
-	job, err := c.Jobs.Version(ctx, c.job.ID, version)
-	if apperror.Is(err, apperror.KindNotFound) {
-		return nil, nil
-	}
-	return job, err
+	return repository.VersionOrNil(ctx, c.Jobs, c.job.ID, version)
 }
 
 // titles are jobs as people name them here: those of another group with their group, if the caller sees its runs.
 func (c *inquiry) titles(ctx context.Context, ids ...string) (map[string]string, error) {
-	names, err := c.Jobs.Names(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := c.Jobs.GroupsOf(ctx, ids)
+	known, err := c.Jobs.Titles(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[string]string, len(ids))
 	for _, id := range ids {
+		title, ok := known[id]
 		switch {
-		case names[id] == "":
+		case !ok:
 			out[id] = id
-		case groups[id] != c.job.Group && c.SeesRunsOf != nil && !c.SeesRunsOf(groups[id]):
-		case groups[id] == c.job.Group:
-			out[id] = names[id]
-		default:
-			out[id] = groups[id] + "/" + names[id]
+		case title.Group == c.job.Group:
+			out[id] = title.Name
+		case c.SeesRunsOf == nil || c.SeesRunsOf(title.Group):
+			out[id] = title.String()
 		}
 	}
 	return out, nil
@@ -210,11 +204,11 @@ func (c *inquiry) follows(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	titles, err := c.titles(ctx, convert.All(starters, func(j *entity.Job) string { return j.ID })...)
+	if err != nil {
+		return err
+	}
 	for _, s := range starters {
-		titles, err := c.titles(ctx, s.ID)
-		if err != nil {
-			return err
-		}
 		if titles[s.ID] == "" {
 			continue
 		}

@@ -24,8 +24,8 @@ type edit struct {
 	groups func(old *entity.Job) []string
 	// spanGoesOn: what is paused stays so, and nothing of its span is recorded.
 	spanGoesOn bool
-	// reschedules reports whether the edit ends the present schedule; nil is no. What that has named is then decided
-	// before apply.
+	// reschedules reports whether the edit ends the present schedule; nil is no. The times that it has named are
+	// then decided before apply.
 	reschedules func(old *entity.Job) bool
 	// catchUpUntil returns until when the old definition decides what is due; nil means
 	// now.

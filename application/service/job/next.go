@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// resolveNext puts ids in the place of the names of jobs that follow, and says what is wrong with them.
+// resolveNext puts ids in the place of the names of jobs that follow, and says which names are of nothing.
 func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
 	if len(job.Next) == 0 || len(job.Next) > entity.MaxNext {
 		return nil, nil
@@ -37,27 +39,36 @@ func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []
 	if err != nil {
 		return nil, err
 	}
-	add := func(i int, code, format string, args ...any) {
-		wrong = append(wrong, apperror.Field{
-			Field: fmt.Sprintf("next[%d].%s", i, code), Code: "unknown_job", Message: fmt.Sprintf(format, args...),
-		})
-	}
 	for i := range job.Next {
 		n := &job.Next[i]
-		if n.Job == "" {
-			name := repository.ReadJobName(job.Group, n.Name)
-			found := named[name]
-			if found == nil {
-				add(i, "job", "there is no job %q in the group %s; make it first, or write group/name",
-					validation.Text(name.Name, validation.MaxName), validation.Text(name.Group, validation.MaxGroup))
-				continue
+		name, remedy := repository.ReadJobName(job.Group, n.Name), ""
+		if n.Job != "" {
+			if _, known := there[n.Job]; !known {
+				remedy = fmt.Sprintf("the job %s was deleted; take it out", validation.Text(n.Name, 2*validation.MaxName))
 			}
-			n.Job, n.Name = found.ID, found.Group+"/"+found.Name
-		} else if _, known := there[n.Job]; !known {
-			add(i, "job", "the job %s was deleted; take it out", validation.Text(n.Name, 2*validation.MaxName))
-			continue
+		} else if found := named[name]; found != nil {
+			n.Job, n.Name = found.ID, name.String()
+		} else {
+			remedy = fmt.Sprintf("there is no job %q in the group %s; make it first, or write group/name",
+				validation.Text(name.Name, validation.MaxName), validation.Text(name.Group, validation.MaxGroup))
 		}
-		if slices.ContainsFunc(job.Next[:i], func(o entity.Next) bool { return o.Job == n.Job && o.On.Meets(n.On) }) {
+		if remedy != "" {
+			wrong = append(wrong, apperror.Field{
+				Field: fmt.Sprintf("next[%d].job", i), Code: "unknown_job", Message: remedy,
+			})
+		}
+	}
+	return wrong, nil
+}
+
+// checkNext says what is wrong with jobs that follow, but for names of nothing.
+func checkNext(job *entity.Job) (wrong []apperror.Field) {
+	if len(job.Next) > entity.MaxNext {
+		return nil // refused for their number
+	}
+	for i, n := range job.Next {
+		again := func(o entity.Next) bool { return o.Job == n.Job && o.On.Meets(n.On) }
+		if n.Job != "" && slices.ContainsFunc(job.Next[:i], again) {
 			wrong = append(wrong, apperror.Field{
 				Field: fmt.Sprintf("next[%d].job", i), Code: validation.CodeConflict,
 				Message: "stands there already for that end, which starts a job once: leave one out",
@@ -69,10 +80,10 @@ func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []
 			})
 		}
 	}
-	return wrong, nil
+	return wrong
 }
 
-// NameNext fills in the present names of jobs that follow others. Those of deleted jobs are empty.
+// NameNext fills in the present names of jobs that follow others. A deleted job has none.
 func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
 	ids := map[string]bool{}
 	for _, job := range jobs {
@@ -88,11 +99,7 @@ func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
 	if err != nil {
 		return err
 	}
-	names, err := s.Jobs.Names(ctx, all)
-	if err != nil {
-		return err
-	}
-	groups, err := s.Jobs.GroupsOf(ctx, all)
+	titles, err := s.Jobs.Titles(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -101,7 +108,7 @@ func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
 		for i := range job.Next {
 			n := &job.Next[i]
 			if n.Name = ""; there[n.Job] != 0 {
-				n.Name = groups[n.Job] + "/" + names[n.Job]
+				n.Name = titles[n.Job].String()
 			}
 		}
 	}
@@ -118,18 +125,14 @@ func (s *JobService) Starters(ctx context.Context, id string, sees func(group st
 	for i, e := range edges {
 		ids[i] = e.JobID
 	}
-	names, err := s.Jobs.Names(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := s.Jobs.GroupsOf(ctx, ids)
+	titles, err := s.Jobs.Titles(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for _, id := range ids {
-		if names[id] != "" && sees(groups[id]) {
-			out = append(out, groups[id]+"/"+names[id])
+	for _, title := range titles {
+		if sees(title.Group) {
+			out = append(out, title.String())
 		}
 	}
 	slices.Sort(out)
@@ -165,15 +168,12 @@ func (s *JobService) registerNext(ctx context.Context, tx repository.Tx, former,
 	if err := tx.Chains.SetNext(ctx, job.ID, ids); err != nil || len(ids) == 0 {
 		return err
 	}
-	down, err := s.depth(ctx, job.ID, tx.Chains.EdgesFrom, func(e repository.ChainEdge) (from, to string) {
-		return e.JobID, e.NextID
-	})
+	edges := map[string][]string{}
+	down, err := s.depth(ctx, job.ID, edges, tx.Chains.EdgesFrom, func(e repository.ChainEdge) string { return e.NextID })
 	if err != nil {
 		return err
 	}
-	up, err := s.depth(ctx, job.ID, tx.Chains.EdgesTo, func(e repository.ChainEdge) (from, to string) {
-		return e.NextID, e.JobID
-	})
+	up, err := s.depth(ctx, job.ID, edges, tx.Chains.EdgesTo, func(e repository.ChainEdge) string { return e.JobID })
 	if err != nil {
 		return err
 	}
@@ -188,58 +188,44 @@ func tooDeep() error {
 		"jobs may start one another at most %d times in a row; shorten the chain", entity.MaxChainDepth))
 }
 
-// depth is how many jobs follow one in a row, at most; edges are read a step at a time. It refuses a circle.
-func (s *JobService) depth(ctx context.Context, id string,
-	read func(ctx context.Context, ids []string) ([]repository.ChainEdge, error),
-	ends func(repository.ChainEdge) (from, to string),
+// depth is how many jobs follow one in a row, at most, in the direction in which read and far go. It reads a step at a
+// time, adds to the edges, and refuses a circle.
+func (s *JobService) depth(ctx context.Context, id string, edges map[string][]string,
+	read func(ctx context.Context, ids []string) ([]repository.ChainEdge, error), far func(repository.ChainEdge) string,
 ) (int, error) {
-	cameFrom := map[string]string{}
 	for steps, at := 0, []string{id}; ; steps++ {
-		edges, err := read(ctx, at)
+		found, err := read(ctx, at)
 		if err != nil {
 			return 0, fmt.Errorf("read the register of chains: %w", err)
 		}
-		further := map[string]bool{}
-		for _, e := range edges {
-			from, to := ends(e)
-			if to == id {
-				return 0, s.circle(ctx, id, from, cameFrom)
-			}
-			if cameFrom[to] == "" {
-				cameFrom[to] = from
-			}
-			further[to] = true
+		at = at[:0:0]
+		for _, e := range found {
+			edges[e.JobID], at = append(edges[e.JobID], e.NextID), append(at, far(e))
 		}
-		if len(further) == 0 {
+		if slices.Contains(at, id) {
+			return 0, s.circle(ctx, id, edges)
+		}
+		if len(at) == 0 {
 			return steps, nil
 		}
 		if steps >= entity.MaxChainDepth {
 			return 0, tooDeep()
 		}
-		at = slices.Sorted(maps.Keys(further))
+		slices.Sort(at)
+		at = slices.Compact(at)
 	}
 }
 
 // circle names the jobs of a circle through a job, in the order in which they start one another.
-func (s *JobService) circle(ctx context.Context, id, last string, cameFrom map[string]string) error {
-	ids := []string{id}
-	for at := last; at != id && at != "" && len(ids) <= entity.MaxChainDepth; at = cameFrom[at] {
-		ids = append(ids, at)
-	}
-	ids = append(ids, id)
-	slices.Reverse(ids)
+func (s *JobService) circle(ctx context.Context, id string, edges map[string][]string) error {
+	_, ids := chain.Circle([]string{id}, func(id string) []string { return edges[id] })
 	names, err := s.Jobs.Names(ctx, ids)
 	if err != nil {
 		return err
 	}
-	texts := make([]string, len(ids))
-	for i, at := range ids {
-		if texts[i] = names[at]; texts[i] == "" {
-			texts[i] = "this job"
-		}
-	}
-	return apperror.InvalidField("next", "circle",
-		strings.Join(texts, " → ")+" is a circle; take one of these steps away")
+	return apperror.InvalidField("next", "circle", chain.Circular(convert.All(ids, func(id string) string {
+		return cmp.Or(names[id], "this job")
+	})))
 }
 
 // refuseOldNodes refuses the first edge while a node is up that runs another program: it would end a run and not know
@@ -258,7 +244,7 @@ func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error
 	if len(old) == 0 {
 		return nil
 	}
-	return apperror.Conflict("old_nodes", "next needs one release on all nodes, as others would "+
-		"end runs and start nothing: "+
-		"bring %s to %s, and try again", strings.Join(old, ", "), s.Release)
+	return apperror.Conflict("old_nodes",
+		"next needs one release on all nodes: bring %s to %s, and try again; they would end runs and start nothing",
+		strings.Join(old, ", "), s.Release)
 }

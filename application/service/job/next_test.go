@@ -51,7 +51,7 @@ func TestJobsThatFollowAreKnownByTheirIDs(t *testing.T) {
 	require.Empty(t, edges, "a deleted job starts nothing")
 }
 
-// What cannot follow is refused, with the field and the remedy, and changes nothing.
+// A job that cannot follow is refused, with the field and the remedy, and changes nothing.
 func TestWhatCannotFollowIsRefused(t *testing.T) {
 	servicetest.EachStore(t, func(d *servicetest.Desk) {
 		t := d.T

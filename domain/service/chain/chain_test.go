@@ -112,7 +112,7 @@ func TestWhatCannotBeHandedOnIsSaid(t *testing.T) {
 	}
 }
 
-// Whoever reads the same rows makes the same fire: another end, job or shard makes another.
+// The same rows make the same fire, whoever reads them: another end, job or shard makes another.
 func TestAFireThatFollowsHasAComputedIdentity(t *testing.T) {
 	j := job(entity.Next{Job: "b", On: entity.NextOnEnd})
 	e := run(j, entity.StatusSuccess, nil)

@@ -108,7 +108,7 @@ func (e *expansion) text(s string) (any, error) {
 	if strings.Contains(strings.ReplaceAll(s, "$"+result, ""), result) {
 		return nil, fmt.Errorf("a placeholder of the result must be the whole string")
 	}
-	// What is escaped comes first, and stays.
+	// Escaped marks come first, and stay.
 	s = strings.NewReplacer("$"+statusMark, "$"+statusMark, "$"+reasonMark, "$"+reasonMark,
 		statusMark, string(e.status), reasonMark, string(e.reason)).Replace(s)
 	if names := placeholder.SecretNames(s); len(names) > 0 {

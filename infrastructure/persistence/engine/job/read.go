@@ -50,6 +50,20 @@ func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, e
 	return valuesOf[string](ctx, r.c, "job.groups", "group_name", "", "", ids)
 }
 
+// Titles implements repository.JobReader.
+func (r *Jobs) Titles(ctx context.Context, ids []string) (map[string]repository.JobName, error) {
+	out := make(map[string]repository.JobName, len(ids))
+	_, err := sqldb.CollectIn(ctx, r.c, "job.titles",
+		"SELECT id, group_name, name FROM scheduler_job_definition WHERE {in}", "id", sqlvalue.OnlyASCIIIDs(ids),
+		func(rows *sql.Rows) (id string, err error) {
+			var title repository.JobName
+			_, err = sqlvalue.ScanRow(rows, &id, &title.Group, &title.Name)
+			out[id] = title
+			return id, err
+		})
+	return out, err
+}
+
 // valuesOf reads one column of jobs, also of deleted ones where no condition leaves them out.
 func valuesOf[V any](ctx context.Context, c *sqldb.Conn, statement, column, index, condition string, ids []string,
 ) (map[string]V, error) {

@@ -34,6 +34,11 @@ func jobsByName(t *testing.T, s *persistence.Store) {
 	gone.Group, gone.Name = "a", "gone"
 	storetest.Add(t, s, []*entity.Job{gone})
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.Jobs.Update(ctx, gone, true) })
+	titles, err := s.Jobs.Titles(t.Context(), []string{jobs[0].ID, gone.ID, "nobody", "组", jobs[0].ID})
+	require.NoError(t, err)
+	require.Equal(t, map[string]repository.JobName{
+		jobs[0].ID: {Group: jobs[0].Group, Name: jobs[0].Name}, gone.ID: {Group: "a", Name: "gone"},
+	}, titles, "a deleted job keeps its title")
 
 	walk := func(group string, limit int) (got []repository.JobName) {
 		page := repository.Page{Limit: limit}
@@ -57,7 +62,7 @@ func jobsByName(t *testing.T, s *persistence.Store) {
 		require.Equal(t, sorted[7:], walk("组", limit))
 		require.Empty(t, walk("none", limit))
 	}
-	_, _, err := s.Jobs.JobsByName(t.Context(), "", repository.Page{Cursor: "%"})
+	_, _, err = s.Jobs.JobsByName(t.Context(), "", repository.Page{Cursor: "%"})
 	require.ErrorContains(t, err, "cursor")
 
 	asked := append(sorted[:len(sorted):len(sorted)], []repository.JobName{
