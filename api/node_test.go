@@ -149,6 +149,6 @@ func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 // Without an answer of the registry there is none about nodes, and the job is saved.
 func TestWithoutTheRegistryNobodyIsWarned(t *testing.T) {
 	e := newEdge(t)
-	e.rebuild(func(d *api.Deps) { d.Nodes = node.NewNodeService(silentRegistry{e.Store}) })
+	e.rebuild(func(d *api.Deps) { d.Nodes = node.NewNodeService(silentRegistry{e.Store}, "") })
 	require.NotContains(t, e.create(`{"name":"j","jobType":"CUSTOM","jobClass":"setle"}`), "warnings")
 }

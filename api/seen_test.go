@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 )
 
 // Code of a shell that was written on Windows is saved, and whoever saves it is told.
@@ -13,6 +16,20 @@ func TestCarriageReturnsOfAScriptAreWarnedOf(t *testing.T) {
 	body := `{"name":"windows","jobType":"COMMAND","jobData":{"command":["sh","-c","set -e\r\nexit 0\r\n"]}}`
 	warnings := fmt.Sprint(e.call("POST", "/api/v1/jobs", body).want(201).json()["warnings"])
 	require.Contains(t, warnings, "code:carriage_return field:jobData.command message:has lines that end in CRLF")
+}
+
+// A caller who saves a job in a store that nobody tried is told, beside what else is wrong.
+func TestAStoreThatIsNotKnownIsWarnedOf(t *testing.T) {
+	e := newEdge(t)
+	warned := func(name string) string {
+		body := fmt.Sprintf(`{"name":%q,"jobType":"CUSTOM","jobClass":"nowhere"}`, name)
+		return fmt.Sprint(e.call("POST", "/api/v1/jobs", body).want(201).json()["warnings"])
+	}
+	require.NotContains(t, warned("before"), "unknown_store")
+	e.rebuild(func(d *api.Deps) { d.Nodes = node.NewNodeService(e.Store, "the store calls itself 9.9 (elsewhere)") })
+	warnings := warned("after")
+	require.Contains(t, warnings, "code:unknown_store field:store message:the store calls itself 9.9 (elsewhere)")
+	require.Contains(t, warnings, "code:no_handler")
 }
 
 // A secret that stands in a definition in clear text is shown to those alone who

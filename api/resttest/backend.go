@@ -99,7 +99,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		Backfills: b.Backfills, Secrets: b.Secrets,
 		Auth:  access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
 		Users: access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
-		Monitor: health, Nodes: node.NewNodeService(b.Store),
+		Monitor: health, Nodes: node.NewNodeService(b.Store, ""),
 		Calls: idempotency.NewCallKeeper(b.Store, b.Clock), Audit: entries,
 		Reports: b.Detached, Checker: b.checker, Clock: b.Clock, Logger: log, TimeZone: "UTC",
 		Overview: b.Overview(health, nil),

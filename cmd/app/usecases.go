@@ -88,7 +88,7 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 			Kept:    time.Duration(b.cfg.Retention.ExecutionsDays) * 24 * time.Hour,
 		},
 		newTrials(b, s, n, w, jobs),
-		node.NewNodeService(s.Store),
+		node.NewNodeService(s.Store, s.Store.Info().Doubt),
 		idempotency.NewCallKeeper(s.Store, shared),
 		audit.NewAuditService(s.Store, shared),
 		&statistics.StatisticsService{

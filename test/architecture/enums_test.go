@@ -76,6 +76,7 @@ func enums() map[string]architecture.Enum {
 		"vo.Warning.code": {
 			"no_node", "no_commands", "no_handler", "secret_in_clear", "unknown_channel", "channel_not_allowed",
 			"unknown_job", "unknown_group", "never_matches", "missing_secret", "ended", "carriage_return",
+			"unknown_store",
 		},
 	} {
 		out[name] = architecture.Enum{Plus: values}

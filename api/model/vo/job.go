@@ -153,7 +153,7 @@ func fromPause(at time.Time, p entity.Pause) Pause {
 // not wise.
 type Warning struct {
 	Field   string `json:"field"`
-	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear,unknown_channel,channel_not_allowed,unknown_job,unknown_group,never_matches,missing_secret,ended,carriage_return"`
+	Code    string `json:"code" enums:"no_node,no_commands,no_handler,secret_in_clear,unknown_channel,channel_not_allowed,unknown_job,unknown_group,never_matches,missing_secret,ended,carriage_return,unknown_store"`
 	Message string `json:"message"`
 }
 

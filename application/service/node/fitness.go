@@ -52,12 +52,15 @@ func handlersOf(nodes []entity.Node) []Handler {
 
 // Warnings says of each of the jobs what keeps its runs from starting although it
 // is right: no node is fit for them. It reads the registry at most once, and not
-// at all for jobs that any executor may run. Without an answer of the store there
+// at all for jobs that any executor may run. A store that is not known is told with each job. Without an answer of the store there
 // are no warnings: nothing depends on them.
 func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field {
 	out := make([][]apperror.Field, len(jobs))
 	var nodes []entity.Node
 	for i, job := range jobs {
+		if s.doubt != "" {
+			out[i] = []apperror.Field{{Field: "store", Code: "unknown_store", Message: s.doubt}}
+		}
 		class := entity.NodeClassOf(job)
 		if class.Anything() {
 			continue
@@ -69,7 +72,7 @@ func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]app
 			}
 		}
 		if w, ok := warning(class, nodes); ok {
-			out[i] = []apperror.Field{w}
+			out[i] = append(out[i], w)
 		}
 	}
 	return out

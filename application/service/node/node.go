@@ -19,10 +19,13 @@ type Node struct {
 }
 
 // NodeService shows the nodes and drains them. Safe for concurrent use.
-type NodeService struct{ registry repository.Nodes }
+type NodeService struct {
+	registry repository.Nodes
+	doubt    string
+}
 
-// NewNodeService serves a registry.
-func NewNodeService(registry repository.Nodes) *NodeService { return &NodeService{registry} }
+// NewNodeService serves a registry. The doubt is a sentence about a store that is not known; empty for others.
+func NewNodeService(registry repository.Nodes, doubt string) *NodeService { return &NodeService{registry, doubt} }
 
 // List is every node, by id.
 func (s *NodeService) List(ctx context.Context) ([]Node, error) {

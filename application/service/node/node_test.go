@@ -16,7 +16,7 @@ import (
 func TestNodesAndTheirPartitions(t *testing.T) {
 	d := servicetest.New(t)
 	d.Join(t, enginetest.Options{}, enginetest.Options{})
-	s := node.NewNodeService(d.Store)
+	s := node.NewNodeService(d.Store, "")
 	require.NoError(t, d.Store.Leave(t.Context(), "node-3", 1))
 	nodes, err := s.List(t.Context())
 	require.NoError(t, err)

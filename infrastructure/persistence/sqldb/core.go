@@ -61,6 +61,8 @@ type Info struct {
 	// Durability holds the settings that decide what survives, such as
 	// "synchronous=FULL" or "log_bin=ON".
 	Durability []string
+	// Doubt is a sentence about a server that is not known; empty for others.
+	Doubt string
 }
 
 // Core is what every part of a store works with.
@@ -154,7 +156,7 @@ func (s *Core) openServer(ctx context.Context, cfg Config) (gorm.Dialector, erro
 	}
 	s.Server, s.Dialect = server, dialect.NewMySQL(server.IsMariaDB())
 	s.conns = pools{own: server.Engine, callers: server.Callers}
-	s.info = Info{Driver: dialect.MySQL, Version: server.Version, Durability: server.Durability}
+	s.info = Info{Driver: dialect.MySQL, Version: server.Version, Durability: server.Durability, Doubt: server.Doubt}
 	return gormmysql.New(gormmysql.Config{Conn: s.conns.own, SkipInitializeWithVersion: true}), nil
 }
 

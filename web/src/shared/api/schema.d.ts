@@ -5835,7 +5835,7 @@ export interface components {
         Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "SLOT";
         Warning: {
             /** @enum {string} */
-            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return";
+            code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return" | "unknown_store";
             field: string;
             message: string;
         };
