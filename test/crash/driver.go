@@ -39,6 +39,7 @@ func KillPoints() []string {
 		{"fire", []string{"locked", "inserted", "advanced", "before-commit", "after-commit"}},
 		{"complete", []string{"locked", "finished", "before-commit", "after-commit"}},
 		{"claim", []string{"claimed", "before-commit", "after-commit"}},
+		{"follow", []string{"before-commit", "after-commit"}},
 		{"fold-open", []string{"after-commit"}},
 		{"fold-shards", []string{"after-commit"}},
 		{"fold-scopes", []string{"after-commit"}},
@@ -54,7 +55,9 @@ func KillPoints() []string {
 
 // lostPoints are those at which the commit is applied and its reply lost.
 func lostPoints() []string {
-	return []string{"fire.reply-lost", "complete.reply-lost", "claim.reply-lost", "fold-jobs.reply-lost"}
+	return []string{
+		"fire.reply-lost", "complete.reply-lost", "claim.reply-lost", "follow.reply-lost", "fold-jobs.reply-lost",
+	}
 }
 
 // Report is what a run came to.

@@ -129,6 +129,47 @@ func kinds(target string) []definition {
 	}
 }
 
+// chained are jobs that start one another, with shards between, after ends of each kind.
+func chained(target string) []definition {
+	plain := map[string]any{"kind": "NONE"}
+	start := func(job, on string) map[string]any { return map[string]any{"job": job, "on": on} }
+	return []definition{
+		{
+			history.Job{Name: "chained, last", Called: true},
+			map[string]any{"jobData": call(target, "ms=10"), "schedule": plain},
+		},
+		{history.Job{Name: "chained, end"}, map[string]any{"schedule": plain}},
+		{
+			history.Job{Name: "chained, shards", Called: true, Shards: 2, Next: []history.Next{{Name: "chained, last", On: "END"}}},
+			map[string]any{
+				"jobData": call(target, "ms=20"), "schedule": plain, "shardCount": 2,
+				"next": []any{start("chained, last", "END")},
+			},
+		},
+		{
+			history.Job{Name: "chained, first", Step: time.Second, Called: true, Next: []history.Next{
+				{Name: "chained, shards", On: "SUCCESS"}, {Name: "chained, end", On: "FAILURE"},
+			}},
+			map[string]any{
+				"jobData": call(target, "ms=30"), "schedule": every(1, nil),
+				"next": []any{start("chained, shards", "SUCCESS"), start("chained, end", "FAILURE")},
+			},
+		},
+		{
+			history.Job{Name: "chained, fails", Step: 2 * time.Second, MaxRetries: 1, Next: []history.Next{
+				{Name: "chained, shards", On: "FAILURE"}, {Name: "chained, end", On: "END"}, {Name: "chained, last", On: "SUCCESS"},
+			}},
+			map[string]any{
+				"jobData": call(target, "ms=5&fail=99"), "schedule": every(2, nil),
+				"retryPolicy": map[string]any{"maxRetries": 1, "intervalMs": 100},
+				"next": []any{
+					start("chained, shards", "FAILURE"), start("chained, end", "END"), start("chained, last", "SUCCESS"),
+				},
+			},
+		},
+	}
+}
+
 // accepted are calls that their target accepts, and reports of to any node.
 func accepted(target string) []definition {
 	of := func(ms int) map[string]any {
@@ -200,6 +241,7 @@ func workload(target string, size Size) []definition {
 			list = append(list, d)
 		}
 	}
+	list = append(list, chained(target)...)
 	list = append(list, fill(target, size.Fill)...)
 	if size.Commands != "" {
 		list = append(list, commands(size.Commands)...)

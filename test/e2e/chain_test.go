@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
+	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // chainedRuns are the runs of a job, as the command line lists them.
@@ -64,6 +67,18 @@ func TestChildJobsRunAsThePageSays(t *testing.T) {
 // A server that is killed at any moment, also between an end and the start of what follows it, starts each chained fire
 // once and loses none. CHAIN_KILLS are more kills than the few of every day.
 func TestAChainOutlivesKills(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) { chainOutlivesKills(t) })
+	t.Run("mysql", func(t *testing.T) {
+		dbtest.NeedMySQL(t)
+		dsn, drop, err := rig.ScratchDatabase(t.Context(), os.Getenv("PS_TEST_MYSQL_DSN"))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, drop()) })
+		chainOutlivesKills(t, "PS_STORE_DRIVER=mysql", "PS_STORE_DSN="+dsn)
+	})
+}
+
+func chainOutlivesKills(t *testing.T, env ...string) {
+	t.Helper()
 	kills, each := 5, 10
 	if text := os.Getenv("CHAIN_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -78,7 +93,7 @@ func TestAChainOutlivesKills(t *testing.T) {
 		calls[r.URL.Path+" "+r.Header.Get("X-Key")]++
 	}))
 	defer target.Close()
-	b := startBinary(t)
+	b := startBinaryWith(t, env...)
 	s := newShell(t, b)
 	job := func(name, more string) string {
 		return "- name: " + name + "\n  jobType: HTTP\n  jobData: {url: '" + target.URL + "/" + name +

@@ -57,6 +57,7 @@ func check(h History) *checker {
 	c.eachCall()
 	c.attempts()
 	c.triggers()
+	c.followed()
 	c.statistics(rows)
 	if len(h.Cluster.Nodes) > 0 {
 		c.cluster(rows)

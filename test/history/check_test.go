@@ -35,6 +35,13 @@ func goodHistory() history.History {
 			Shards: 1, Called: true, OnceOnly: true,
 		},
 		{ID: "hand", Name: "hand", Shards: 1},
+		{
+			ID: "first", Name: "first", Once: true, Origin: begin, From: begin, Until: begin.Add(time.Second), Shards: 2,
+			Next: []history.Next{{Name: "good", On: "SUCCESS"}, {Name: "bad", On: "FAILURE"}, {Name: "end", On: "END"}},
+		},
+		{ID: "good", Name: "good", Shards: 1},
+		{ID: "bad", Name: "bad", Shards: 2},
+		{ID: "end", Name: "end", Shards: 1},
 	}}
 	fire := func(job string, second, shard int, status, reason string) *history.Row {
 		at := begin.Add(time.Duration(second) * time.Second)
@@ -83,6 +90,14 @@ func goodHistory() history.History {
 		ID: "hand-1", JobID: "hand", FireKey: "MANUAL:1", ScheduledTime: begin,
 		Trigger: "MANUAL", Status: "SUCCESS",
 	})
+	fire("first", 0, 0, "SUCCESS", "")
+	fire("first", 0, 1, "DEAD", "HTTP_STATUS")
+	for _, id := range []string{"bad-0", "bad-1", "end-0"} {
+		h.Rows = append(h.Rows, history.Row{
+			ID: id, JobID: id[:3], FireKey: "next", Trigger: "DEPENDENCY", StartedBy: "first-0-0", Status: "SUCCESS",
+			ShardIndex: int(id[4] - '0'),
+		})
+	}
 	h.Statistics = []history.Statistic{
 		{JobID: "hand", Runs: 1, Success: 1},
 		{JobID: "grid", Runs: 5, Success: 4, Failed: 1, Skipped: 5},
@@ -100,7 +115,7 @@ func TestAGoodHistoryPasses(t *testing.T) {
 // The statistics of the cluster are those of all jobs together.
 func TestTheTotalIsThatOfAllJobs(t *testing.T) {
 	h := goodHistory()
-	h.Total = &history.Statistic{Runs: 14, Success: 11, Failed: 2, Dead: 1, Skipped: 6}
+	h.Total = &history.Statistic{Runs: 19, Success: 15, Failed: 2, Dead: 2, Skipped: 6}
 	require.Empty(t, history.Check(h))
 }
 
@@ -232,6 +247,24 @@ func TestEverySeededViolationIsFound(t *testing.T) {
 		}},
 		{history.RuleLostTrigger, "a run by hand that nobody asked for", func(h *history.History) { h.Triggers = nil }},
 		{history.RuleEarlyDead, "dead at the first attempt", func(h *history.History) { row(h, "serial-1-0").Attempt = 1 }},
+		{history.RuleNotFollowed, "an end that started nothing", func(h *history.History) { without(h, "end-0") }},
+		{history.RuleNotFollowed, "an end that started another job", func(h *history.History) {
+			row(h, "end-0").JobID = "good"
+		}},
+		{history.RuleFollowedTwice, "an end that started a job twice", func(h *history.History) {
+			again := *row(h, "end-0")
+			again.ID, again.FireKey = "end-1", "next again"
+			h.Rows = append(h.Rows, again)
+		}},
+		{history.RuleFollowedTwice, "a start that follows another outcome", func(h *history.History) {
+			h.Rows = append(h.Rows, history.Row{
+				ID: "good-0", JobID: "good", FireKey: "next", Trigger: "DEPENDENCY", StartedBy: "first-0-0", Status: "SUCCESS",
+			})
+		}},
+		{history.RuleFollowedTwice, "a start that follows nothing", func(h *history.History) {
+			row(h, "end-0").StartedBy = "nobody"
+		}},
+		{history.RuleMissingShard, "a start without a shard", func(h *history.History) { without(h, "bad-1") }},
 		{history.RuleShortRest, "a fixed delay cut short", func(h *history.History) {
 			h.Calls[10].Start = begin.Add(200 * time.Millisecond)
 		}},

@@ -46,6 +46,8 @@ type Job struct {
 	Deleted time.Time
 	// Refused: the test has had the store refuse its rows. A run whose result could not be stored as it was says so.
 	Refused bool
+	// Next are the jobs that its ends start.
+	Next []Next
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
 }
@@ -63,21 +65,23 @@ type Row struct {
 	FireKey       string
 	ScheduledTime time.Time
 	Trigger       string
-	ShardIndex    int
-	ShardTotal    int
-	Status        string
-	Reason        string
-	ErrorMessage  string
-	Result        string
-	WaitsFor      string
-	Attempt       int
-	NodeID        string
-	StartTime     time.Time
-	EndTime       time.Time
-	CreateTime    time.Time
-	SkipFrom      time.Time
-	SkipTo        time.Time
-	SkipCount     int
+	// StartedBy is the first execution of the fire whose end started this one.
+	StartedBy    string
+	ShardIndex   int
+	ShardTotal   int
+	Status       string
+	Reason       string
+	ErrorMessage string
+	Result       string
+	WaitsFor     string
+	Attempt      int
+	NodeID       string
+	StartTime    time.Time
+	EndTime      time.Time
+	CreateTime   time.Time
+	SkipFrom     time.Time
+	SkipTo       time.Time
+	SkipCount    int
 	// Former are the attempts before the last one.
 	Former []Attempt
 }

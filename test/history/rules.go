@@ -33,6 +33,8 @@ const (
 	RuleNoCause       = "I7: what waits says for what"
 	RuleLeftover      = "I7: no place outlives its fire"
 	RuleLogs          = "I8: output is kept whole, in order and with its attempt"
+	RuleNotFollowed   = "I9: an end starts what follows it"
+	RuleFollowedTwice = "I9: an end starts nothing twice, and nothing else"
 	RuleMissingShard  = "I10: every shard of a fire is recorded"
 	RuleStatistics    = "I11: statistics equal the rows"
 	RuleMembers       = "I12: epochs never fall, and every node comes back"
@@ -49,6 +51,6 @@ func Rules() []string {
 		RuleChanged, RuleLostTrigger, RuleServerError,
 		RuleStop, RuleStuck, RuleNoReason, RuleEarlyDead, RuleLateRetry, RuleLogs, RuleMissingShard, RuleMembers,
 		RuleTwin, RuleUnbounded, RuleFenced, RuleNoHarm, RuleDeleted, RuleWrongNode, RuleOwnReason, RuleNoCause, RuleLeftover,
-		RuleStatistics,
+		RuleStatistics, RuleNotFollowed, RuleFollowedTwice,
 	}
 }

@@ -3,11 +3,13 @@ package retention
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -90,15 +92,20 @@ func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time
 }
 
 // deletable keeps, of some ids, those of final and old runs that no dead
-// letter and no live replay needs.
+// letter, no live replay and no start that their ends owe needs.
 func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	in, args := c.Dialect.In("e.id", ids)
-	return sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
+	old, err := sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
 		AND e.status NOT IN ('WAITING', 'RUNNING') AND e.update_time < ?
 		AND NOT EXISTS (SELECT 1 FROM scheduler_dead_letter d WHERE d.execution_id = e.id AND d.replayed_as IS NULL)
 		AND NOT EXISTS (SELECT 1 FROM scheduler_execution_replay r JOIN scheduler_job_execution l ON l.id = r.execution_id
 			WHERE (r.root_id = e.id OR r.retry_of = e.id) AND l.status IN ('WAITING', 'RUNNING'))
 		ORDER BY e.id`, append(args, sqlvalue.TimeText(before)), sqlvalue.ScanText)
+	if err != nil || len(old) == 0 {
+		return old, err
+	}
+	owing, err := todo.Owing(ctx, c, old)
+	return slices.DeleteFunc(old, func(id string) bool { return owing[id] }), err
 }
 
 // deleteExecutions deletes runs and what hangs on them, by primary key.

@@ -41,7 +41,8 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	doneReplay.RetryOf, doneReplay.RootID = doneRoot.ID, doneRoot.ID
 	lateEnd := storetest.Ended(next(), storetest.Noon) // an old fire that ended lately
 	young := storetest.Ended(storetest.RunOf(storetest.JobID(52), storetest.Noon), storetest.Noon)
-	storetest.Add(t, s, nil, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd,
+	owes := storetest.Ended(next(), old) // nobody has started what follows it
+	storetest.Add(t, s, nil, owes, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd,
 		young)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Records.AddAttempts(ctx,
@@ -55,6 +56,7 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 		require.NoError(t, tx.Records.AddHolds(ctx, []entity.Hold{
 			{ExecutionID: plain.ID, Attempt: 1, Count: 1}, {ExecutionID: young.ID, Attempt: 1, Count: 1},
 		}))
+		require.NoError(t, tx.Todos.AddTodos(ctx, []entity.Todo{{Run: owes.ID, Kind: entity.TodoNext, Time: old}}))
 		return tx.Records.AddDeadLetters(ctx, []entity.DeadLetter{
 			{ExecutionID: letter.ID, JobID: letter.JobID, CreateTime: old},
 			{ExecutionID: replayed.ID, JobID: replayed.JobID, CreateTime: old, ReplayedAs: storetest.JobID(90)},
@@ -71,7 +73,7 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 		_, err := s.Executions.Get(t.Context(), e.ID)
 		require.True(t, apperror.Is(err, apperror.KindNotFound), name)
 	}
-	for _, e := range []*entity.Execution{waiting, running, letter, root, middle, live, doneReplay, lateEnd, young} {
+	for _, e := range []*entity.Execution{owes, waiting, running, letter, root, middle, live, doneReplay, lateEnd, young} {
 		require.Equal(t, e, storetest.Get(t, s, e.ID))
 	}
 	left, err := s.Executions.Attempts(t.Context(), plain.ID)
@@ -89,6 +91,15 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 	_, err = s.DeadLetter(t.Context(), letter.ID)
 	require.NoError(t, err)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		_, err := tx.Todos.DropTodos(ctx, []entity.Todo{{Run: owes.ID, Kind: entity.TodoNext}})
+		return err
+	})
+	purged, err = s.PurgeExecutions(t.Context(), limit, 100)
+	require.NoError(t, err)
+	require.Equal(t, 1, purged.Deleted, "its start is made")
+	_, err = s.Executions.Get(t.Context(), owes.ID)
+	require.True(t, apperror.Is(err, apperror.KindNotFound))
 }
 
 func purgeInSteps(t *testing.T, s *persistence.Store) {
