@@ -3,14 +3,15 @@ package retention
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -104,8 +105,31 @@ func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Tim
 	if err != nil || len(old) == 0 {
 		return old, err
 	}
-	owing, err := todo.Owing(ctx, c, old)
+	owing, err := owingOf(ctx, c, old)
 	return slices.DeleteFunc(old, func(id string) bool { return owing[id] }), err
+}
+
+// owingOf returns those of at most Dialect.MaxRows executions whose ends owe something.
+func owingOf(ctx context.Context, c *sqldb.Conn, executions []string) (map[string]bool, error) {
+	args := make([]any, 0, len(executions))
+	for _, id := range executions {
+		if b, ok := identity.Bytes(id); ok {
+			args = append(args, b[:])
+		}
+	}
+	owing := map[string]bool{}
+	if len(args) == 0 {
+		return owing, nil
+	}
+	_, err := sqldb.Collect(ctx, c, "retention.owing",
+		"SELECT run_id FROM scheduler_workflow_todo WHERE run_id IN ("+dialect.Marks(len(args))+")", args,
+		func(rows *sql.Rows) (run []byte, err error) {
+			if err = rows.Scan(&run); err == nil && len(run) == 16 {
+				owing[identity.Text([16]byte(run))] = true
+			}
+			return run, err
+		})
+	return owing, err
 }
 
 // deleteExecutions deletes runs and what hangs on them, by primary key.

@@ -41,29 +41,6 @@ func (r *Owed) Todos(ctx context.Context, kind entity.TodoKind, until time.Time,
 		})
 }
 
-// Owing returns those of at most Dialect.MaxRows executions whose ends owe something.
-func Owing(ctx context.Context, c *sqldb.Conn, executions []string) (map[string]bool, error) {
-	args := make([]any, 0, len(executions))
-	for _, id := range executions {
-		if b, ok := identity.Bytes(id); ok {
-			args = append(args, b[:])
-		}
-	}
-	owing := map[string]bool{}
-	if len(args) == 0 {
-		return owing, nil
-	}
-	_, err := sqldb.Collect(ctx, c, "todo.owing",
-		"SELECT run_id FROM scheduler_workflow_todo WHERE run_id IN ("+dialect.Marks(len(args))+")", args,
-		func(rows *sql.Rows) (run []byte, err error) {
-			if err = rows.Scan(&run); err == nil && len(run) == 16 {
-				owing[identity.Text([16]byte(run))] = true
-			}
-			return run, err
-		})
-	return owing, err
-}
-
 // writer implements repository.TodoWriter.
 type writer struct{ c *sqldb.Conn }
 
