@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
-	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
 // chainedRuns are the runs of a job, as the command line lists them.
@@ -70,10 +69,7 @@ func TestAChainOutlivesKills(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { chainOutlivesKills(t) })
 	t.Run("mysql", func(t *testing.T) {
 		dbtest.NeedMySQL(t)
-		dsn, drop, err := rig.ScratchDatabase(t.Context(), os.Getenv("PS_TEST_MYSQL_DSN"))
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, drop()) })
-		chainOutlivesKills(t, "PS_STORE_DRIVER=mysql", "PS_STORE_DSN="+dsn)
+		chainOutlivesKills(t, "PS_STORE_DRIVER=mysql", "PS_STORE_DSN="+dbtest.MySQL(t).DSN)
 	})
 }
 
