@@ -67,7 +67,7 @@ func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
 	require.Regexp(t, `gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`, said)
 	require.Contains(t, said, "-flag -skip=^(TestThreeNodesMoveToAPromotedReplica|")
 	require.Contains(t, said, "-flag -tags=failpoints ./infrastructure/failpoint/...")
-	require.Regexp(t, `gate [^\n]*-p=4 -flag -timeout=15m ./test/simulate ./test/architecture\n`, said)
+	require.Regexp(t, `gate [^\n]*-p=4 -flag -timeout=15m ./test/simulate ./sdk/worker/internal/model ./test/architecture\n`, said)
 	require.Contains(t, said, "a newcomer came")
 	require.Regexp(t, `=== passed in 0 min \d\d s\n$`, said)
 
