@@ -140,7 +140,9 @@ func chained(target string) []definition {
 		},
 		{history.Job{Name: "chained, end"}, map[string]any{"schedule": plain}},
 		{
-			history.Job{Name: "chained, shards", Called: true, Shards: 2, Next: []history.Next{{Name: "chained, last", On: "END"}}},
+			history.Job{
+				Name: "chained, shards", Called: true, Shards: 2, Next: []history.Next{{Name: "chained, last", On: "END"}},
+			},
 			map[string]any{
 				"jobData": call(target, "ms=20"), "schedule": plain, "shardCount": 2,
 				"next": []any{start("chained, last", "END")},

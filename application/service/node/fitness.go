@@ -52,8 +52,9 @@ func handlersOf(nodes []entity.Node) []Handler {
 
 // Warnings says of each of the jobs what keeps its runs from starting although it
 // is right: no node is fit for them. It reads the registry at most once, and not
-// at all for jobs that any executor may run. A store that is not known is told with each job. Without an answer of the store there
-// are no warnings: nothing depends on them.
+// at all for jobs that any executor may run. A store that is not known is told with
+// each job. Without an answer of the store there are no warnings of nodes: nothing
+// depends on them.
 func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]apperror.Field {
 	out := make([][]apperror.Field, len(jobs))
 	var nodes []entity.Node

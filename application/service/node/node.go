@@ -25,7 +25,9 @@ type NodeService struct {
 }
 
 // NewNodeService serves a registry. The doubt is a sentence about a store that is not known; empty for others.
-func NewNodeService(registry repository.Nodes, doubt string) *NodeService { return &NodeService{registry, doubt} }
+func NewNodeService(registry repository.Nodes, doubt string) *NodeService {
+	return &NodeService{registry, doubt}
+}
 
 // List is every node, by id.
 func (s *NodeService) List(ctx context.Context) ([]Node, error) {
