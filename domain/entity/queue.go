@@ -68,8 +68,8 @@ func WorkerClassesOf(group string) ClaimSpan {
 	return ClaimSpan{lo, lo + claimEnd}
 }
 
-// workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none of
-// its workers offers.
+// workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none
+// of its workers offers.
 func workerQueue(c NodeClass) Queue {
 	kind := ""
 	if c.Command {

@@ -21,8 +21,8 @@ type WorkerBeat struct {
 	Beat, Lease time.Duration
 }
 
-// BeginWorker decides about a registration. former is the row as it is, nil where there is none; now is the store's time.
-// It returns the row that is to be: epoch, status, former runs and beat are its business. An error refuses.
+// BeginWorker decides about a registration. former is the row as it is, nil where there is none; now is the store's
+// time. It returns the row that is to be: epoch, status, former runs and beat are its business. An error refuses.
 type BeginWorker func(former *worker.Worker, now time.Time) (worker.Worker, error)
 
 // WorkerReader reads workers.

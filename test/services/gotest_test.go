@@ -64,10 +64,18 @@ func TestTheGateLeavesOutWhatProveRuns(t *testing.T) {
 	}
 	said, failed := scripted(t, "test/services/gotest", module(), []string{"CI=true"}, "./...")
 	require.False(t, failed, said)
-	require.Regexp(t, `gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`, said)
+	require.Regexp(
+		t,
+		`gate -known test/known-reds.txt .*-narrow ./test/e2e=\^\(Test\S+\)\$ tried/domain tried/test/faults tried/test/gate\n`,
+		said,
+	)
 	require.Contains(t, said, "-flag -skip=^(TestThreeNodesMoveToAPromotedReplica|")
 	require.Contains(t, said, "-flag -tags=failpoints ./infrastructure/failpoint/...")
-	require.Regexp(t, `gate [^\n]*-p=4 -flag -timeout=15m ./test/simulate ./sdk/worker/internal/model ./test/architecture\n`, said)
+	require.Regexp(
+		t,
+		`gate [^\n]*-p=4 -flag -timeout=15m ./test/simulate ./sdk/worker/internal/model ./test/architecture\n`,
+		said,
+	)
 	require.Contains(t, said, "a newcomer came")
 	require.Regexp(t, `=== passed in 0 min \d\d s\n$`, said)
 
@@ -99,7 +107,8 @@ func TestEachLongPackageIsProven(t *testing.T) {
 	}
 }
 
-// Each test that the gate runs of e2e, and each that it leaves out elsewhere, exists in the folders of its step and nowhere else.
+// Each test that the gate runs of e2e, and each that it leaves out elsewhere, exists in the folders of its step and
+// nowhere else.
 func TestTheNamedTestsExist(t *testing.T) {
 	for list, folders := range map[string]string{
 		"QUICK_E2E": "test/e2e/", "CLUSTER_TESTS": "cmd/app/", "COST_TESTS": "(api|application/manager/engine/redact)/",

@@ -67,7 +67,8 @@ type Worker struct {
 	Unreadable string
 }
 
-// Former says that the runs of an epoch, and of those before it, are over from a moment on. The zero value owes nothing.
+// Former says that the runs of an epoch, and of those before it, are over from a moment on. The zero value owes
+// nothing.
 type Former struct {
 	Epoch int64
 	Until time.Time
@@ -105,12 +106,14 @@ const Mark = "@"
 // hashLen is how many characters of an id are of the hash: 65 bits of SHA-256.
 const hashLen = 13
 
-var hashText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+// hashLetters are those of the hash: digits and letters that nobody mistakes for one another.
+const hashLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // ID is that of the instance of a worker group. It stays over restarts, so that routing by id keeps its choice.
 func ID(group, instance string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(group), group, instance))
-	return Mark + group + "." + hashText.EncodeToString(sum[:])[:hashLen]
+	text := base32.NewEncoding(hashLetters).WithPadding(base32.NoPadding).EncodeToString(sum[:])
+	return Mark + group + "." + text[:hashLen]
 }
 
 // IsID reports whether an id is that of a worker, and not of a node.

@@ -17,8 +17,15 @@ func TestAnIDTellsAWorkerFromANode(t *testing.T) {
 	nodeID := regexp.MustCompile(`^[A-Za-z0-9._-]{1,49}$`)
 	seen := map[string]bool{}
 	for _, of := range [][2]string{
-		{"shop", "a"}, {"shop", "b"}, {"sho", "pa"}, {"shop.eu", "a"}, {"shop", "eu.a"}, {longest, "a"}, {"shop", ""},
-		{"shop", strings.Repeat("x", worker.MaxInstance)}, {"shop", "名前"},
+		{"shop", "a"},
+		{"shop", "b"},
+		{"sho", "pa"},
+		{"shop.eu", "a"},
+		{"shop", "eu.a"},
+		{longest, "a"},
+		{"shop", ""},
+		{"shop", strings.Repeat("x", worker.MaxInstance)},
+		{"shop", "名前"},
 	} {
 		id := worker.ID(of[0], of[1])
 		require.Equal(t, id, worker.ID(of[0], of[1]))

@@ -56,8 +56,8 @@ type Deps struct {
 	Logger  *slog.Logger
 }
 
-// Watch is the task of the leader. Two nodes may do it at once: each write is conditional on what was seen. It is for one
-// goroutine.
+// Watch is the task of the leader. Two nodes may do it at once: each write is conditional on what was seen. It is for
+// one goroutine.
 type Watch struct {
 	Deps
 	// since is the begin of the unbroken series of good looks, latest the last of them.
@@ -159,8 +159,8 @@ func (w *Watch) endFormer(ctx context.Context, one worker.Worker, now time.Time)
 	return w.Store.ClearFormer(ctx, one)
 }
 
-// findRowless ends runs of workers that have no row, or that are DOWN and owe nothing: of a store that was restored, or of
-// a claim that was committed very late. It waits for the longest lease, because the row may only come.
+// findRowless ends runs of workers that have no row, or that are DOWN and owe nothing: of a store that was restored, or
+// of a claim that was committed very late. It waits for the longest lease, because the row may only come.
 func (w *Watch) findRowless(ctx context.Context) error {
 	now := w.Elapsed()
 	if now < w.rowlessAt {

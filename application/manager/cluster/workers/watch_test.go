@@ -74,8 +74,8 @@ func newRig(t *testing.T) *rig {
 // lead makes this node the leader anew.
 func (r *rig) lead() {
 	r.watch = workers.New(workers.Deps{
-		Store: r.store, Reaper: r.reaper, Shortest: lease, Longest: 65 * time.Second, Lease: nodeLease, Elapsed: r.clock.Monotonic,
-		Logger: slog.New(slog.DiscardHandler),
+		Store: r.store, Reaper: r.reaper, Shortest: lease, Longest: 65 * time.Second, Lease: nodeLease,
+		Elapsed: r.clock.Monotonic, Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -264,7 +264,8 @@ func TestRunsOfAWorkerWithoutARowEnd(t *testing.T) {
 		storetest.StartedOn(storetest.RunOf(storetest.JobID(3), storetest.Noon), "node-1", 1),
 	}
 	storetest.Add(t, r.store.Store, []*entity.Job{
-		storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon), storetest.PlannedJob(3, storetest.Noon),
+		storetest.PlannedJob(1, storetest.Noon), storetest.PlannedJob(2, storetest.Noon),
+		storetest.PlannedJob(3, storetest.Noon),
 	}, runs...)
 	r.pass(75*time.Second, known)
 	require.Empty(t, r.reaper.calls)

@@ -240,8 +240,8 @@ func (m *Completer) handleStaleResults(ctx context.Context, refused []*Result) e
 	})
 }
 
-// taken reports whether there is nothing to keep of an end that the store did not take: it holds it already, or a worker
-// sends it again. It gives a worker's report its receipt.
+// taken reports whether there is nothing to keep of an end that the store did not take: it holds it already, or a
+// worker sends it again. It gives a worker's report its receipt.
 func (m *Completer) taken(ctx context.Context, f *Result, exec *entity.Execution) (bool, error) {
 	if f.report == nil {
 		return m.alreadyStored(ctx, f, exec)

@@ -8,8 +8,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
 
-// report is an end that a worker has sent, which waits for its receipt. Until a transaction takes it, it can be withdrawn:
-// who got no receipt sends it again, perhaps to another node.
+// report is an end that a worker has sent, which waits for its receipt. Until a transaction takes it, it can be
+// withdrawn: who got no receipt sends it again, perhaps to another node.
 type report struct {
 	mu        sync.Mutex
 	storing   bool
@@ -18,9 +18,9 @@ type report struct {
 	decided   chan struct{}
 }
 
-// Report hands in an end that a worker has sent, and returns its receipt. When ctx ends first it is RETRY: the end is not
-// stored later, unless a transaction was under way with it. The end must not be used again. Like Add, it must not be
-// called after Close.
+// Report hands in an end that a worker has sent, and returns its receipt. When ctx ends first it is RETRY: the end is
+// not stored later, unless a transaction was under way with it. The end must not be used again. Like Add, it must not
+// be called after Close.
 func (m *Completer) Report(ctx context.Context, f *Result) delivery.Receipt {
 	f.report = &report{decided: make(chan struct{})}
 	select {
@@ -88,8 +88,8 @@ func (m *Completer) begin(items []*Result) []*Result {
 	return left
 }
 
-// pause lets reports be withdrawn whose transaction failed. One without an answer may have stored them; who sends the end
-// again finds out.
+// pause lets reports be withdrawn whose transaction failed. One without an answer may have stored them; who sends the
+// end again finds out.
 func pause(items []*Result) {
 	for _, f := range items {
 		if f.report != nil && !f.stored {

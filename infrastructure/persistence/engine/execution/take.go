@@ -66,12 +66,11 @@ func (w *executionWriter) takeAll(ctx context.Context, rows []*entity.Execution,
 func (w *executionWriter) takeEach(ctx context.Context, rows []*entity.Execution, now string) error {
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b *entity.Execution) int { return strings.Compare(a.ID, b.ID) })
 	if w.c.Dialect.IsSQLite() {
+		const query = "UPDATE scheduler_job_execution SET " + takenRow + "node_id = ?, epoch = ?" + takenCount +
+			", claim_key = ?, start_time = ?, update_time = ? WHERE id = ?"
 		return w.c.ExecEach(ctx, "execution.claim-each", len(rows), func(i int) (string, []any) {
 			e := rows[i]
-			return "UPDATE scheduler_job_execution SET " + takenRow + "node_id = ?, epoch = ?" + takenCount +
-					", claim_key = ?, start_time = ?, update_time = ? WHERE id = ?", []any{
-					e.NodeID, e.Epoch, string(e.Claim), now, now, e.ID,
-				}
+			return query, []any{e.NodeID, e.Epoch, string(e.Claim), now, now, e.ID}
 		}, func(int, int64) error { return nil })
 	}
 	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {

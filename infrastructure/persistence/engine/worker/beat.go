@@ -37,6 +37,10 @@ func (r *Workers) BeatWorkers(ctx context.Context, gateway string, beats []repos
 	return refused, nil
 }
 
+const beatFile = "UPDATE scheduler_worker SET last_beat = ?, gateway = ?, beat_ms = ?, lease_ms = MAX(lease_ms, ?), " +
+	"running = ?, command_running = ?, status = CASE WHEN ? = 1 THEN 'DRAINING' ELSE status END, update_time = ? " +
+	"WHERE id = ? AND epoch = ?" + alive
+
 func (r *Workers) beatFile(ctx context.Context, gateway string, beats []repository.WorkerBeat) (
 	refused []string, err error,
 ) {
@@ -45,12 +49,10 @@ func (r *Workers) beatFile(ctx context.Context, gateway string, beats []reposito
 		_, at := c.Now()
 		return c.ExecEach(ctx, "worker.beat", len(beats), func(i int) (string, []any) {
 			b := &beats[i]
-			return "UPDATE scheduler_worker SET last_beat = ?, gateway = ?, beat_ms = ?, lease_ms = MAX(lease_ms, ?), running = ?, " +
-					"command_running = ?, status = CASE WHEN ? = 1 THEN 'DRAINING' ELSE status END, update_time = ? WHERE id = ? " +
-					"AND epoch = ?" + alive, []any{
-					at[0], gateway, b.Beat.Milliseconds(), b.Lease.Milliseconds(), b.Running[entity.SlotGeneral],
-					b.Running[entity.SlotCommand], sqlvalue.Flag(b.Stopping), at[0], b.ID, b.Epoch,
-				}
+			return beatFile, []any{
+				at[0], gateway, b.Beat.Milliseconds(), b.Lease.Milliseconds(), b.Running[entity.SlotGeneral],
+				b.Running[entity.SlotCommand], sqlvalue.Flag(b.Stopping), at[0], b.ID, b.Epoch,
+			}
 		}, func(i int, found int64) error {
 			if found == 0 {
 				refused = append(refused, beats[i].ID)

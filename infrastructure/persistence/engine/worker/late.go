@@ -27,9 +27,9 @@ func (r *Workers) LateWorkers(ctx context.Context, shortest time.Duration) ([]wo
 
 // ClearFormer implements repository.Workers.
 func (r *Workers) ClearFormer(ctx context.Context, w worker.Worker) error {
-	_, err := r.aside.ExecAtOnce(ctx, repository.LaneComplete, "worker.clear-former", "UPDATE scheduler_worker SET former_epoch "+
-		"= 0, former_until = NULL WHERE id = ? AND former_epoch = ? AND former_until = ?", w.ID, w.Former.Epoch,
-		sqlvalue.TimeArg(w.Former.Until))
+	_, err := r.aside.ExecAtOnce(ctx, repository.LaneComplete, "worker.clear-former", "UPDATE scheduler_worker SET "+
+		"former_epoch = 0, former_until = NULL WHERE id = ? AND former_epoch = ? AND former_until = ?", w.ID,
+		w.Former.Epoch, sqlvalue.TimeArg(w.Former.Until))
 	return err
 }
 

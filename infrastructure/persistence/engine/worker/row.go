@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// Workers keeps workers: repository.Workers. Leases are renewed, and looked at over connections of their own, so that no
-// crowd of other calls makes a worker look dead.
+// Workers keeps workers: repository.Workers. Leases are renewed, and looked at over connections of their own, so that
+// no crowd of other calls makes a worker look dead.
 type Workers struct{ s, aside *sqldb.Core }
 
 // NewWorkers gives the repository over the connections of s; what is about leases asks over those of aside.

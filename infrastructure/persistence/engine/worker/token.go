@@ -119,7 +119,7 @@ func (r *Groups) DropWorkerToken(ctx context.Context, group, id string) (worker.
 
 // UseWorkerToken implements repository.WorkerGroups.
 func (r *Groups) UseWorkerToken(ctx context.Context, id string, at time.Time) error {
-	_, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "worker.token.use", "UPDATE scheduler_worker_token SET last_used_at "+
-		"= ? WHERE id = ?", sqlvalue.TimeArg(at), id)
+	_, err := r.s.ExecAtOnce(ctx, repository.LaneAPI, "worker.token.use", "UPDATE scheduler_worker_token SET "+
+		"last_used_at = ? WHERE id = ?", sqlvalue.TimeArg(at), id)
 	return err
 }

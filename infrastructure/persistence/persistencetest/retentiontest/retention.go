@@ -42,8 +42,8 @@ func purgeNeeded(t *testing.T, s *persistence.Store) {
 	lateEnd := storetest.Ended(next(), storetest.Noon) // an old fire that ended lately
 	young := storetest.Ended(storetest.RunOf(storetest.JobID(52), storetest.Noon), storetest.Noon)
 	owes := storetest.Ended(next(), old) // nobody has started what follows it
-	storetest.Add(t, s, nil, owes, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay, lateEnd,
-		young)
+	storetest.Add(t, s, nil, owes, plain, waiting, running, letter, replayed, root, middle, live, doneRoot, doneReplay,
+		lateEnd, young)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		require.NoError(t, tx.Records.AddAttempts(ctx,
 			[]entity.Attempt{{ExecutionID: plain.ID, Attempt: 1, Status: entity.StatusFailed}}))

@@ -59,7 +59,9 @@ func Beats(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.True(t, left)
 	beats := []repository.WorkerBeat{
-		beatOf(a), {ID: b.ID, Epoch: 1, Beat: beat, Lease: lease}, beatOf(c),
+		beatOf(a),
+		{ID: b.ID, Epoch: 1, Beat: beat, Lease: lease},
+		beatOf(c),
 		{ID: d.ID, Epoch: 1, Beat: beat, Lease: lease, Stopping: true, Running: entity.Slots{3, 1}},
 		{ID: "@shop.nobody", Epoch: 1, Beat: beat, Lease: lease},
 	}
@@ -118,7 +120,8 @@ func Ends(t *testing.T, open storetest.Opener) {
 	require.ElementsMatch(t, []string{late.ID, owing.ID}, ids())
 
 	for _, other := range []worker.Worker{ // the row has changed since the look
-		{ID: late.ID, Epoch: 2, LastBeat: late.LastBeat}, {ID: late.ID, Epoch: 3, LastBeat: late.LastBeat.Add(-1e6)},
+		{ID: late.ID, Epoch: 2, LastBeat: late.LastBeat},
+		{ID: late.ID, Epoch: 3, LastBeat: late.LastBeat.Add(-1e6)},
 		{ID: "@shop.nobody", Epoch: 3, LastBeat: late.LastBeat},
 	} {
 		down, err := s.DownWorker(t.Context(), other)
