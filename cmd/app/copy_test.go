@@ -70,6 +70,7 @@ func rowsOf(t *testing.T, cfg config.Config, jobID string) []*entity.Execution {
 
 func TestNothingIsCopiedFromNowhere(t *testing.T) {
 	cfg := newConfig(t)
+	cfg.DataDir = t.TempDir()
 	_, err := offline.CopyStore(t.Context(), cfg, "u:p@tcp(127.0.0.1:1)/d", noProgress)
 	require.ErrorContains(t, err, "no store to copy")
 	cfg.DataDir = filepath.Join(cfg.DataDir, "none")
