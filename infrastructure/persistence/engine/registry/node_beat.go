@@ -101,25 +101,8 @@ func (r *Nodes) View(ctx context.Context) ([]entity.Node, time.Time, error) {
 	return nodesOf(r.s.Pool, rows), now, err
 }
 
-// ForgetNodes implements repository.Nodes. The claim keys tell the runs of a node
-// and the runs that wait for it, see entity.ClaimKey and entity.Queue.
-func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (n int, err error) {
-	const gone = " FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?"
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "node.gone", "SELECT id"+gone, []any{sqlvalue.TimeArg(before)},
-		sqlvalue.ScanText)
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range ids {
-		waits := entity.NodeQueueSpan(id)
-		found, err := r.s.ExecAtOnce(ctx, repository.LaneRetention, "node.forget", "DELETE"+gone+
-			" AND id = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = ?)"+
-			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ?)",
-			sqlvalue.TimeArg(before), id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))
-		if err != nil {
-			return n, err
-		}
-		n += int(found)
-	}
-	return n, nil
+// ForgetNodes implements repository.Nodes.
+func (r *Nodes) ForgetNodes(ctx context.Context, before time.Time) (int, error) {
+	return ForgetIdle(ctx, r.s, "node",
+		" FROM scheduler_node_registry WHERE status = 'DOWN' AND last_heartbeat < ?", before)
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
@@ -56,26 +56,14 @@ func (r *Workers) DrainWorker(ctx context.Context, id string, draining bool) err
 }
 
 // ForgetWorkers implements repository.Workers.
-func (r *Workers) ForgetWorkers(ctx context.Context, before time.Time) (n int, err error) {
-	const gone = " FROM scheduler_worker WHERE status = 'DOWN' AND former_epoch = 0 AND last_beat < ?"
-	at := sqlvalue.TimeArg(before)
-	ids, err := sqldb.Collect(ctx, r.s.Pool, "worker.gone", "SELECT id"+gone, []any{at}, sqlvalue.ScanText)
+func (r *Workers) ForgetWorkers(ctx context.Context, before time.Time) (int, error) {
+	n, err := registry.ForgetIdle(ctx, r.s, "worker",
+		" FROM scheduler_worker WHERE status = 'DOWN' AND former_epoch = 0 AND last_beat < ?", before)
 	if err != nil {
-		return 0, err
-	}
-	for _, id := range ids {
-		waits := entity.NodeQueueSpan(id)
-		found, err := r.s.ExecAtOnce(ctx, repository.LaneRetention, "worker.forget", "DELETE"+gone+
-			" AND id = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key = ?)"+
-			" AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ?)",
-			at, id, string(entity.RunningKey(id)), string(waits.Lo), string(waits.Hi))
-		if err != nil {
-			return n, err
-		}
-		n += int(found)
+		return n, err
 	}
 	_, err = r.s.ExecAtOnce(ctx, repository.LaneRetention, "worker.handlers.forget", "DELETE FROM "+
 		"scheduler_worker_handlers WHERE create_time < ? AND NOT EXISTS (SELECT 1 FROM scheduler_worker w WHERE "+
-		"w.handlers_hash = scheduler_worker_handlers.hash)", at)
+		"w.handlers_hash = scheduler_worker_handlers.hash)", sqlvalue.TimeArg(before))
 	return n, err
 }
