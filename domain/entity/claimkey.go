@@ -80,8 +80,8 @@ func QueuedSpan() ClaimSpan { return span(claimQueued) }
 // HeldSpan is what runs on a node, or on a worker.
 func HeldSpan() ClaimSpan { return span(claimRunning) }
 
-// WorkerHeldSpan is what runs on a worker: ids of workers begin with a character that those of nodes never have.
-func WorkerHeldSpan() ClaimSpan { return span(claimRunning + "@") }
+// WorkerHeldSpan is what runs on a worker.
+func WorkerHeldSpan() ClaimSpan { return span(claimRunning + WorkerMark) }
 
 // Holder is the node or worker that holds the run; empty when none does.
 func (k ClaimKey) Holder() string {

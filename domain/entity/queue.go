@@ -44,8 +44,8 @@ const (
 	markWorkers = "K"
 )
 
-// hashLen is how many hex digits a hash in a key has.
-const hashLen = 16
+// WorkerMark is what ids of workers begin with, and ids of nodes never do.
+const WorkerMark = "@"
 
 // ClassQueues is where the queues of classes begin, behind all others that can
 // be taken from.
@@ -53,19 +53,18 @@ const ClassQueues ClaimKey = claimReady + classMark
 
 // CommandClasses are the queues of classes that ask for commands.
 func CommandClasses() ClaimSpan {
-	return ClaimSpan{ClassQueues + markCommand, ClassQueues + ClaimKey(markCommand[0]+1)}
+	return span(string(ClassQueues) + markCommand)
 }
 
 // WorkerClasses are the queues of classes that ask for a worker, of any worker group. No node takes from them.
 func WorkerClasses() ClaimSpan {
-	return ClaimSpan{ClassQueues + markWorkers, ClassQueues + ClaimKey(markWorkers[0]+1)}
+	return span(string(ClassQueues) + markWorkers)
 }
 
 // WorkerClassesOf are those of one worker group, and of groups whose names have the same hash. Gateways ask for these
 // alone.
 func WorkerClassesOf(group string) ClaimSpan {
-	lo := WorkerClasses().Lo + ClaimKey(textHash(group))
-	return ClaimSpan{lo, lo + claimEnd}
+	return span(string(WorkerClasses().Lo) + textHash(group))
 }
 
 // workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none
@@ -80,7 +79,7 @@ func workerQueue(c NodeClass) Queue {
 
 // unroutableFor is what waits for a node that has what the mark stands for.
 func unroutableFor(mark string) ClaimSpan {
-	return ClaimSpan{ClaimKey(claimUnroutable + mark), ClaimKey(claimUnroutable) + ClaimKey(mark[0]+1)}
+	return span(claimUnroutable + mark)
 }
 
 // NodeQueues is where the queues of nodes begin; they end at ClassQueues.
@@ -185,9 +184,8 @@ func (q Queue) Title() string {
 // Kind is the kind of slots that the runs in the queue need. A former release may have put
 // runs of another kind into the common queue, or into a queue of labels.
 func (q Queue) Kind() SlotKind {
-	at := len(WorkerClasses().Lo) + 2*hashLen
 	if strings.HasSuffix(string(q), nameEnd+markCommand) || CommandClasses().Of(ClaimKey(q)) ||
-		WorkerClasses().Of(ClaimKey(q)) && len(q) > at+len(nameEnd) {
+		WorkerClasses().Of(ClaimKey(q)) && strings.Contains(string(q), markCommand) {
 		return SlotCommand
 	}
 	return SlotGeneral

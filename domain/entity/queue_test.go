@@ -58,8 +58,8 @@ func TestWhatAQueueIsOf(t *testing.T) {
 	}
 }
 
-// Those of one worker group stand together, and those of all groups do, so that a gateway asks for its own alone and a
-// node passes over all of them.
+// The queues of one worker group stand together, and the queues of all groups do. So a gateway asks for its own alone,
+// and a node passes over all of them.
 func TestQueuesOfWorkerGroupsStandTogether(t *testing.T) {
 	t.Parallel()
 	group := rapid.StringMatching(`[a-z0-9._-]{1,32}`)

@@ -100,9 +100,6 @@ const (
 	MaxSlots = 1000
 )
 
-// Mark is what ids of workers begin with, and ids of nodes never do.
-const Mark = "@"
-
 // hashLen is how many characters of an id are of the hash: 65 bits of SHA-256.
 const hashLen = 13
 
@@ -113,11 +110,11 @@ const hashLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 func ID(group, instance string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(group), group, instance))
 	text := base32.NewEncoding(hashLetters).WithPadding(base32.NoPadding).EncodeToString(sum[:])
-	return Mark + group + "." + text[:hashLen]
+	return entity.WorkerMark + group + "." + text[:hashLen]
 }
 
 // IsID reports whether an id is that of a worker, and not of a node.
-func IsID(id string) bool { return strings.HasPrefix(id, Mark) }
+func IsID(id string) bool { return strings.HasPrefix(id, entity.WorkerMark) }
 
 // GroupOf is the worker group in the id of a worker; empty for other ids.
 func GroupOf(id string) string {
@@ -125,7 +122,7 @@ func GroupOf(id string) string {
 	if !IsID(id) || at < 0 {
 		return ""
 	}
-	return id[len(Mark):at]
+	return id[len(entity.WorkerMark):at]
 }
 
 // HandlersHash names a sorted list of handlers; never empty.

@@ -66,7 +66,7 @@ func TestASpareDatabaseIsAsNew(t *testing.T) {
 	require.NotEqual(t, first, used())
 }
 
-// What one process has made, the others of its run read; a failure leaves nothing behind.
+// The other processes of a run read what one has made; a failure leaves nothing behind.
 func TestProcessesOfARunShareWhatTheMigrationsMade(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(envTemplates, dir)

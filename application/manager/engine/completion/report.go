@@ -74,18 +74,17 @@ func (r *report) decide(receipt delivery.Receipt) {
 
 // begin leaves out the ends that were withdrawn, and keeps the others from being so.
 func (m *Completer) begin(items []*Result) []*Result {
-	var left, withdrawn []*Result
+	var withdrawn []*Result
 	for _, f := range items {
-		if f.report == nil || f.report.begin() {
-			left = append(left, f)
-		} else {
+		if f.report != nil && !f.report.begin() {
 			withdrawn = append(withdrawn, f)
 		}
 	}
-	if len(withdrawn) > 0 {
-		m.releaseResults(withdrawn)
+	if len(withdrawn) == 0 {
+		return items
 	}
-	return left
+	m.releaseResults(withdrawn)
+	return unstored(items)
 }
 
 // pause lets reports be withdrawn whose transaction failed. One without an answer may have stored them; who sends the

@@ -58,8 +58,8 @@ func (t *TaskManager) queues(ctx context.Context,
 
 // classes steps from one class to the next and adds those that this node is fit
 // for. The queues of commands stand together: they are passed over, or nothing
-// else is looked at, where the slots of one kind are taken. Those of worker groups stand together too, and are not for
-// nodes.
+// else is looked at, where the slots of one kind are taken. The queues of worker groups stand together, too; no node
+// takes from them.
 func (t *TaskManager) classes(ctx context.Context, wanted [len(entity.Slots{})]bool,
 	found *[len(entity.Slots{})][]entity.Queue,
 ) error {

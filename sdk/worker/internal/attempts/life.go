@@ -15,7 +15,7 @@ const maxCalls = 1024
 const maxGap = 2 * time.Second
 
 // Life is what a worker holds under one epoch. When it is over, the worker stops its handlers, draws a new
-// boot id and registers anew. What the old life held, its ends too, is never sent by the new one. It is not
+// boot id and registers anew. The new life sends nothing that the old one held, not even its ends. It is not
 // safe for concurrent use. Its slices are never changed in place, so a copy is independent.
 type Life struct {
 	epoch    int64
