@@ -55,8 +55,8 @@ type NodeClass struct {
 
 // NodeClassOf is what the runs of a job ask for.
 func NodeClassOf(j *Job) NodeClass {
-	c := NodeClass{Labels: j.Routing.Labels, Command: j.Type == JobCommand}
-	if j.Type == JobCustom && !BuiltIn(j.Class) {
+	c := NodeClass{Workers: j.Routing.Workers, Labels: j.Routing.Labels, Command: j.Type == JobCommand}
+	if j.Type == JobCustom && (c.Workers != "" || !BuiltIn(j.Class)) {
 		c.Handler = j.Class
 	}
 	return c

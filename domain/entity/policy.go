@@ -103,6 +103,8 @@ const (
 type Routing struct {
 	Strategy RoutingStrategy   `json:"strategy"`
 	Labels   map[string]string `json:"labels,omitempty"`
+	// Workers is the worker group whose workers alone run the job; empty: nodes run it.
+	Workers string `json:"workers,omitempty"`
 }
 
 // OnNodeLoss decides about a run whose node died.

@@ -67,6 +67,11 @@ func WorkerClassesOf(group string) ClaimSpan {
 	return span(string(WorkerClasses().Lo) + textHash(group))
 }
 
+// WorkerQueuesOf are the queues of the single workers of a worker group.
+func WorkerQueuesOf(group string) ClaimSpan {
+	return span(claimReady + WorkerMark + group + ".")
+}
+
 // workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none
 // of its workers offers.
 func workerQueue(c NodeClass) Queue {

@@ -29,6 +29,8 @@ type BeginWorker func(former *worker.Worker, now time.Time) (worker.Worker, erro
 type WorkerReader interface {
 	// Worker is one; apperror.KindNotFound where there is none.
 	Worker(ctx context.Context, id string) (worker.Worker, error)
+	// WorkersByID are those of the ids that there are, in no order.
+	WorkersByID(ctx context.Context, ids []string) ([]worker.Worker, error)
 	// WorkersOf are those of a group that are not DOWN, by id, at most so many.
 	WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error)
 	// ListWorkers pages over all, or over those of a group or a status, by id.

@@ -8,6 +8,8 @@ import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 // handler for sure.
 func Missing(c entity.NodeClass, n *entity.Node) entity.Wait {
 	switch {
+	case c.Workers != "": // no node is a worker
+		return entity.WaitNode
 	case !Match(c.Labels, n.Labels):
 		return entity.WaitNode
 	case c.Command && n.Publishes() && n.CommandSlots < 1:

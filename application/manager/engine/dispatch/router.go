@@ -64,6 +64,9 @@ func (r *Router) Route(job *entity.Job, exec *entity.Execution, fire int64) admi
 	if exec.NodeID == "" && job.Routing.Strategy == entity.RouteAny && class.Anything() {
 		return admission.Placement{Queue: entity.CommonQueue}
 	}
+	if class.Workers != "" {
+		return admission.Placement{Queue: entity.ClassQueue(class), Away: true}
+	}
 	nodes := r.Nodes()
 	if former(nodes) {
 		return r.routeFormerly(job, exec, fire, class, nodes)

@@ -78,19 +78,29 @@ func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]stri
 		[]any{string(all.Lo), string(all.Hi), jobID, limit}, sqlvalue.ScanText)
 }
 
+const heldColumns = "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM " +
+	"scheduler_job_execution"
+
+func scanHeld(rows *sql.Rows) (*entity.Execution, error) {
+	e := &entity.Execution{}
+	var cancel sql.NullInt64
+	var reason sql.NullString
+	err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
+	e.Claim, e.CancelRequested, e.Reason = entity.RunningKey(e.NodeID), cancel.Int64 != 0, entity.Reason(reason.String)
+	return e, err
+}
+
 // Held implements repository.ClaimReader.
 func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, error) {
-	return sqldb.Collect(ctx, r.c, "claim.held",
-		"SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM scheduler_job_execution"+
-			r.c.Dialect.ByClaim+" WHERE claim_key = ? ORDER BY id", []any{string(entity.RunningKey(nodeID))},
-		func(rows *sql.Rows) (*entity.Execution, error) {
-			e := &entity.Execution{Claim: entity.RunningKey(nodeID)}
-			var cancel sql.NullInt64
-			var reason sql.NullString
-			err := rows.Scan(&e.ID, &e.JobID, &e.NodeID, &e.Status, &e.Token, &e.Attempt, &e.Epoch, &cancel, &reason)
-			e.CancelRequested, e.Reason = cancel.Int64 != 0, entity.Reason(reason.String)
-			return e, err
-		})
+	return sqldb.Collect(ctx, r.c, "claim.held", heldColumns+r.c.Dialect.ByClaim+" WHERE claim_key = ? ORDER BY id",
+		[]any{string(entity.RunningKey(nodeID))}, scanHeld)
+}
+
+// HeldByAll implements repository.ClaimReader.
+func (r *Claims) HeldByAll(ctx context.Context, nodeIDs []string) ([]*entity.Execution, error) {
+	keys := convert.All(nodeIDs, func(id string) string { return string(entity.RunningKey(id)) })
+	return sqldb.CollectIn(ctx, r.c, "claim.held-by-all", heldColumns+r.c.Dialect.ByClaim+" WHERE {in}", "claim_key", keys,
+		scanHeld)
 }
 
 // HeldBy implements repository.ClaimReader.

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -34,6 +35,19 @@ func (r *Workers) Worker(ctx context.Context, id string) (worker.Worker, error) 
 		return worker.Worker{}, err
 	}
 	return sqldb.NoteUnread(r.s.Pool, one)[0], nil
+}
+
+// WorkersByID implements repository.Workers.
+func (r *Workers) WorkersByID(ctx context.Context, ids []string) ([]worker.Worker, error) {
+	var rows []row
+	for part := range slices.Chunk(sqlvalue.OnlyASCIIIDs(ids), r.s.Dialect.MaxRows) {
+		var some []row
+		if err := r.s.Pool.GORM(ctx, "worker.by-id").Where("id IN ?", part).Find(&some).Error; err != nil {
+			return nil, err
+		}
+		rows = append(rows, some...)
+	}
+	return workersOf(ctx, r.s.Pool, rows)
 }
 
 // WorkersOf implements repository.Workers.
