@@ -1,0 +1,157 @@
+// Package gateway connects workers with the store: it parks their polls, claims runs for them, delivers these, stores
+// their beats, and takes their reports (docs/workers). Each node is a gateway; none of them owns a worker. What decides
+// is in the rows: a gateway that dies loses nothing but time. Rules 18 and 19 of docs/rules.md hold for workers as
+// well.
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// Jobs gives current definitions.
+type Jobs interface {
+	// Load returns those that exist, in their current version, by id.
+	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+}
+
+// Ends stores ends.
+type Ends interface {
+	// Report returns the receipt of an end, or RETRY when ctx ends first.
+	Report(ctx context.Context, f *completion.Result) delivery.Receipt
+}
+
+// Workers reads rows of workers and renews their leases.
+type Workers interface {
+	// WorkersByID are those of the ids that there are.
+	WorkersByID(ctx context.Context, ids []string) ([]worker.Worker, error)
+	BeatWorkers(ctx context.Context, gateway string, beats []repository.WorkerBeat) (refused []string, err error)
+}
+
+// Claims answers questions to the claim index.
+type Claims interface {
+	First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error)
+	Range(ctx context.Context, r repository.ClaimRange) ([]*entity.Execution, error)
+	// HeldByAll are the runs that any of the holders has, as Held gives them.
+	HeldByAll(ctx context.Context, holders []string) ([]*entity.Execution, error)
+}
+
+// Lease is the node's right to work.
+type Lease interface {
+	Holds() bool
+}
+
+// Payload makes what a worker is given of a run: its data with the placeholders filled, and its secrets. The outcome is
+// of a run that cannot be given to anybody.
+type Payload func(ctx context.Context, run entity.Run) (data string, secrets map[string]string, refused *entity.Outcome)
+
+// Deps are the parts of a Gateway.
+type Deps struct {
+	NodeID     string
+	Store      repository.Store
+	Claims     Claims
+	Executions repository.ExecutionReader
+	Jobs       Jobs
+	Workers    Workers
+	Ends       Ends
+	Payload    Payload
+	Lease      Lease
+	Clock      clock.Clock
+	StoreClock clock.StoreClock
+	// Elapsed is a clock that nobody sets and that goes on while the machine sleeps.
+	Elapsed func() time.Duration
+	// LogLimit is the most bytes kept of one attempt's log.
+	LogLimit int
+	Logger   *slog.Logger
+}
+
+const (
+	// claimInterval is how often the store is asked for runs although nobody told of any.
+	claimInterval = time.Second
+	// beatInterval is how often beats are stored: one statement for all.
+	beatInterval = time.Second
+	// lookInterval is how often what the workers hold is read, for cancels and for what other gateways claimed late.
+	lookInterval = 3 * time.Second
+	// flushInterval is how often lines, progress and checkpoints are stored.
+	flushInterval = 500 * time.Millisecond
+	// receiptWait is the longest wait for the receipts of a report.
+	receiptWait = 2 * time.Second
+	// forgetAfter is how long a session without a call is kept.
+	forgetAfter = 2 * time.Minute
+)
+
+// Gateway is safe for concurrent use. Run does its work until ctx ends.
+type Gateway struct {
+	Deps
+	mu       sync.Mutex
+	sessions map[string]*session
+	wake     chan struct{}
+	blame    *batch.Blame
+	// lookedAt is when what the workers hold was read last.
+	lookedAt time.Duration
+}
+
+// New wires the parts.
+func New(d Deps) *Gateway {
+	return &Gateway{
+		Deps: d, sessions: map[string]*session{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
+	}
+}
+
+// Run works until ctx ends.
+func (g *Gateway) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { g.every(ctx, claimInterval, g.wake, g.work) })
+	loops.Go(func() { g.every(ctx, beatInterval, nil, g.beat) })
+	loops.Go(func() { g.every(ctx, flushInterval, nil, g.flush) })
+	loops.Wait()
+}
+
+// every calls turn at intervals, and when it is woken.
+func (g *Gateway) every(ctx context.Context, interval time.Duration, wake <-chan struct{},
+	turn func(ctx context.Context) error,
+) {
+	timer := g.Clock.NewTimer(interval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-timer.C():
+		}
+		if err := batch.Guard(func() error { return turn(ctx) }); err != nil && ctx.Err() == nil {
+			g.Logger.Warn("a turn of the gateway for workers failed", "error", err)
+		}
+		timer.Reset(interval)
+	}
+}
+
+// Wake makes the gateway look for runs at once.
+func (g *Gateway) Wake() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// all are the sessions there are.
+func (g *Gateway) all() []*session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := make([]*session, 0, len(g.sessions))
+	for _, s := range g.sessions {
+		out = append(out, s)
+	}
+	return out
+}

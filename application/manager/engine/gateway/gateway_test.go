@@ -1,0 +1,149 @@
+package gateway_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// No goroutine of a gateway outlives it.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A worker gets a run that waits for its group, and its report ends the run.
+func TestAWorkerRunsWhatWaitsForItsGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 3, "settle")
+		job := r.remoteJob("settle orders", "settle", nil)
+		got := w.poll()
+		exec := r.Trigger(t, job.ID)[0]
+		runs := w.take(got)
+		require.Len(t, runs, 1)
+		require.Equal(t, exec.ID, runs[0].Run.Execution.ID)
+		stored := r.Execution(t, exec.ID)
+		require.Equal(t, []any{entity.StatusRunning, w.id, int64(3), entity.RunningKey(w.id)},
+			[]any{stored.Status, stored.NodeID, stored.Epoch, stored.Claim})
+		receipt := w.report(runs[0], entity.Succeeded("42 bookings"), "one", "two")
+		require.Equal(t, delivery.ReceiptAccepted, receipt.Receipt)
+		require.EqualValues(t, 2, receipt.Line)
+		stored = r.Execution(t, exec.ID)
+		require.Equal(t, []any{entity.StatusSuccess, "42 bookings", w.id, time.Second},
+			[]any{stored.Status, stored.Result, stored.NodeID, stored.Duration})
+		require.Empty(t, r.Script.Runs(), "no node runs it")
+	})
+}
+
+// A lost answer costs a poll: the run is delivered again, with the same token.
+func TestALostAnswerIsDeliveredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		r.Trigger(t, r.remoteJob("j", "settle", nil).ID)
+		first := w.await(w.poll())
+		require.Len(t, first.Deliveries, 1)
+		second := w.await(w.poll()) // the worker did not take the first answer
+		require.Len(t, second.Deliveries, 1)
+		require.Equal(t, first.Deliveries[0].Run.Execution.Token, second.Deliveries[0].Run.Execution.Token)
+		require.Equal(t, second.Deliveries, w.await(w.again()).Deliveries, "a call that comes twice gets the same answer")
+	})
+}
+
+// Another gateway, and one that has lost its memory, delivers what its worker was given and did not take; and not what
+// the worker holds, or has ended.
+func TestAGatewayWithoutMemoryGoesByTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		job := r.remoteJob("j", "settle", nil)
+		r.Trigger(t, job.ID)
+		held := w.take(w.poll())
+		require.Len(t, held, 1)
+		r.Trigger(t, job.ID)
+		lost := w.await(w.poll())
+		require.Len(t, lost.Deliveries, 1)
+
+		r.gateway = r.newGateway(r.Node)
+		r.run(r.gateway)
+		again := w.take(w.poll())
+		require.Len(t, again, 1)
+		require.Equal(t, lost.Deliveries[0].Run.Execution.ID, again[0].Run.Execution.ID)
+		require.Equal(t, delivery.ReceiptAccepted, w.report(held[0], entity.Succeeded("")).Receipt)
+		require.Equal(t, delivery.ReceiptDuplicate, w.report(held[0], entity.Succeeded("")).Receipt)
+		w.running = w.running[1:]
+		require.Empty(t, w.take(w.poll()))
+	})
+}
+
+// Only a stored beat moves what an answer says of the lease.
+func TestOnlyAStoredBeatRenewsALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1)
+		w.take(w.poll())
+		second := w.await(w.poll())
+		require.EqualValues(t, 2, second.LeaseSeq, "it was stored while the poll was parked")
+		require.Equal(t, 20*time.Second, second.Lease)
+		w.ack = second.Seq
+		r.workers.away.Store(true)
+		third := w.await(w.poll())
+		w.ack = third.Seq
+		require.EqualValues(t, 2, third.LeaseSeq)
+		row, err := r.Store.Worker(t.Context(), w.id)
+		require.NoError(t, err)
+		require.True(t, row.LastBeat.Before(r.Clock.Now().Add(-4*time.Second)))
+		r.workers.away.Store(false)
+		fourth := w.await(w.poll())
+		require.EqualValues(t, 4, fourth.LeaseSeq)
+	})
+}
+
+// No worker gets more than it has free slots for, nor what it does not offer.
+func TestWorkersGetWhatTheyCanTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		small, other := r.register("small", 1, "settle"), r.register("other", 1, "bill")
+		small.free, other.free = delivery.Slots{2, 0}, delivery.Slots{8, 0}
+		settle := r.remoteJob("settle", "settle", nil)
+		elsewhere := r.remoteJob(
+			"elsewhere",
+			"settle",
+			func(j *entity.Job) { j.Routing.Labels = map[string]string{"zone": "b"} },
+		)
+		for range 5 {
+			r.Trigger(t, settle.ID)
+		}
+		r.Trigger(t, elsewhere.ID)
+		mine, none := small.poll(), other.poll()
+		require.Len(t, small.take(mine), 2)
+		require.Empty(t, other.take(none))
+		small.free = delivery.Slots{}
+		require.Empty(t, small.take(small.poll()))
+	})
+}
+
+// A life that is over is told so.
+func TestALifeThatIsOverIsToldSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		former := r.register("a", 1)
+		former.take(former.poll())
+		parked := former.poll()
+		w := r.register("a", 2)
+		w.take(w.poll())
+		require.ErrorContains(t, former.await(parked).err, "register anew")
+		require.ErrorContains(t, former.await(former.poll()).err, "register anew")
+		left, err := r.Store.LeaveWorker(t.Context(), w.id, 2)
+		require.NoError(t, err)
+		require.True(t, left)
+		require.ErrorContains(t, w.await(w.poll()).err, "register anew")
+		unknown := &remote{rig: r, id: worker.ID(group, "nobody"), epoch: 1}
+		require.ErrorContains(t, unknown.await(unknown.poll()).err, "register anew")
+	})
+}

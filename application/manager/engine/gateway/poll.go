@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// Call is a poll of a worker.
+type Call struct {
+	WorkerID string
+	delivery.Poll
+	// Running counts what it has, by the kind of slot.
+	Running entity.Slots
+	// Wait is how long it may be parked.
+	Wait time.Duration
+}
+
+// Answer is what it gets: the runs with all that their handlers need.
+type Answer struct {
+	delivery.Answer
+	Deliveries []Delivery
+	// Drain: an operator keeps new runs away from the worker.
+	Drain bool
+}
+
+func errEpochLost() error {
+	return apperror.Conflict("epoch_lost", "this life of the worker is over: stop what runs, and register anew")
+}
+
+// errAway is what a worker gets while this gateway cannot ask the store: it goes to the next one.
+func errAway() error {
+	return apperror.New(apperror.KindUnavailable, "store_away", "this node cannot reach its store now; call the next one")
+}
+
+// Poll parks a poll until there is something for its worker, its wait is over, or a newer poll comes. It returns
+// apperror.KindConflict (epoch_lost) when the life is over, and apperror.KindUnavailable when the store did not say in
+// time what the worker holds.
+func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
+	s := g.session(c.WorkerID, c.Epoch)
+	if s == nil {
+		return Answer{}, errEpochLost()
+	}
+	now := g.Elapsed()
+	s.mu.Lock()
+	s.seen, s.running, s.stopping = now, c.Running, c.Stopping
+	arrival := s.delivery.Poll(c.Poll, now)
+	if arrival == delivery.ArrivalNew {
+		s.tell()
+	}
+	s.mu.Unlock()
+	switch arrival {
+	case delivery.ArrivalForeign:
+		return Answer{}, errEpochLost()
+	case delivery.ArrivalOutdated:
+		return Answer{Answer: delivery.Answer{Seq: c.Seq}}, nil
+	}
+	g.Wake()
+	timer := g.Clock.NewTimer(c.Wait)
+	defer timer.Stop()
+	for over := false; ; {
+		answer, ok, changed, err := g.answer(s, c.Seq, over)
+		if err != nil {
+			return Answer{}, err
+		}
+		if ok {
+			return g.deliver(ctx, s, answer)
+		}
+		select {
+		case <-ctx.Done():
+			return Answer{}, ctx.Err()
+		case <-changed:
+		case <-timer.C():
+			over = true
+		}
+	}
+}
+
+// answer is the answer to the poll, if it is to be given now.
+func (g *Gateway) answer(s *session, seq int64, over bool) (
+	a delivery.Answer, ok bool, changed <-chan struct{}, err error,
+) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over != nil:
+		return a, false, nil, s.over
+	case s.delivery.Seq() != seq: // a newer poll has come
+		return delivery.Answer{Seq: seq}, true, nil, nil
+	case s.delivery.Ready():
+		return s.delivery.Answer(), true, nil, nil
+	case over && s.delivery.Unread():
+		return a, false, nil, errAway()
+	case over:
+		return s.delivery.Answer(), true, nil, nil
+	}
+	return a, false, s.changed, nil
+}

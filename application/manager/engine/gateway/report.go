@@ -1,0 +1,178 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// Item is what a report says of one attempt.
+type Item struct {
+	delivery.Attempt
+	// Number is that of the attempt within its run, as it was delivered.
+	Number int
+	// LineFrom is the number of the first of Lines, from 1 within the attempt. Lines that were taken before are dropped.
+	LineFrom int64
+	Lines    []string
+	// Progress is 0–100, negative where it was not said; Checkpoint nil likewise.
+	Progress   int
+	Checkpoint *string
+	// End is what the attempt came to; nil while it goes on.
+	End *End
+}
+
+// End is the end of an attempt, as its worker says it.
+type End struct {
+	Outcome entity.Outcome
+	// Took is how long it took, Ago how long ago it ended, by the worker's own measure of time.
+	Took, Ago time.Duration
+}
+
+// Receipt is what an item gets.
+type Receipt struct {
+	delivery.Attempt
+	// Receipt is empty for an item without an end that was taken.
+	Receipt delivery.Receipt
+	// Line is the number of the newest line that the gateway has.
+	Line int64
+}
+
+// Report takes what a worker says of its attempts, and answers when each end has its receipt, or after two seconds.
+// What cannot be decided by then gets RETRY.
+func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, items []Item) ([]Receipt, error) {
+	s := g.session(workerID, epoch)
+	if s == nil {
+		return nil, errEpochLost()
+	}
+	s.mu.Lock()
+	s.seen = g.Elapsed()
+	over := s.over
+	s.mu.Unlock()
+	if over != nil {
+		return nil, over
+	}
+	ctx, cancel := context.WithTimeout(ctx, receiptWait)
+	defer cancel()
+	if err := g.know(ctx, s, items); err != nil {
+		return nil, errAway()
+	}
+	out := make([]Receipt, len(items))
+	var ends sync.WaitGroup
+	for i := range items {
+		item := &items[i]
+		out[i] = Receipt{Attempt: item.Attempt}
+		a := s.said(item)
+		if a == nil {
+			out[i].Receipt = delivery.ReceiptStale
+			continue
+		}
+		out[i].Line = a.lines
+		if item.End == nil {
+			continue
+		}
+		ends.Go(func() { out[i].Receipt = g.end(ctx, s, a, item) })
+	}
+	ends.Wait()
+	return out, nil
+}
+
+// know reads the attempts of a report that this gateway has not met, by one statement.
+func (g *Gateway) know(ctx context.Context, s *session, items []Item) error {
+	var ids []string
+	s.mu.Lock()
+	for _, item := range items {
+		if s.attempts[item.Attempt] == nil {
+			ids = append(ids, item.Execution)
+		}
+	}
+	s.mu.Unlock()
+	read, err := g.runs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	asked := map[string]*Item{}
+	for i := range items {
+		asked[items[i].Execution] = &items[i]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, run := range read {
+		// The row may be in other hands by now. The end is then refused by the store, and gets its receipt from what it
+		// finds; so the attempt is asked for as its worker names it.
+		e := *run.Execution
+		if item := asked[e.ID]; e.Status != entity.StatusRunning || e.Token != item.Token || e.NodeID != s.id ||
+			e.Epoch != s.epoch {
+			e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, s.id, s.epoch, item.Token
+			e.Attempt, e.Claim = item.Number, entity.RunningKey(s.id)
+		}
+		run.Execution = &e
+		s.remember(g, run)
+	}
+	return nil
+}
+
+// said takes what an item says beside an end; nil where the attempt is not known.
+func (s *session) said(item *Item) *attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.attempts[item.Attempt]
+	if a == nil {
+		return nil
+	}
+	for i, line := range item.Lines {
+		if number := item.LineFrom + int64(i); number > a.lines {
+			a.lines = number
+			a.log.Log(entity.LogStdout, a.hidden(line))
+		}
+	}
+	if item.Progress >= 0 {
+		a.log.Progress(item.Progress)
+	}
+	if item.Checkpoint != nil {
+		a.log.Checkpoint(a.hidden(*item.Checkpoint))
+	}
+	return a
+}
+
+func (a *attempt) hidden(text string) string {
+	if a.hide == nil {
+		return text
+	}
+	return a.hide(text)
+}
+
+// end stores an end and returns its receipt.
+func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) delivery.Receipt {
+	o := item.End.Outcome
+	o.Message, o.Result, o.Checkpoint = a.hidden(o.Message), a.hidden(o.Result), a.hidden(o.Checkpoint)
+	a.log.End(&o)
+	end := g.StoreClock.Now().Add(-item.End.Ago)
+	took := max(item.End.Took, 0)
+	receipt := g.Ends.Report(ctx, &completion.Result{
+		Run: a.run, Outcome: o, Start: end.Add(-took), End: end, Took: took, Log: a.log,
+	})
+	if receipt != delivery.ReceiptRetry {
+		s.mu.Lock()
+		delete(s.attempts, item.Attempt)
+		s.mu.Unlock()
+	}
+	return receipt
+}
+
+// flush stores lines, progress and checkpoints of attempts that go on.
+func (g *Gateway) flush(ctx context.Context) error {
+	var buffers []*logbuffer.Buffer
+	for _, s := range g.all() {
+		s.mu.Lock()
+		for _, a := range s.attempts {
+			buffers = append(buffers, a.log)
+		}
+		s.mu.Unlock()
+	}
+	return logbuffer.Flush(ctx, g.Store, buffers)
+}

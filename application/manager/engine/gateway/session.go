@@ -1,0 +1,107 @@
+package gateway
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// session is one life of a worker, as long as it calls this gateway.
+type session struct {
+	id    string
+	epoch int64
+
+	mu       sync.Mutex
+	delivery delivery.Session
+	// row is the worker's; known says that it was read. over is why the life has ended, once a look has found that.
+	row   worker.Worker
+	known bool
+	over  error
+	// attempts are those that this gateway has delivered, or has read as held.
+	attempts map[delivery.Attempt]*attempt
+	// poll is what the newest call said beside what the delivery needs.
+	running  entity.Slots
+	stopping bool
+	seen     time.Duration
+	// changed is closed, and made anew, when something has changed that a parked poll may wait for.
+	changed chan struct{}
+}
+
+func newSession(id string, epoch int64, now time.Duration) *session {
+	return &session{
+		id: id, epoch: epoch, delivery: delivery.NewSession(epoch), attempts: map[delivery.Attempt]*attempt{}, seen: now,
+		changed: make(chan struct{}),
+	}
+}
+
+// tell wakes parked polls; the caller holds the lock.
+func (s *session) tell() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// offers reports whether the worker has the handler and the labels of a class.
+func (s *session) offers(c entity.NodeClass) bool {
+	if s.row.Group != c.Workers {
+		return false
+	}
+	for k, v := range c.Labels {
+		if got, ok := s.row.Labels[k]; !ok || got != v {
+			return false
+		}
+	}
+	if c.Handler == "" {
+		return true
+	}
+	_, ok := slices.BinarySearch(s.row.Handlers, c.Handler)
+	return ok
+}
+
+// session is that of a life; a newer life takes the place of an older one. It is nil for a life that this gateway knows
+// to be a former one.
+func (g *Gateway) session(id string, epoch int64) *session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.sessions[id]
+	switch {
+	case s != nil && s.epoch == epoch:
+		return s
+	case s != nil && s.epoch > epoch:
+		return nil
+	}
+	if s != nil {
+		s.end(errEpochLost())
+	}
+	s = newSession(id, epoch, g.Elapsed())
+	g.sessions[id] = s
+	return s
+}
+
+// end tells parked polls that the life is over.
+func (s *session) end(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		s.over = why
+		s.tell()
+	}
+}
+
+// forget drops sessions that have not called for long: their workers have gone elsewhere.
+func (g *Gateway) forget() {
+	now := g.Elapsed()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id, s := range g.sessions {
+		s.mu.Lock()
+		gone := now-s.seen > forgetAfter
+		s.mu.Unlock()
+		if gone {
+			delete(g.sessions, id)
+		}
+	}
+}
