@@ -49,6 +49,14 @@ type Asides interface {
 	CountAsides(ctx context.Context) (map[entity.AsideKind]int, error)
 }
 
+// LogEnd is how far the log of an attempt goes: the number of its last line, and about how many bytes it has.
+type LogEnd struct {
+	ExecutionID string
+	Attempt     int
+	Line        int64
+	Bytes       int
+}
+
 // LogPage is a page of log chunks: those that hold lines after AfterSeq.
 type LogPage struct {
 	ExecutionID string
@@ -80,6 +88,8 @@ type DeadLetterCause struct {
 type RecordReader interface {
 	// Logs returns chunks in order of their first line.
 	Logs(ctx context.Context, p LogPage) ([]entity.LogChunk, error)
+	// LogEnds says how far the logs of executions go that the store has, by attempt.
+	LogEnds(ctx context.Context, executionIDs []string) ([]LogEnd, error)
 	// DeadLetters is ordered by execution id, newest first.
 	DeadLetters(ctx context.Context, f DeadLetterFilter, p Page) (letters []entity.DeadLetter, next string, err error)
 	// DeadLetterCauses counts the letters that wait for a person, by job and

@@ -11,6 +11,8 @@ type RunTokenReader interface {
 	// RunToken returns that of an execution with that hash, of whatever attempt;
 	// ok is false where there is none.
 	RunToken(ctx context.Context, executionID, hash string) (t entity.RunToken, ok bool, err error)
+	// RunTokensOf are those of all attempts of the executions.
+	RunTokensOf(ctx context.Context, executionIDs []string) ([]entity.RunToken, error)
 }
 
 // RunTokenWriter keeps the tokens of attempts, inside a transaction.

@@ -31,6 +31,8 @@ type WorkerReader interface {
 	Worker(ctx context.Context, id string) (worker.Worker, error)
 	// WorkersByID are those of the ids that there are, in no order.
 	WorkersByID(ctx context.Context, ids []string) ([]worker.Worker, error)
+	// WorkersAlive counts those that are not DOWN, and names those that drain.
+	WorkersAlive(ctx context.Context) (alive int, draining []string, err error)
 	// WorkersOf are those of a group that are not DOWN, by id, at most so many.
 	WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error)
 	// ListWorkers pages over all, or over those of a group or a status, by id.

@@ -29,6 +29,7 @@ func (m *Member) AskOnce(ctx context.Context) {
 	others := m.others(l)
 	if away && len(others) == 0 {
 		m.extend(good, forever) // until the next good beat: nobody is there to take over
+		m.promises.noteAllAway(now)
 		return
 	}
 	answers := m.askAll(ctx, others)
@@ -105,7 +106,7 @@ func (p *promises) trackSilent(others []entity.Node, answers []reply) {
 // applyPromises sets the end of the lease to the earliest promise, less the margin.
 // A node without a promise may declare this one a lease after its last good beat.
 func (m *Member) applyPromises(others []entity.Node, answers []reply) {
-	declared, back := false, false
+	declared, back, allAway := false, false, forever
 	good := time.Duration(m.good.Load())
 	base := good + m.timing.Lease
 	until, weakest, silent := forever, "", false
@@ -124,6 +125,10 @@ func (m *Member) applyPromises(others []entity.Node, answers []reply) {
 			p.got[n.ID] = max(p.got[n.ID], a.asked+a.Promise())
 		}
 		back = back || a.ok && a.Store
+		if !a.ok || a.Store || a.Declared {
+			allAway = 0
+		}
+		allAway = min(allAway, a.asked)
 		if ends := max(p.got[n.ID], base); ends < until {
 			until, weakest, silent = ends, n.ID, !a.ok
 		}
@@ -132,6 +137,7 @@ func (m *Member) applyPromises(others []entity.Node, answers []reply) {
 	firstReport := back && m.away.Load() && !p.othersReach
 	p.othersReach = p.othersReach || firstReport
 	p.weakest, p.silent = weakest, silent && !back
+	p.allAway = max(p.allAway, allAway)
 	p.mu.Unlock()
 	m.extend(good, until-m.timing.Margin())
 	if declared {

@@ -27,6 +27,8 @@ type promises struct {
 	// othersReach is true when another node said in this outage that it reaches the
 	// store.
 	othersReach bool
+	// allAway is when this node asked the others last that all of them said they do not reach the store either.
+	allAway time.Duration
 	// weakest is the node with the earliest promise; silent is true if it gave none.
 	weakest string
 	silent  bool

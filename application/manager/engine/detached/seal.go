@@ -1,6 +1,7 @@
 package detached
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,10 +23,6 @@ type Sealer interface {
 // maxSealed bounds the values that are kept of one attempt, in bytes. Of one that
 // opened more, nothing that its target says can be shown.
 const maxSealed = 1 << 20
-
-// hiddenText replaces a target's text where the node does not know what to hide in it.
-const hiddenText = redact.Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide " +
-	"them in this text)"
 
 // sealedFor is the name to which the values of an attempt are bound. No secret is
 // named like that: a name has no slash.
@@ -73,31 +70,54 @@ func (m *Manager) opened(t *entity.RunToken) (values []string, err error) {
 	return values, nil
 }
 
-// redacted is a report without the secrets of its attempt. Where this node cannot
-// open them it takes the report without its texts: the end of a run is worth more
-// than what was said about it, and another node may lack the key as well.
-func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunReport {
+// hiding is what keeps the secrets of an attempt out of texts. Where this node cannot open them no text is shown: the end
+// of a run is worth more than what was said about it, and another node may lack the key as well.
+func (m *Manager) hiding(t *entity.RunToken) redact.Hiding {
 	if len(t.Secrets) == 0 {
-		return r
+		return redact.Hiding{}
 	}
 	values, err := m.opened(t)
-	hide := redact.Hider(values)
 	if err != nil {
 		m.Logger.Warn("the texts of a report are withheld: the secrets of its run cannot be opened here, so they cannot "+
 			"be hidden",
 			"execution", t.ExecutionID, "attempt", t.Attempt, "secrets", strings.Join(t.Secrets, ", "), "error", err)
-		hide = func(text string) string {
-			if text == "" {
-				return ""
-			}
-			return hiddenText
-		}
-		r.Checkpoint = nil // the next attempt goes on better from the former one
+		return redact.Withhold()
 	}
-	lines := convert.All(r.Lines, hide)
-	r.Message, r.Result, r.Lines = hide(r.Message), hide(r.Result), lines
-	if r.Checkpoint != nil {
-		state := hide(*r.Checkpoint)
+	return redact.Hide(values)
+}
+
+// Hidings are what keeps secrets out of what is said of attempts that have opened some, by execution; of the attempts
+// that the executions are at.
+func (m *Manager) Hidings(ctx context.Context, execs []*entity.Execution) (map[string]redact.Hiding, error) {
+	ids := make([]string, len(execs))
+	attempts := make(map[string]int, len(execs))
+	for i, e := range execs {
+		ids[i], attempts[e.ID] = e.ID, e.Attempt
+	}
+	tokens, err := m.Tokens.RunTokensOf(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read which secrets attempts have opened: %w", err)
+	}
+	out := map[string]redact.Hiding{}
+	for i := range tokens {
+		if t := &tokens[i]; t.Attempt == attempts[t.ExecutionID] && len(t.Secrets) > 0 {
+			out[t.ExecutionID] = m.hiding(t)
+		}
+	}
+	return out, nil
+}
+
+// redacted is a report without the secrets of its attempt.
+func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunReport {
+	h := m.hiding(t)
+	lines := convert.All(r.Lines, h.Text)
+	r.Message, r.Result, r.Lines = h.Text(r.Message), h.Text(r.Result), lines
+	switch {
+	case r.Checkpoint == nil:
+	case h.Withheld:
+		r.Checkpoint = nil // the next attempt goes on better from the former one
+	default:
+		state := h.Text(*r.Checkpoint)
 		r.Checkpoint = &state
 	}
 	return r

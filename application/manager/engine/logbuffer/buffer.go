@@ -54,6 +54,23 @@ func New(e *entity.Execution, limit int, c clock.StoreClock) *Buffer {
 	return &Buffer{exec: e, clock: c, limit: limit, checkpoint: e.Checkpoint}
 }
 
+// Resume lets the buffer go on behind lines and bytes that the store has already. Call it before Log.
+func (b *Buffer) Resume(lines int64, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq, b.bytes = lines, bytes
+}
+
+// Stored is the number of the last line that the store has, of those that came before the first that it may not have.
+func (b *Buffer) Stored() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.chunks) == 0 {
+		return b.seq
+	}
+	return b.chunks[0].SeqFrom - entity.LineNumber(b.exec.Attempt, 0) - 1
+}
+
 // Log implements entity.Reporter.
 func (b *Buffer) Log(t entity.LogType, text string) {
 	b.mu.Lock()

@@ -158,6 +158,6 @@ func TestTheLongerSecretIsHiddenFirst(t *testing.T) {
 
 // A text about a run outside of its attempt hides what the attempt was given.
 func TestAHiderHidesValues(t *testing.T) {
-	require.Equal(t, "the key is "+redact.Hidden, redact.Hider([]string{"s3cret-value"})("the key is s3cret-value"))
-	require.Equal(t, "s3cret-value", redact.Hider(nil)("s3cret-value"))
+	require.Equal(t, "the key is "+redact.Hidden, redact.Hide([]string{"s3cret-value"}).Text("the key is s3cret-value"))
+	require.Equal(t, "s3cret-value", redact.Hide(nil).Text("s3cret-value"))
 }

@@ -21,6 +21,17 @@ func NewRecords(c *sqldb.Conn) *Records { return &Records{c} }
 // maxLogPage bounds the log rows of one page.
 const maxLogPage = 1000
 
+// LogEnds implements repository.RecordReader.
+func (r *Records) LogEnds(ctx context.Context, executionIDs []string) ([]repository.LogEnd, error) {
+	return sqldb.CollectIn(ctx, r.c, "log.ends", "SELECT execution_id, attempt, MAX(seq_to), SUM(LENGTH(content)) "+
+		"FROM scheduler_job_log WHERE {in} GROUP BY execution_id, attempt", "execution_id",
+		sqlvalue.OnlyASCIIIDs(executionIDs), func(rows *sql.Rows) (e repository.LogEnd, err error) {
+			err = rows.Scan(&e.ExecutionID, &e.Attempt, &e.Line, &e.Bytes)
+			e.Line -= entity.LineNumber(e.Attempt, 0)
+			return e, err
+		})
+}
+
 // Logs implements repository.RecordReader.
 func (r *Records) Logs(ctx context.Context, p repository.LogPage) ([]entity.LogChunk, error) {
 	if !sqlvalue.IsASCIIID(p.ExecutionID) {

@@ -23,17 +23,26 @@ func (r *RunTokens) RunToken(ctx context.Context, executionID, hash string) (t e
 	if !sqlvalue.IsASCIIID(executionID) {
 		return t, false, nil
 	}
-	return sqldb.First(ctx, r.c, "run-token.get",
-		`SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time
-		FROM scheduler_run_token WHERE execution_id = ? AND token_hash = ?`, []any{executionID, hash},
-		func(rows *sql.Rows) (t entity.RunToken, err error) {
-			var created sqlvalue.DBTime
-			var secrets, key sql.NullString
-			err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
-			t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
-			t.CreateTime = created.Time()
-			return t, err
-		})
+	return sqldb.First(ctx, r.c, "run-token.get", selectTokens+" WHERE execution_id = ? AND token_hash = ?",
+		[]any{executionID, hash}, scanToken)
+}
+
+const selectTokens = `SELECT execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count,
+	create_time FROM scheduler_run_token`
+
+func scanToken(rows *sql.Rows) (t entity.RunToken, err error) {
+	var created sqlvalue.DBTime
+	var secrets, key sql.NullString
+	err = rows.Scan(&t.ExecutionID, &t.Attempt, &t.Hash, &secrets, &key, &t.Sealed, &t.Lines, &t.Bytes, &created)
+	t.Secrets, t.KeyID = strings.Fields(secrets.String), key.String
+	t.CreateTime = created.Time()
+	return t, err
+}
+
+// RunTokensOf implements repository.RunTokenReader.
+func (r *RunTokens) RunTokensOf(ctx context.Context, executionIDs []string) ([]entity.RunToken, error) {
+	return sqldb.CollectIn(ctx, r.c, "run-token.of", selectTokens+" WHERE {in}", "execution_id",
+		sqlvalue.OnlyASCIIIDs(executionIDs), scanToken)
 }
 
 // runTokenWriter implements repository.RunTokenWriter.

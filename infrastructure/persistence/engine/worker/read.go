@@ -50,6 +50,18 @@ func (r *Workers) WorkersByID(ctx context.Context, ids []string) ([]worker.Worke
 	return workersOf(ctx, r.s.Pool, rows)
 }
 
+// WorkersAlive implements repository.Workers.
+func (r *Workers) WorkersAlive(ctx context.Context) (alive int, draining []string, err error) {
+	alive, err = r.s.Pool.Number(ctx, "worker.alive", "SELECT COUNT(*) FROM scheduler_worker WHERE status <> ?",
+		string(worker.Down))
+	if err != nil || alive == 0 {
+		return 0, nil, err
+	}
+	err = r.s.Pool.GORM(ctx, "worker.draining").Model(&row{}).Where("status = ?", string(worker.Draining)).
+		Pluck("id", &draining).Error
+	return alive, draining, err
+}
+
 // WorkersOf implements repository.Workers.
 func (r *Workers) WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error) {
 	if !worker.ValidGroup(group) {

@@ -194,6 +194,18 @@ func largeLogs(t *testing.T, s *persistence.Store) {
 	got, err := s.Logs(t.Context(), repository.LogPage{ExecutionID: run})
 	require.NoError(t, err)
 	require.Len(t, got, 20)
+	second := entity.LogChunk{
+		JobID: storetest.JobID(1), ExecutionID: run, Attempt: 2, Type: entity.LogStdout, SeqFrom: entity.LineNumber(2, 1),
+		SeqTo: entity.LineNumber(2, 7), Content: "four", CreateTime: storetest.Noon,
+	}
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.Records.AddLogs(ctx, []entity.LogChunk{second})
+	})
+	ends, err := s.Records.LogEnds(t.Context(), []string{run, storetest.RunOf(storetest.JobID(2), storetest.Noon).ID, "é"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []repository.LogEnd{
+		{ExecutionID: run, Attempt: 1, Line: 20, Bytes: 20 << 20}, {ExecutionID: run, Attempt: 2, Line: 7, Bytes: 4},
+	}, ends)
 	rows[0].Content += "x"
 	err = s.Write(t.Context(), repository.LaneLogs, "test", func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddLogs(ctx, rows[:1])

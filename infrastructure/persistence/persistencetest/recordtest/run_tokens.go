@@ -95,13 +95,16 @@ func RunTokens(t *testing.T, open storetest.Opener) {
 	require.Equal(t, 1, former1.Attempt)
 	latest, _ := of(mine.ID, second[1])
 	require.Equal(t, 2, latest.Attempt)
+	all, err := s.RunTokensOf(t.Context(), []string{mine.ID, others.ID, "é"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []entity.RunToken{former1, latest}, all, "of each attempt")
 
 	next.Status, next.Claim = entity.StatusSuccess, ""
 	next.UpdateTime = storetest.Noon.Add(-time.Hour)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Executions.Update(ctx, &next, entity.StatusRunning, 2)
 	})
-	_, err := s.PurgeExecutions(t.Context(), storetest.Noon.Add(time.Hour), 10)
+	_, err = s.PurgeExecutions(t.Context(), storetest.Noon.Add(time.Hour), 10)
 	require.NoError(t, err)
 	_, ok = of(mine.ID, second[1])
 	require.False(t, ok, "tokens go with their run")

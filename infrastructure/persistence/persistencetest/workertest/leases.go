@@ -91,6 +91,10 @@ func Beats(t *testing.T, open storetest.Opener) {
 	require.Equal(t, worker.Draining, stopping.Status)
 	require.Equal(t, entity.Slots{3, 1}, stopping.Running)
 
+	alive, draining, err := s.WorkersAlive(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []any{3, []string{d.ID}}, []any{alive, draining})
+
 	none, err = s.BeatWorkers(t.Context(), "node-2", nil)
 	require.NoError(t, err)
 	require.Empty(t, none)
