@@ -133,8 +133,12 @@ func (l listener) JobsChanged(ctx context.Context, ids []string) error {
 // RunsReady implements notify.Listener.
 func (l listener) RunsReady(kind entity.SlotKind) { l.Runner.RunsReady(kind) }
 
+// WorkersWanted implements notify.Listener.
+func (l listener) WorkersWanted(groups []string) { l.Gateway.Wanted(groups) }
+
 // StopAsked implements notify.Listener.
 func (l listener) StopAsked(ctx context.Context, ids []string) error {
+	l.Gateway.StopAsked(ids)
 	return l.Runner.StopAsked(ctx, ids)
 }
 
@@ -153,6 +157,7 @@ func (l listener) MessagesPlanned() { l.sending.notifier.Wake() }
 // NotificationsMissed implements notify.Listener. The reconciliation finds requests to stop.
 func (l listener) NotificationsMissed(ctx context.Context) error {
 	l.Member.Wake()
+	l.Gateway.Wake()
 	for _, kind := range entity.SlotKinds() {
 		l.Runner.RunsReady(kind)
 	}

@@ -30,6 +30,7 @@ func (e *Engine) Start() {
 	}
 	e.members.Go(func() { e.Member.Run(members) })
 	e.loops.Go(func() { _ = e.Runner.Run(runCtx) })
+	e.loops.Go(func() { e.Gateway.Run(runCtx) })
 	if e.cluster != nil {
 		e.loops.Go(func() { _ = e.cluster.notifier.Run(runCtx, listener{e.parts}) })
 	}
@@ -115,6 +116,7 @@ func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	e.resign()
 	e.stopPlan()
 	e.planning.Wait()
+	e.Gateway.Leave()
 	grace := time.Duration(e.cfg.Server.ShutdownGraceSec) * time.Second
 	bounded, cancel := context.WithTimeout(ctx, grace)
 	e.Drafts.Stop(bounded)
@@ -122,6 +124,7 @@ func (e *Engine) StopLoops(ctx context.Context, closeEdge func() error) error {
 	e.Runner.Drain(ctx, grace)
 	errs := []error{e.ticker.Stop(), closeEdge()}
 	e.flushMetrics(ctx)
+	e.Gateway.Close()
 	e.stopRun()
 	done := make(chan struct{})
 	go func() {

@@ -56,7 +56,8 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 		Store: s.Store, Jobs: s.Store.Jobs, Names: s.Store.Jobs, Chains: s.Store, Release: Version(),
 		Plans: s.Store, Claims: s.Store,
 		Admitter: w.admitter, Schedules: w.compiler,
-		Checker: b.options.Executor, Secrets: n.Secrets, Engine: loops, Channels: s.Store, Clock: s.Clock,
+		Checker: b.options.Executor, Secrets: n.Secrets, Engine: loops, Channels: s.Store, Workers: s.Store.WorkerGroups,
+		Clock:    s.Clock,
 		TimeZone: b.cfg.Server.TimeZone, Logger: b.logger, Latest: w.jobs.Latest,
 		EventReaders: entity.EventReaders{Kafka: x.readers.Kafka}, Working: n.gate.Open,
 		Replaced: func(ctx context.Context, former, next *entity.Job) {
@@ -83,7 +84,7 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 		definition.NewDefinitionService(s.Store.Jobs, jobs.ForDocuments(), groups, n.Secrets, settings),
 		&explain.ExplainService{
 			Ledger: executions.Fires, Jobs: s.Store.Jobs, Executions: s.Store.Executions, Groups: s.Store,
-			Nodes: s.Store, Alerts: s.Store, Chains: s.Store, Schedules: w.compiler, Clock: s.Clock,
+			Nodes: s.Store, Workers: s.Store, Alerts: s.Store, Chains: s.Store, Schedules: w.compiler, Clock: s.Clock,
 			Standby: n.standbyReason,
 			Kept:    time.Duration(b.cfg.Retention.ExecutionsDays) * 24 * time.Hour,
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dispatch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
@@ -48,6 +49,8 @@ type work struct {
 	Member  *membership.Member
 	// Detached takes the reports of targets and ends what runs without a node.
 	Detached *detached.Manager
+	// Gateway gives workers their runs.
+	Gateway *gateway.Gateway
 
 	dispatch  *dispatch.Manager
 	retention *maintenance.Retention
@@ -75,6 +78,7 @@ type core struct {
 	compiler *schedule.Compiler
 	fair     *fairness.Queue
 	jobs     *cache.JobCache
+	router   *dispatch.Router
 	admitter *admission.Admitter
 	closer   *maintenance.Closer
 }
@@ -84,7 +88,8 @@ func newCore(b base, s storage, x *exports, n self) core {
 	compiler, fair := schedule.NewCompiler(), fairness.New(0)
 	jobs, committed := cache.NewJobCache(s.Store.Jobs, cachedJobs), commits.NewCommits()
 	router := dispatch.NewRouter(dispatch.RouterDeps{
-		Nodes: view.Nodes, Jobs: jobs, Runs: s.Store.Executions, Self: n.node,
+		Nodes: view.Nodes, Jobs: jobs, Runs: s.Store.Executions, Workers: s.Store,
+		Groups: s.Store.WorkerGroups, Now: s.Clock.Now, Self: n.node,
 	})
 	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest}, monitoring.NewDigests(b.logger),
 		workflow.Owed{Cached: jobs.Cached})
@@ -95,7 +100,7 @@ func newCore(b base, s storage, x *exports, n self) core {
 			Commits: committed, StoreClock: s.Clock, Metrics: b.Metrics, Clock: b.machine, Beating: lease.Beating,
 			Steady: s.Clock.Steady(),
 		}),
-		committed, lease, view, compiler, fair, jobs, admitter,
+		committed, lease, view, compiler, fair, jobs, router, admitter,
 		&maintenance.Closer{Store: s.Store, Admitter: admitter, Jobs: jobs, Clock: s.Clock},
 	}
 }
@@ -107,7 +112,8 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 	runner := newRunner(b, s, x, n, k, attempts, successes)
 	planner := newPlanner(b, s, k, runner)
 	dispatcher := dispatch.New(dispatch.Deps{
-		Store: s.Store, Claims: s.Store, Registry: s.Store, Jobs: k.jobs, Admitter: k.admitter, Closer: k.closer,
+		Store: s.Store, Claims: s.Store, Registry: s.Store, Workers: s.Store, Router: k.router, Jobs: k.jobs,
+		Admitter: k.admitter, Closer: k.closer,
 		Commits: k.Commits, Metrics: b.Metrics, Clock: b.machine, StoreClock: s.Clock,
 	})
 	host, days := hostmetrics.NewHost(b.machine, "/", b.cfg.DataDir), b.cfg.Retention
@@ -127,14 +133,13 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 			planner.Wake()
 		}
 	})
+	detachedRuns := detached.New(detached.Deps{
+		Store: s.Store, Tokens: s.Store, Executions: s.Store.Executions, Claims: s.Store, Jobs: k.jobs,
+		Runner: runner.Ends, Sealer: s.keys, Clock: s.Clock, Steady: s.Clock.Steady(), Commits: k.Commits,
+		LogLimit: entity.LogLimit, Logger: b.logger,
+	})
 	return work{
-		k, planner, runner, member,
-		detached.New(detached.Deps{
-			Store: s.Store, Tokens: s.Store, Executions: s.Store.Executions, Claims: s.Store, Jobs: k.jobs,
-			Runner: runner.Ends, Sealer: s.keys, Clock: s.Clock, Steady: s.Clock.Steady(), Commits: k.Commits,
-			LogLimit: entity.LogLimit, Logger: b.logger,
-		}),
-		dispatcher,
+		k, planner, runner, member, detachedRuns, newGateway(b, s, n, k, runner, member, detachedRuns), dispatcher,
 		maintenance.NewRetention(maintenance.RetentionDeps{
 			Store: s.Store, Clock: b.machine, StoreClock: s.Clock, Logger: b.logger, JobVersions: days.JobVersions,
 			Days: maintenance.RetentionDays{

@@ -194,7 +194,8 @@ type Wait string
 
 // The reasons why runs wait: a slot of their group or job, a moment, or a free slot of their
 // queue. NODE, COMMAND and HANDLER mean that no node has the labels, runs commands or has
-// the handler.
+// the handler. WORKER means that no worker of the group is up that has the labels; of a job for workers HANDLER means
+// that none offers it.
 const (
 	WaitNone    Wait = ""
 	WaitGroup   Wait = "GROUP"
@@ -203,12 +204,13 @@ const (
 	WaitNode    Wait = "NODE"
 	WaitCommand Wait = "COMMAND"
 	WaitHandler Wait = "HANDLER"
+	WaitWorker  Wait = "WORKER"
 	WaitSlot    Wait = "SLOT"
 )
 
 // Waits lists what runs wait for.
 func Waits() []Wait {
-	return []Wait{WaitSlot, WaitNode, WaitCommand, WaitHandler, WaitTime, WaitJob, WaitGroup}
+	return []Wait{WaitSlot, WaitNode, WaitCommand, WaitHandler, WaitWorker, WaitTime, WaitJob, WaitGroup}
 }
 
 // WaitsFor is what the run waits for; WaitNone when it does not wait.
@@ -230,11 +232,14 @@ func (w Wait) Spans() []ClaimSpan {
 		return []ClaimSpan{ReadySpan()}
 	case WaitNode:
 		u, c, h := UnroutableSpan(), unroutableFor(markCommand), unroutableFor(markHandler)
-		return []ClaimSpan{{u.Lo, c.Lo}, {c.Hi, h.Lo}, {h.Hi, u.Hi}}
+		w := unroutableFor(markWorkers)
+		return []ClaimSpan{{u.Lo, c.Lo}, {c.Hi, h.Lo}, {h.Hi, w.Lo}, {w.Hi, u.Hi}}
 	case WaitCommand:
 		return []ClaimSpan{unroutableFor(markCommand)}
 	case WaitHandler:
 		return []ClaimSpan{unroutableFor(markHandler)}
+	case WaitWorker:
+		return []ClaimSpan{unroutableFor(markWorkers)}
 	case WaitTime:
 		return []ClaimSpan{ScheduledSpan()}
 	case WaitJob:
@@ -245,7 +250,7 @@ func (w Wait) Spans() []ClaimSpan {
 	return nil
 }
 
-// WaitsOn is the node in whose queue the run waits; empty for others.
+// WaitsOn is the node, or the worker, in whose queue the run waits; empty for others.
 func (k ClaimKey) WaitsOn() string {
 	id, _ := k.Queue().Node()
 	return id

@@ -97,10 +97,13 @@ func (c NodeClass) mark() string {
 // hash names the class in keys: 16 hex digits. That of labels alone is the
 // former release's.
 func (c NodeClass) hash() string {
-	if c.mark() == "" {
+	if c.mark() == "" && c.Workers == "" {
 		return labelHash(c.Labels)
 	}
 	h := sha256.New()
+	if c.Workers != "" {
+		_, _ = fmt.Fprintf(h, "%s%d:%s", markWorkers, len(c.Workers), c.Workers)
+	}
 	_, _ = fmt.Fprintf(h, "%s%d:%s", c.mark(), len(c.Handler), c.Handler)
 	writeLabels(h, c.Labels)
 	return hex.EncodeToString(h.Sum(nil)[:8])

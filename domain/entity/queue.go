@@ -122,7 +122,7 @@ func ClassQueue(c NodeClass) Queue {
 func LabelQueue(labels map[string]string) Queue { return ClassQueue(NodeClass{Labels: labels}) }
 
 // UnroutableQueue is that of runs for which there is no node; missing is what the
-// nodes lack: WaitCommand, WaitHandler, or WaitNode.
+// nodes lack: WaitCommand, WaitHandler, or WaitNode; WaitWorker or WaitHandler where workers lack it.
 func UnroutableQueue(c NodeClass, missing Wait) Queue {
 	mark := ""
 	switch missing {
@@ -130,6 +130,8 @@ func UnroutableQueue(c NodeClass, missing Wait) Queue {
 		mark = markCommand
 	case WaitHandler:
 		mark = markHandler
+	case WaitWorker:
+		mark = markWorkers
 	}
 	return Queue(claimUnroutable + mark + c.hash() + nameEnd)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,12 @@ type Former struct {
 
 // LeaseUntil is when its lease is over, by the store's clock.
 func (w *Worker) LeaseUntil() time.Time { return w.LastBeat.Add(w.Lease) }
+
+// Offers reports whether it has the handler.
+func (w *Worker) Offers(handler string) bool {
+	_, ok := slices.BinarySearch(w.Handlers, handler)
+	return ok
+}
 
 // suspectBeats is how many beats a worker may miss before it may be gone.
 const suspectBeats = 2

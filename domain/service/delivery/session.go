@@ -162,12 +162,16 @@ func (s *Session) Claimed(seq int64, runs []Run, known bool) {
 	}
 }
 
-// Stop asks for the end of an attempt in the answer; an attempt that the poll does not list is left out.
-func (s *Session) Stop(stop Stop) {
-	if s.answered || !slices.Contains(s.poll.Running, stop.Attempt) || slices.Contains(s.given.Cancel, stop) {
-		return
+// Stop asks for the end of an attempt in the answer; false where the answer was given already, and for an attempt that
+// the poll does not list.
+func (s *Session) Stop(stop Stop) bool {
+	if s.answered || !slices.Contains(s.poll.Running, stop.Attempt) {
+		return false
 	}
-	s.given.Cancel = append(slices.Clip(s.given.Cancel), stop)
+	if !slices.Contains(s.given.Cancel, stop) {
+		s.given.Cancel = append(slices.Clip(s.given.Cancel), stop)
+	}
+	return true
 }
 
 // Ready reports whether the answer holds anything that should not wait.

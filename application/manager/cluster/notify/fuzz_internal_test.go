@@ -23,6 +23,7 @@ func (b bounded) ids(ids []string) error {
 func (b bounded) RunsReady(entity.SlotKind)                         {}
 func (b bounded) JobsChanged(_ context.Context, ids []string) error { return b.ids(ids) }
 func (b bounded) StopAsked(_ context.Context, ids []string) error   { return b.ids(ids) }
+func (b bounded) WorkersWanted(groups []string)                     { require.NoError(b.t, b.ids(groups)) }
 func (b bounded) EventsAdded()                                      {}
 func (b bounded) MessagesPlanned()                                  {}
 func (b bounded) MembersChanged(context.Context) error              { return nil }
@@ -30,7 +31,7 @@ func (b bounded) NotificationsMissed(context.Context) error         { return nil
 
 // FuzzMessage: what comes from the network is dropped, or acted on within bounds.
 func FuzzMessage(f *testing.F) {
-	f.Add([]byte(`{"from":"b","jobs":["a"],"stop":["x"],"ready":true,"nodes":["a"],"commands":["a"],"members":true}`))
+	f.Add([]byte(`{"from":"b","jobs":["a"],"stop":["x"],"ready":true,"nodes":["a"],"commands":["a"],"workers":["g"],"members":true}`))
 	f.Add([]byte(`{"from":"b","events":true}`))
 	f.Add([]byte(`{"from":"a","jobs":["a"]}`))
 	f.Add([]byte(`{"from":1,"jobs":{}}`))

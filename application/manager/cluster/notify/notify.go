@@ -33,6 +33,8 @@ type Listener interface {
 	JobsChanged(ctx context.Context, jobIDs []string) error
 	// RunsReady means that this node may claim waiting runs for slots of a kind.
 	RunsReady(kind entity.SlotKind)
+	// WorkersWanted means that runs wait for workers of these groups.
+	WorkersWanted(groups []string)
 	// StopAsked means that a caller asked these executions to stop.
 	StopAsked(ctx context.Context, executionIDs []string) error
 	// MembersChanged means that a node joined, left or changed its status.
@@ -55,14 +57,16 @@ type message struct {
 	Ready    bool     `json:"ready,omitempty"`
 	Nodes    []string `json:"nodes,omitempty"`
 	Commands []string `json:"commands,omitempty"`
+	// Workers are the worker groups for which runs wait.
+	Workers  []string `json:"workers,omitempty"`
 	Members  bool     `json:"members,omitempty"`
 	Events   bool     `json:"events,omitempty"`
 	Messages bool     `json:"messages,omitempty"`
 }
 
 func (m *message) empty() bool {
-	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && len(m.Commands) == 0 && !m.Members &&
-		!m.Events && !m.Messages
+	return len(m.Jobs) == 0 && len(m.Stop) == 0 && !m.Ready && len(m.Nodes) == 0 && len(m.Commands) == 0 &&
+		len(m.Workers) == 0 && !m.Members && !m.Events && !m.Messages
 }
 
 const (
@@ -106,13 +110,15 @@ func (h *Notifier) JobChanged(jobID string) {
 
 // AfterCommit tells what a transaction of this node did.
 func (h *Notifier) AfterCommit(e commit.PostCommit) {
-	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Rearmed) == 0 && len(e.Stopping) == 0 {
+	if !e.Shared && len(e.Nodes) == 0 && len(e.CommandNodes) == 0 && len(e.Workers) == 0 && len(e.Rearmed) == 0 &&
+		len(e.Stopping) == 0 {
 		return
 	}
 	h.add(func(m *message) {
 		m.Ready = m.Ready || e.Shared
 		m.Nodes = appendNew(m.Nodes, e.Nodes)
 		m.Commands = appendNew(m.Commands, e.CommandNodes)
+		m.Workers = appendNew(m.Workers, e.Workers)
 		for _, job := range e.Rearmed {
 			m.Jobs = appendID(m.Jobs, job.ID)
 		}
@@ -246,6 +252,9 @@ func (h *Notifier) take(ctx context.Context, l Listener, body []byte) {
 	}
 	if slices.Contains(m.Commands, h.node) {
 		l.RunsReady(entity.SlotCommand)
+	}
+	if len(m.Workers) > 0 {
+		l.WorkersWanted(m.Workers[:min(len(m.Workers), maxIDs)])
 	}
 	if m.Events {
 		l.EventsAdded()

@@ -73,6 +73,7 @@ type ears struct {
 	stops    []string
 	ready    int
 	commands int
+	wanted   []string
 	members  int
 	missed   int
 	events   int
@@ -84,6 +85,12 @@ func (e *ears) JobsChanged(_ context.Context, ids []string) error {
 	defer e.mu.Unlock()
 	e.jobs = append(e.jobs, ids...)
 	return nil
+}
+
+func (e *ears) WorkersWanted(groups []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wanted = append(e.wanted, groups...)
 }
 
 func (e *ears) RunsReady(kind entity.SlotKind) {

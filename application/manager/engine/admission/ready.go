@@ -18,6 +18,8 @@ type Placement struct {
 	Away bool
 	// Takers are the other nodes that take from the queue of a class.
 	Takers []string
+	// Workers is the worker group whose workers alone take from the queue.
+	Workers string
 }
 
 // Router chooses where runs wait, by the nodes that are alive and the routing
@@ -95,7 +97,9 @@ func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time
 	default:
 		e.Ready++
 	}
-	if id, ok := at.Queue.Node(); ok && at.Away {
+	if at.Workers != "" {
+		e.AddWorkers(at.Workers)
+	} else if id, ok := at.Queue.Node(); ok && at.Away {
 		e.AddNode(kind, id)
 	} else if !ok && !at.Queue.OfClass() {
 		e.Shared = true

@@ -20,6 +20,8 @@ type PostCommit struct {
 	// those that may take some on slots for commands.
 	Nodes        []string
 	CommandNodes []string
+	// Workers are the worker groups whose workers may take some of them, each once.
+	Workers []string
 	// NextScheduled is the earliest moment at which a scheduled run may start.
 	NextScheduled time.Time
 	// Waits are those that it has begun.
@@ -44,6 +46,9 @@ func (e *PostCommit) Add(o PostCommit) {
 	for _, id := range o.CommandNodes {
 		e.AddNode(entity.SlotCommand, id)
 	}
+	for _, group := range o.Workers {
+		e.AddWorkers(group)
+	}
 	e.Schedule(o.NextScheduled)
 	e.Waits = append(e.Waits, o.Waits...)
 	e.Rearmed = append(e.Rearmed, o.Rearmed...)
@@ -59,6 +64,13 @@ func (e *PostCommit) AddNode(kind entity.SlotKind, nodeID string) {
 	}
 	if !slices.Contains(*nodes, nodeID) {
 		*nodes = append(*nodes, nodeID)
+	}
+}
+
+// AddWorkers adds a worker group whose workers may take some of the runs.
+func (e *PostCommit) AddWorkers(group string) {
+	if !slices.Contains(e.Workers, group) {
+		e.Workers = append(e.Workers, group)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
@@ -15,12 +16,17 @@ import (
 type attempt struct {
 	run entity.Run
 	log *logbuffer.Buffer
-	// hide keeps secrets out of what the worker says; nil where the attempt has none.
-	hide func(text string) string
+	// hiding keeps secrets out of what the worker says. opened: the gateway has opened them for it.
+	hiding redact.Hiding
+	opened bool
 	// lines is the number of the last line that was taken.
 	lines int64
-	// deadline is when the attempt runs out of time, by Elapsed; 0 never. It counts from the delivery.
-	deadline time.Duration
+	// deadline is when the attempt runs out of time, by Elapsed; 0 never. It counts from the first delivery here.
+	deadline  time.Duration
+	delivered bool
+	// reason is why it is to stop, as the store said last; told is the poll whose answer says so.
+	reason delivery.StopReason
+	told   int64
 	// since is when this gateway met it, by Elapsed.
 	since time.Duration
 }
@@ -35,32 +41,23 @@ func (s *session) remember(g *Gateway, run entity.Run) *attempt {
 	if a := s.attempts[key]; a != nil {
 		return a
 	}
-	a := &attempt{run: run, log: logbuffer.New(run.Execution, g.LogLimit, g.StoreClock), since: g.Elapsed()}
+	now := g.Elapsed()
+	a := &attempt{run: run, log: logbuffer.New(run.Execution, g.LogLimit, g.StoreClock), since: now}
+	if limit := run.Job.Timeout(); limit > 0 {
+		a.deadline = now + limit
+	}
 	s.attempts[key] = a
 	return a
 }
 
-// runs reads executions whole, with their jobs. Of a deleted job no more than its id is left.
-func (g *Gateway) runs(ctx context.Context, ids []string) ([]entity.Run, error) {
-	if len(ids) == 0 {
-		return nil, nil
+// meet keeps an attempt that another gateway knew before; the caller holds the lock.
+func (s *session) meet(g *Gateway, m met) {
+	if s.attempts[attemptOf(m.run.Execution)] != nil {
+		return
 	}
-	execs, err := g.Executions.ByIDs(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read runs of workers: %w", err)
-	}
-	jobs, err := g.Jobs.Load(ctx, entity.JobIDsOf(execs))
-	if err != nil {
-		return nil, fmt.Errorf("load the jobs of workers' runs: %w", err)
-	}
-	out := make([]entity.Run, len(execs))
-	for i, e := range execs {
-		out[i] = entity.Run{Job: jobs[e.JobID], Execution: e}
-		if out[i].Job == nil {
-			out[i].Job = &entity.Job{ID: e.JobID}
-		}
-	}
-	return out, nil
+	a := s.remember(g, m.run)
+	a.hiding, a.lines = m.hiding, m.end.Line
+	a.log.Resume(m.end.Line, m.end.Bytes)
 }
 
 // kindOf is the kind of slot that a run takes on a worker.
@@ -75,7 +72,10 @@ func kindOf(run entity.Run) delivery.Kind {
 // gateway may have claimed late, or somebody has asked a run to stop.
 func (g *Gateway) look(ctx context.Context) error {
 	began := g.Elapsed()
-	all := began-g.lookedAt >= lookInterval
+	g.mu.Lock()
+	all := g.lookNow || began-g.lookedAt >= lookInterval
+	g.lookNow = false
+	g.mu.Unlock()
 	asked := map[string]*session{}
 	seqs := map[string]int64{}
 	for _, s := range g.all() {
@@ -91,6 +91,11 @@ func (g *Gateway) look(ctx context.Context) error {
 	}
 	if len(asked) == 0 {
 		return nil
+	}
+	if all || g.isNew() {
+		if err := g.stand(ctx); err != nil {
+			return err
+		}
 	}
 	ids := make([]string, 0, len(asked))
 	for id := range asked {
@@ -129,7 +134,7 @@ func (g *Gateway) hold(
 		}
 	}
 	s.mu.Unlock()
-	read, err := g.runs(ctx, unknown)
+	read, err := g.meetRuns(ctx, unknown)
 	if err != nil {
 		return err
 	}
@@ -139,9 +144,9 @@ func (g *Gateway) hold(
 	for _, e := range held {
 		now[attemptOf(e)] = true
 	}
-	for _, run := range read {
-		if now[attemptOf(run.Execution)] {
-			s.remember(g, run)
+	for _, m := range read {
+		if now[attemptOf(m.run.Execution)] {
+			s.meet(g, m)
 		}
 	}
 	var rows []delivery.Run
@@ -158,20 +163,38 @@ func (g *Gateway) hold(
 			delete(s.attempts, key) // it ended elsewhere, or is no more the worker's
 		}
 	}
-	if s.delivery.Held(seq, rows) {
-		for _, e := range held {
-			if e.CancelRequested {
-				s.delivery.Stop(delivery.Stop{Attempt: attemptOf(e), Reason: stopReason(e)})
-			}
+	for _, e := range held {
+		if a := s.attempts[attemptOf(e)]; a != nil {
+			a.reason = a.stop(e, began)
 		}
-		s.tell()
 	}
+	s.delivery.Held(seq, rows)
+	// A request to stop stays, whichever poll is the newest by now.
+	s.stopAttempts(func(*attempt) bool { return true })
+	s.tell()
 	return nil
 }
 
-func stopReason(e *entity.Execution) delivery.StopReason {
-	if e.Reason == entity.ReasonReplaced {
-		return delivery.StopReplaced
+// stopAttempts has the answer to the newest poll say which attempts are to stop; the caller holds the lock.
+func (s *session) stopAttempts(which func(a *attempt) bool) {
+	for key, a := range s.attempts {
+		if a.reason != "" && which(a) {
+			if s.delivery.Stop(delivery.Stop{Attempt: key, Reason: a.reason}) {
+				a.told = s.delivery.Seq()
+			}
+		}
 	}
-	return delivery.StopCancel
+}
+
+// stop is why an attempt is to stop; empty where it may go on.
+func (a *attempt) stop(e *entity.Execution, now time.Duration) delivery.StopReason {
+	switch {
+	case e.CancelRequested && e.Reason == entity.ReasonReplaced:
+		return delivery.StopReplaced
+	case e.CancelRequested:
+		return delivery.StopCancel
+	case a.deadline > 0 && now > a.deadline+repeatTimeout:
+		return delivery.StopTimeout
+	}
+	return ""
 }

@@ -86,7 +86,7 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 	})
 	for _, e := range heads {
 		job := jobs[e.JobID]
-		if job == nil || len(holders) == total {
+		if job == nil || len(holders) == total || !c.serves(job.Group) {
 			continue // of a deleted job the sweep ends it
 		}
 		if s := c.choose(entity.NodeClassOf(job), e.Claim.WaitsOn()); s != nil {
@@ -94,6 +94,14 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 		}
 	}
 	return holders, workers, nil
+}
+
+// serves reports whether the worker group still runs jobs of a job group.
+func (c *claiming) serves(jobGroup string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g, known := c.groups[c.group]
+	return known && g.Serves(jobGroup)
 }
 
 // choose is the worker with the most free slots that offers what the class asks for; only limits it to one worker.

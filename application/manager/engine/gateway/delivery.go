@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,24 +12,24 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
 // Delivery is a run as a worker gets it.
 type Delivery struct {
 	Run entity.Run
-	// Data is the job's data with its placeholders filled, Secrets the values that it names.
-	Data    string
-	Secrets map[string]string
+	// Data is the job's data with its placeholders filled.
+	Data string
 	// Timeout is what is left of the attempt's time; 0 is no limit.
 	Timeout time.Duration
 }
 
 // deliver makes the runs of an answer whole. One that cannot be given to anybody, because its data are wrong, ends here
-// and is left out.
-func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) (Answer, error) {
+// and is left out. So is one whose secrets cannot be opened now: its worker does not list it, and is given it again.
+func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) Answer {
 	out := Answer{Answer: a}
 	s.mu.Lock()
-	out.Drain = s.row.Status == worker.Draining
+	out.Drain, out.Beat = s.row.Status == worker.Draining, s.row.Beat
 	s.mu.Unlock()
 	for _, r := range a.Runs {
 		s.mu.Lock()
@@ -37,34 +38,73 @@ func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) (A
 		if known == nil {
 			continue // it has ended since
 		}
-		data, secrets, refused := g.Payload(ctx, known.run)
-		if refused != nil {
+		data, refused, err := g.payload(ctx, s, known)
+		switch {
+		case err != nil:
+			g.Logger.Warn("a run cannot be given to its worker now", "execution", r.Execution, "worker", s.id, "error", err)
+		case refused != nil:
 			g.refuse(ctx, known, *refused)
-			continue
+		default:
+			out.Deliveries = append(out.Deliveries, Delivery{Run: known.run, Data: data, Timeout: g.begin(s, known)})
 		}
-		out.Deliveries = append(out.Deliveries, Delivery{
-			Run: known.run, Data: data, Secrets: secrets, Timeout: g.begin(s, known, secrets),
-		})
 	}
-	return out, nil
+	return out
 }
 
-// begin notes what a delivery gives the attempt, and returns what is left of its time.
-func (g *Gateway) begin(s *session, a *attempt, secrets map[string]string) time.Duration {
+// payload fills the placeholders of a run. The secrets among them are opened for groups alone that may have them, and
+// kept with the attempt before they leave, so that each gateway can hide them in what the worker says.
+func (g *Gateway) payload(ctx context.Context, s *session, a *attempt) (data string, refused *entity.Outcome, err error) {
+	run := a.run
+	if names := placeholder.SecretNames(run.Job.Data); len(names) > 0 {
+		may, err := g.maySee(s.row.Group)
+		if err != nil {
+			return "", nil, err
+		}
+		if !may {
+			o := entity.Failed(entity.ReasonSecretMissing, fmt.Sprintf("the job names the secret %s, and the worker group %s "+
+				"gets no secrets: let an administrator allow them for it", names[0], s.row.Group))
+			o.NoRetry = true
+			return "", &o, nil
+		}
+		if run.Secrets, err = g.Secrets.Open(ctx, run.Job.Group, names); err != nil {
+			return "", nil, fmt.Errorf("open its secrets: %w", err)
+		}
+		if !a.opened && len(run.Secrets) > 0 {
+			if _, err := g.Tokens.Issue(ctx, run); err != nil {
+				return "", nil, fmt.Errorf("keep which secrets it opens: %w", err)
+			}
+		}
+		s.mu.Lock()
+		a.opened, a.hiding = true, redact.Hide(slices.Collect(maps.Values(run.Secrets)))
+		s.mu.Unlock()
+	}
+	data, refused = g.Expand(run)
+	return data, refused, nil
+}
+
+func (g *Gateway) maySee(group string) (bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known, ok := g.groups[group]
+	if !ok {
+		return false, fmt.Errorf("the worker group %s was not read yet", group)
+	}
+	return known.Secrets, nil
+}
+
+// begin notes that an attempt is delivered, and returns what is left of its time. The worker's own clock begins when it
+// has the run. A repeated delivery gets what the first one here had left.
+func (g *Gateway) begin(s *session, a *attempt) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(secrets) > 0 {
-		a.hide = redact.Hider(slices.Collect(maps.Values(secrets)))
-	}
-	limit := a.run.Job.Timeout()
+	limit, now := a.run.Job.Timeout(), g.Elapsed()
 	if limit <= 0 {
 		return 0
 	}
-	// The worker's own clock begins when it has the run. A repeated delivery gets what the first one had left.
-	if a.deadline == 0 {
-		a.deadline = g.Elapsed() + limit
+	if !a.delivered {
+		a.delivered, a.deadline = true, now+limit
 	}
-	return max(a.deadline-g.Elapsed(), time.Millisecond)
+	return max(a.deadline-now, time.Millisecond)
 }
 
 // refuse ends a run that no worker can begin.

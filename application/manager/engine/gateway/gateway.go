@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -36,6 +37,13 @@ type Workers interface {
 	// WorkersByID are those of the ids that there are.
 	WorkersByID(ctx context.Context, ids []string) ([]worker.Worker, error)
 	BeatWorkers(ctx context.Context, gateway string, beats []repository.WorkerBeat) (refused []string, err error)
+	// WorkersAlive counts those that are not DOWN, and names those that drain.
+	WorkersAlive(ctx context.Context) (alive int, draining []string, err error)
+}
+
+// Groups lists all worker groups.
+type Groups interface {
+	WorkerGroups(ctx context.Context) ([]worker.Group, error)
 }
 
 // Claims answers questions to the claim index.
@@ -46,14 +54,23 @@ type Claims interface {
 	HeldByAll(ctx context.Context, holders []string) ([]*entity.Execution, error)
 }
 
+// Logs says how far the logs go that the store has.
+type Logs interface {
+	LogEnds(ctx context.Context, executionIDs []string) ([]repository.LogEnd, error)
+}
+
+// Sealed knows which secrets attempts have opened, wherever they were delivered.
+type Sealed interface {
+	Hidings(ctx context.Context, execs []*entity.Execution) (map[string]redact.Hiding, error)
+}
+
 // Lease is the node's right to work.
 type Lease interface {
 	Holds() bool
 }
 
-// Payload makes what a worker is given of a run: its data with the placeholders filled, and its secrets. The outcome is
-// of a run that cannot be given to anybody.
-type Payload func(ctx context.Context, run entity.Run) (data string, secrets map[string]string, refused *entity.Outcome)
+// Expand fills the placeholders of a run's data. refused is the end of a run whose data are wrong.
+type Expand func(run entity.Run) (data string, refused *entity.Outcome)
 
 // Deps are the parts of a Gateway.
 type Deps struct {
@@ -62,14 +79,24 @@ type Deps struct {
 	Claims     Claims
 	Executions repository.ExecutionReader
 	Jobs       Jobs
+	Logs       Logs
 	Workers    Workers
+	Groups     Groups
 	Ends       Ends
-	Payload    Payload
-	Lease      Lease
+	// Secrets opens those that jobs name, Tokens keeps what an attempt has opened, and Sealed tells of it.
+	Secrets redact.Opener
+	Tokens  entity.RunTokens
+	Sealed  Sealed
+	Expand  Expand
+	Lease   Lease
+	// HoldUntil is until when leases may be renewed without the store; zero while the store is there.
+	HoldUntil  func() time.Duration
 	Clock      clock.Clock
 	StoreClock clock.StoreClock
 	// Elapsed is a clock that nobody sets and that goes on while the machine sleeps.
 	Elapsed func() time.Duration
+	// Random is in [0, 1).
+	Random func() float64
 	// LogLimit is the most bytes kept of one attempt's log.
 	LogLimit int
 	Logger   *slog.Logger
@@ -88,6 +115,10 @@ const (
 	receiptWait = 2 * time.Second
 	// forgetAfter is how long a session without a call is kept.
 	forgetAfter = 2 * time.Minute
+	// repeatTimeout is how long after its time-out an attempt is asked again to stop: its worker counts by itself.
+	repeatTimeout = 10 * time.Second
+	// spread is over how long the workers of a node that stops go elsewhere.
+	spread = 10 * time.Second
 )
 
 // Gateway is safe for concurrent use. Run does its work until ctx ends.
@@ -95,16 +126,26 @@ type Gateway struct {
 	Deps
 	mu       sync.Mutex
 	sessions map[string]*session
-	wake     chan struct{}
-	blame    *batch.Blame
-	// lookedAt is when what the workers hold was read last.
+	// leaving: the node stops, and its workers are to go elsewhere.
+	leaving bool
+	// closed: no report is taken any more; reports are those under way.
+	closed  bool
+	reports sync.WaitGroup
+	timing  delivery.Timing
+	// groups are the worker groups as they were read last.
+	groups map[string]worker.Group
+	wake   chan struct{}
+	blame  *batch.Blame
+	// lookedAt is when what the workers hold was read last; lookNow asks for it at once.
 	lookedAt time.Duration
+	lookNow  bool
 }
 
 // New wires the parts.
 func New(d Deps) *Gateway {
 	return &Gateway{
 		Deps: d, sessions: map[string]*session{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
+		timing: delivery.TimingFor(0),
 	}
 }
 
@@ -137,12 +178,11 @@ func (g *Gateway) every(ctx context.Context, interval time.Duration, wake <-chan
 	}
 }
 
-// Wake makes the gateway look for runs at once.
-func (g *Gateway) Wake() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
+// Timing is what workers are told: how often to call, and how long their lease is.
+func (g *Gateway) Timing() delivery.Timing {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.timing
 }
 
 // all are the sessions there are.

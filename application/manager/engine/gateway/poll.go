@@ -25,6 +25,10 @@ type Answer struct {
 	Deliveries []Delivery
 	// Drain: an operator keeps new runs away from the worker.
 	Drain bool
+	// Beat is how often the worker is to call.
+	Beat time.Duration
+	// RetryAfter: this node stops. The worker is to wait so long, and then call another one.
+	RetryAfter time.Duration
 }
 
 func errEpochLost() error {
@@ -49,6 +53,8 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	s.seen, s.running, s.stopping = now, c.Running, c.Stopping
 	arrival := s.delivery.Poll(c.Poll, now)
 	if arrival == delivery.ArrivalNew {
+		// What the worker was not told, or did not hear, it is told now; the rest with the next look.
+		s.stopAttempts(func(a *attempt) bool { return a.told == 0 || a.told > c.Ack })
 		s.tell()
 	}
 	s.mu.Unlock()
@@ -62,12 +68,17 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	timer := g.Clock.NewTimer(c.Wait)
 	defer timer.Stop()
 	for over := false; ; {
-		answer, ok, changed, err := g.answer(s, c.Seq, over)
+		leaving := g.isLeaving()
+		answer, ok, changed, err := g.answer(s, c.Seq, over, leaving)
 		if err != nil {
 			return Answer{}, err
 		}
 		if ok {
-			return g.deliver(ctx, s, answer)
+			out := g.deliver(ctx, s, answer)
+			if leaving {
+				out.RetryAfter = time.Duration(g.Random() * float64(spread))
+			}
+			return out, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -79,8 +90,8 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	}
 }
 
-// answer is the answer to the poll, if it is to be given now.
-func (g *Gateway) answer(s *session, seq int64, over bool) (
+// answer is the answer to the poll, if it is to be given now. over: its wait is; leaving: the node stops.
+func (g *Gateway) answer(s *session, seq int64, over, leaving bool) (
 	a delivery.Answer, ok bool, changed <-chan struct{}, err error,
 ) {
 	s.mu.Lock()
@@ -90,12 +101,20 @@ func (g *Gateway) answer(s *session, seq int64, over bool) (
 		return a, false, nil, s.over
 	case s.delivery.Seq() != seq: // a newer poll has come
 		return delivery.Answer{Seq: seq}, true, nil, nil
-	case s.delivery.Ready():
+	case s.delivery.Ready(), leaving:
 		return s.delivery.Answer(), true, nil, nil
-	case over && s.delivery.Unread():
-		return a, false, nil, errAway()
-	case over:
-		return s.delivery.Answer(), true, nil, nil
+	case !over:
+		return a, false, s.changed, nil
 	}
-	return a, false, s.changed, nil
+	if until := g.HoldUntil(); until > 0 {
+		// The store is away: no beat of this poll is stored, and nobody was asked what the worker holds.
+		if a, ok = s.delivery.Hold(g.Elapsed(), until); ok {
+			return a, true, nil, nil
+		}
+		return a, false, nil, errAway()
+	}
+	if s.delivery.Unread() {
+		return a, false, nil, errAway()
+	}
+	return s.delivery.Answer(), true, nil, nil
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,13 +39,17 @@ type Receipt struct {
 	delivery.Attempt
 	// Receipt is empty for an item without an end that was taken.
 	Receipt delivery.Receipt
-	// Line is the number of the newest line that the gateway has.
+	// Line is the number of the newest line that the store has, together with all before it.
 	Line int64
 }
 
 // Report takes what a worker says of its attempts, and answers when each end has its receipt, or after two seconds.
 // What cannot be decided by then gets RETRY.
 func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, items []Item) ([]Receipt, error) {
+	if !g.enter() {
+		return nil, errAway()
+	}
+	defer g.reports.Done()
 	s := g.session(workerID, epoch)
 	if s == nil {
 		return nil, errEpochLost()
@@ -71,11 +76,15 @@ func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, item
 			out[i].Receipt = delivery.ReceiptStale
 			continue
 		}
-		out[i].Line = a.lines
+		out[i].Line = a.log.Stored()
 		if item.End == nil {
 			continue
 		}
-		ends.Go(func() { out[i].Receipt = g.end(ctx, s, a, item) })
+		ends.Go(func() {
+			if out[i].Receipt = g.end(ctx, s, a, item); out[i].Receipt != delivery.ReceiptRetry {
+				out[i].Line = item.LineFrom + int64(len(item.Lines)) - 1 // it is over: nobody asks for more
+			}
+		})
 	}
 	ends.Wait()
 	return out, nil
@@ -91,7 +100,7 @@ func (g *Gateway) know(ctx context.Context, s *session, items []Item) error {
 		}
 	}
 	s.mu.Unlock()
-	read, err := g.runs(ctx, ids)
+	read, err := g.meetRuns(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -101,17 +110,17 @@ func (g *Gateway) know(ctx context.Context, s *session, items []Item) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, run := range read {
+	for _, m := range read {
 		// The row may be in other hands by now. The end is then refused by the store, and gets its receipt from what it
 		// finds; so the attempt is asked for as its worker names it.
-		e := *run.Execution
+		e := *m.run.Execution
 		if item := asked[e.ID]; e.Status != entity.StatusRunning || e.Token != item.Token || e.NodeID != s.id ||
 			e.Epoch != s.epoch {
 			e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, s.id, s.epoch, item.Token
 			e.Attempt, e.Claim = item.Number, entity.RunningKey(s.id)
 		}
-		run.Execution = &e
-		s.remember(g, run)
+		m.run.Execution = &e
+		s.meet(g, m)
 	}
 	return nil
 }
@@ -127,29 +136,28 @@ func (s *session) said(item *Item) *attempt {
 	for i, line := range item.Lines {
 		if number := item.LineFrom + int64(i); number > a.lines {
 			a.lines = number
-			a.log.Log(entity.LogStdout, a.hidden(line))
+			a.log.Log(entity.LogStdout, a.hiding.Text(oneLine(line)))
 		}
 	}
 	if item.Progress >= 0 {
 		a.log.Progress(item.Progress)
 	}
-	if item.Checkpoint != nil {
-		a.log.Checkpoint(a.hidden(*item.Checkpoint))
+	if item.Checkpoint != nil && !a.hiding.Withheld { // the next attempt goes on better from the former one
+		a.log.Checkpoint(a.hiding.Text(*item.Checkpoint))
 	}
 	return a
 }
 
-func (a *attempt) hidden(text string) string {
-	if a.hide == nil {
-		return text
-	}
-	return a.hide(text)
-}
+// oneLine keeps the numbers of lines: one of a worker is one in the log.
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
 
 // end stores an end and returns its receipt.
 func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) delivery.Receipt {
 	o := item.End.Outcome
-	o.Message, o.Result, o.Checkpoint = a.hidden(o.Message), a.hidden(o.Result), a.hidden(o.Checkpoint)
+	o.Message, o.Result, o.Checkpoint = a.hiding.Text(o.Message), a.hiding.Text(o.Result), a.hiding.Text(o.Checkpoint)
+	if a.hiding.Withheld {
+		o.Checkpoint = ""
+	}
 	a.log.End(&o)
 	end := g.StoreClock.Now().Add(-item.End.Ago)
 	took := max(item.End.Took, 0)

@@ -1,13 +1,13 @@
 package gateway
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
 // session is one life of a worker, as long as it calls this gateway.
@@ -44,21 +44,9 @@ func (s *session) tell() {
 	s.changed = make(chan struct{})
 }
 
-// offers reports whether the worker has the handler and the labels of a class.
+// offers reports whether the worker is fit for a class.
 func (s *session) offers(c entity.NodeClass) bool {
-	if s.row.Group != c.Workers {
-		return false
-	}
-	for k, v := range c.Labels {
-		if got, ok := s.row.Labels[k]; !ok || got != v {
-			return false
-		}
-	}
-	if c.Handler == "" {
-		return true
-	}
-	_, ok := slices.BinarySearch(s.row.Handlers, c.Handler)
-	return ok
+	return routing.MissingWorker(c, &s.row) == entity.WaitNone
 }
 
 // session is that of a life; a newer life takes the place of an older one. It is nil for a life that this gateway knows

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -26,6 +28,37 @@ type rig struct {
 	*enginetest.Node
 	gateway *gateway.Gateway
 	workers *workersOf
+	secrets *secrets
+	hold    atomic.Int64
+}
+
+// secrets opens one secret, and keeps which attempts have opened it.
+type secrets struct {
+	mu     sync.Mutex
+	opened map[string]bool
+}
+
+func (s *secrets) Open(_ context.Context, _ string, _ []string) (map[string]string, error) {
+	return map[string]string{"pin": "1234567"}, nil
+}
+
+func (s *secrets) Issue(_ context.Context, run entity.Run) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened[run.Execution.ID] = true
+	return "", nil
+}
+
+func (s *secrets) Hidings(_ context.Context, execs []*entity.Execution) (map[string]redact.Hiding, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]redact.Hiding{}
+	for _, e := range execs {
+		if s.opened[e.ID] {
+			out[e.ID] = redact.Hide([]string{"1234567"})
+		}
+	}
+	return out, nil
 }
 
 // workersOf are the rows of workers, which a test may take away.
@@ -50,11 +83,14 @@ func (w *workersOf) BeatWorkers(ctx context.Context, node string, beats []reposi
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, Node: enginetest.New(t, enginetest.Options{})}
-	_, err := r.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{Name: group, MaxWorkers: 100})
+	r := &rig{t: t, Node: enginetest.New(t, enginetest.Options{}), secrets: &secrets{opened: map[string]bool{}}}
+	_, err := r.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
+		Name: group, JobGroups: []string{"default"}, MaxWorkers: 100,
+	})
 	require.NoError(t, err)
 	r.workers = &workersOf{Workers: r.Store}
 	r.gateway = r.newGateway(r.Node)
+	r.Commits.OnCommit(r.gateway.AfterCommit)
 	r.Start(t)
 	r.run(r.gateway)
 	return r
@@ -63,11 +99,11 @@ func newRig(t *testing.T) *rig {
 func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 	return gateway.New(gateway.Deps{
 		NodeID: n.ID(), Store: n.Faults, Claims: n.Store, Executions: n.Store.Executions, Jobs: n.Jobs, Workers: r.workers,
-		Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock, StoreClock: n.Time, Elapsed: n.Clock.Monotonic,
-		LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
-		Payload: func(_ context.Context, run entity.Run) (string, map[string]string, *entity.Outcome) {
-			return run.Job.Data, nil, nil
-		},
+		Groups: r.Store.WorkerGroups, Logs: r.Store.Records, Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock,
+		StoreClock: n.Time, Elapsed: n.Clock.Monotonic, LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
+		Secrets: r.secrets, Tokens: r.secrets, Sealed: r.secrets, Random: func() float64 { return 0.5 },
+		HoldUntil: func() time.Duration { return time.Duration(r.hold.Load()) },
+		Expand:    func(run entity.Run) (string, *entity.Outcome) { return run.Job.Data + run.Secrets["pin"], nil },
 	})
 }
 

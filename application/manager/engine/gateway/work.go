@@ -21,7 +21,7 @@ func (g *Gateway) work(ctx context.Context) error {
 	if err := g.look(ctx); err != nil {
 		return err
 	}
-	if !g.Lease.Holds() {
+	if !g.Lease.Holds() || g.isLeaving() {
 		return nil
 	}
 	return g.claim(ctx)
@@ -68,13 +68,15 @@ func (g *Gateway) beat(ctx context.Context) error {
 	if !g.Lease.Holds() {
 		return nil
 	}
-	now := g.Elapsed()
+	now, timing := g.Elapsed(), g.Timing()
 	asked := map[string]*session{}
 	seqs := map[string]int64{}
 	var beats []repository.WorkerBeat
 	for _, s := range g.all() {
 		s.mu.Lock()
 		if seq, ok := s.delivery.Beat(now); ok && s.known && s.over == nil {
+			// The lease of a life never gets shorter: its worker may count on a longer one.
+			s.row.Beat, s.row.Lease = timing.Beat, max(s.row.Lease, timing.Lease)
 			asked[s.id], seqs[s.id] = s, seq
 			beats = append(beats, repository.WorkerBeat{
 				ID: s.id, Epoch: s.epoch, Running: s.running, Stopping: s.stopping, Beat: s.row.Beat, Lease: s.row.Lease,

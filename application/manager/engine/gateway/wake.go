@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+)
+
+// Wake makes the gateway look for runs at once.
+func (g *Gateway) Wake() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// AfterCommit acts on what a transaction made ready for workers, or asked to stop.
+func (g *Gateway) AfterCommit(e commit.PostCommit) {
+	if len(e.Workers) > 0 {
+		g.Wanted(e.Workers)
+	}
+	if len(e.Stopping) > 0 {
+		ids := make([]string, len(e.Stopping))
+		for i, x := range e.Stopping {
+			ids[i] = x.ID
+		}
+		g.StopAsked(ids)
+	}
+}
+
+// Wanted says that runs wait for workers of these groups. Others' groups wake nobody.
+func (g *Gateway) Wanted(groups []string) {
+	for _, s := range g.all() {
+		s.mu.Lock()
+		ours := slices.Contains(groups, s.row.Group)
+		s.mu.Unlock()
+		if ours {
+			g.Wake()
+			return
+		}
+	}
+}
+
+// StopAsked says that somebody asked these runs to stop. Where one is a worker's of this gateway, what the workers hold
+// is read at once.
+func (g *Gateway) StopAsked(ids []string) {
+	for _, s := range g.all() {
+		s.mu.Lock()
+		ours := false
+		for key := range s.attempts {
+			ours = ours || slices.Contains(ids, key.Execution)
+		}
+		s.mu.Unlock()
+		if ours {
+			g.mu.Lock()
+			g.lookNow = true
+			g.mu.Unlock()
+			g.Wake()
+			return
+		}
+	}
+}
+
+// Leave makes the workers go elsewhere, because the node stops: they get no new runs here, and each call is answered at
+// once. Reports are taken until the last.
+func (g *Gateway) Leave() {
+	g.mu.Lock()
+	g.leaving = true
+	g.mu.Unlock()
+	for _, s := range g.all() {
+		s.mu.Lock()
+		s.tell()
+		s.mu.Unlock()
+	}
+}
+
+// Close refuses reports from then on, and waits for those under way: two seconds at most. Their ends need the completers.
+func (g *Gateway) Close() {
+	g.Leave()
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.reports.Wait()
+}
+
+// enter begins a report; false after Close.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.reports.Add(1)
+	}
+	return !g.closed
+}
+
+func (g *Gateway) isLeaving() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.leaving
+}
