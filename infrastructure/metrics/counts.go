@@ -119,11 +119,13 @@ func (c *counts) span(ctx context.Context, s entity.ClaimSpan) (int, error) {
 // missing splits the executions that no node can take by what the nodes lack. Without such executions it does not ask
 // the store.
 func (c *counts) missing(ctx context.Context, unplaced int) map[entity.Wait]int {
-	out := map[entity.Wait]int{entity.WaitNode: unplaced, entity.WaitCommand: 0, entity.WaitHandler: 0}
+	out := map[entity.Wait]int{
+		entity.WaitNode: unplaced, entity.WaitCommand: 0, entity.WaitHandler: 0, entity.WaitWorker: 0,
+	}
 	if unplaced == 0 {
 		return out
 	}
-	for _, wait := range []entity.Wait{entity.WaitCommand, entity.WaitHandler} {
+	for _, wait := range []entity.Wait{entity.WaitCommand, entity.WaitHandler, entity.WaitWorker} {
 		for _, s := range wait.Spans() {
 			n, err := c.span(ctx, s)
 			if err != nil {

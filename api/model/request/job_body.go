@@ -112,7 +112,7 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 		Priority: s.Priority, TimeoutSec: s.TimeoutSec, StartDeadlineSec: s.StartDeadlineSec, Retry: s.RetryPolicy.policy(),
 		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency,
 		MaxQueued: s.MaxQueued, ShardCount: s.ShardCount, Broadcast: s.Broadcast,
-		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels},
+		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels, Workers: s.Routing.Workers},
 		OnNodeLoss: entity.OnNodeLoss(s.OnNodeLoss),
 		Alerts: entity.JobAlerts{
 			OnFailure: s.Alerts.OnFailure, OnSuccess: s.Alerts.OnSuccess, OnEnd: s.Alerts.OnEnd,
@@ -241,8 +241,10 @@ func (s *RetryBody) policy() entity.RetryPolicy {
 type RoutingBody struct {
 	// Strategy chooses among the nodes that fit; ANY leaves it to whoever is free.
 	Strategy string `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
-	// Labels are those that a node must carry.
+	// Labels are those that a node, or a worker, must carry.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group.
+	Workers string `json:"workers,omitempty" maxLength:"32"`
 }
 
 // AlertsBody names channels. Each kind of news goes to each of them at most once a minute.

@@ -26,7 +26,8 @@ type Execution struct {
 	Reason           entity.Reason `json:"reason"`
 	// WaitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free
 	// slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs
-	// commands. HANDLER: a node that has its handler. TIME: its time. JOB and GROUP:
+	// commands. HANDLER: a node, or a worker, that has its handler. WORKER: a worker of
+	// its group that is up and carries its labels. TIME: its time. JOB and GROUP:
 	// the limit of its job or group.
 	WaitsFor entity.Wait `json:"waitsFor"`
 	// WaitsOn is the node in whose queue a WAITING run waits, and empty for others.

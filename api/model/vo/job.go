@@ -199,6 +199,8 @@ type RetryPolicy struct {
 type Routing struct {
 	Strategy string            `json:"strategy" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER"`
 	Labels   map[string]string `json:"labels"`
+	// Workers is the worker group whose workers run the job; it is left out where nodes do.
+	Workers string `json:"workers,omitempty"`
 }
 
 // FromJob makes the view of a job.
@@ -228,7 +230,7 @@ func fromDefinition(j *entity.Job) Definition {
 		},
 		OverlapPolicy: string(j.Overlap), MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
-		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels)},
+		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels), Workers: j.Routing.Workers},
 		OnNodeLoss: string(j.OnNodeLoss), Alerts: fromAlerts(j.Alerts), Deadline: fromDeadline(j.Deadline),
 		Parameters: fromParameters(j.Parameters), Next: fromNext(j.Next),
 	}

@@ -65,6 +65,7 @@ const (
 	FactNodeFitsAway   Code = "NODE_FITS_AWAY"
 	FactMoreNodes      Code = "MORE_NODES"
 	FactNoNodeUp       Code = "NO_NODE_UP"
+	FactWorkers        Code = "WORKERS"
 	FactNoNodeFits     Code = "NO_NODE_FITS"
 	FactNobodyFires    Code = "NOBODY_FIRES"
 	FactStandsBy       Code = "NODES_STAND_BY"
@@ -196,6 +197,8 @@ func Sentences() []Sentence {
 		{"", FactNodeSlots, "node {nodeId} is {status}, with {taken} of {slots} slots taken"},
 		{"", FactMoreNodes, "and {count} (node|nodes) more may take it"},
 		{"", FactNoNodeUp, "no node that may take it is up"},
+		{"", FactWorkers, "of the worker group {workers} {count} (worker is|workers are) up; {fit} of them can run it, with " +
+			"{free} of {slots} slots free"},
 		{"", FactNodeFitsAway, "node {nodeId} has it, and is {status} since {since}"},
 		{"", FactNoNodeFits, "{count} (executor is|executors are) up, and none of them has it"},
 		{"", FactAsksCommands, "the job asks for a node that runs commands"},

@@ -95,6 +95,7 @@ type ExplainService struct {
 	Executions repository.ExecutionReader
 	Groups     repository.Groups
 	Nodes      repository.NodeReader
+	Workers    repository.WorkerReader
 	Alerts     repository.Alerts
 	Chains     repository.ChainReader
 	Schedules  admission.Compiler

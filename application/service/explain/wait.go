@@ -29,6 +29,12 @@ func (c *inquiry) waiting(ctx context.Context, what entity.Wait, runs []*entity.
 	if run != nil && run.CancelRequested {
 		c.add(FactRunStopping, run.ID, Params{"runId": run.ID})
 	}
+	if class := entity.NodeClassOf(c.job); class.Workers != "" {
+		switch what {
+		case entity.WaitSlot, entity.WaitHandler, entity.WaitWorker:
+			return c.workers(ctx, class)
+		}
+	}
 	switch what {
 	case entity.WaitTime:
 		return c.nextTry(ctx, run)

@@ -58,6 +58,8 @@ type JobDeps struct {
 	Clock     clock.StoreClock
 	// Secrets tells which secrets definitions may name; nil is all.
 	Secrets *secret.SecretService
+	// Workers tells which job groups worker groups serve; nil is all.
+	Workers WorkerGroups
 	// Channels tells which channels definitions may name; nil is all.
 	Channels repository.AlertSettings
 	// Replaced hears of a definition that took the place of a former one, after the commit; it may be nil.

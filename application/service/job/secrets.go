@@ -22,7 +22,11 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 		return nil, err
 	}
 	channels, err := jobalert.Known(ctx, s.Channels, job)
-	return slices.Concat(wrong, channels.NotAllowed(job), next, checkNext(job)), err
+	if err != nil {
+		return nil, err
+	}
+	workers, err := s.checkWorkers(ctx, job)
+	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job)), err
 }
 
 // ForDocuments is a service that also stores definitions whose channels are not there yet, so that a

@@ -63,8 +63,8 @@ func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]app
 			out[i] = []apperror.Field{{Field: "store", Code: "unknown_store", Message: s.doubt}}
 		}
 		class := entity.NodeClassOf(job)
-		if class.Anything() {
-			continue
+		if class.Anything() || class.Workers != "" {
+			continue // nodes do not run what workers do
 		}
 		if nodes == nil {
 			var err error

@@ -35,7 +35,7 @@ type Queue struct {
 type Unroutable struct {
 	Job
 	Runs int
-	// Wait is what the nodes lack: WaitNode, WaitCommand or WaitHandler.
+	// Wait is what the nodes, or the workers, lack: WaitNode, WaitCommand, WaitHandler or WaitWorker.
 	Wait entity.Wait
 	// Oldest is since when the first of them waits.
 	Oldest time.Time
@@ -231,6 +231,7 @@ func (l look) noNode() (out []Signal) {
 	}
 	lacks := map[entity.Wait]string{
 		entity.WaitCommand: "runs commands", entity.WaitHandler: "has its handler", entity.WaitNode: "has its labels",
+		entity.WaitWorker: "is a worker that can run it",
 	}
 	for _, u := range l.st.Unroutable {
 		if l.r.Sees(u.ID, u.Group, u.Labels) {

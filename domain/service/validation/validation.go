@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sensitive"
 )
@@ -196,6 +197,19 @@ func (c *checker) retry(p entity.RetryPolicy) {
 	}
 }
 
+// workers checks the worker group of a job.
+func (c *checker) workers(j *entity.Job) {
+	switch group := j.Routing.Workers; {
+	case group == "":
+	case !worker.ValidGroup(group):
+		c.add("routing.workers", CodeInvalid, "a worker group has 1 to %d of a-z 0-9 . - _", worker.MaxGroup)
+	case j.Type != entity.JobCustom:
+		c.add("routing.workers", CodeConflict, "workers run handlers: use jobType CUSTOM, or leave the worker group out")
+	case j.Broadcast:
+		c.add("broadcast", CodeConflict, "a broadcast is for nodes: set it to false, or leave routing.workers out")
+	}
+}
+
 func (c *checker) concurrency(j *entity.Job) {
 	oneOf(c, "overlapPolicy", j.Overlap, overlapPolicies)
 	c.between("maxConcurrency", int64(j.MaxConcurrency), 0, MaxConcurrency)
@@ -203,6 +217,7 @@ func (c *checker) concurrency(j *entity.Job) {
 	c.between("shardCount", int64(j.ShardCount), 1, 1024)
 	oneOf(c, "routing.strategy", j.Routing.Strategy, strategies)
 	c.labels("routing.labels", j.Routing.Labels)
+	c.workers(j)
 	oneOf(c, "onNodeLoss", j.OnNodeLoss, nodeLosses)
 	if j.Broadcast && j.ShardCount > 1 {
 		c.add("broadcast", CodeConflict, "a broadcast makes one shard a node; set shardCount to 1 or broadcast to false")

@@ -203,6 +203,11 @@ func TestWrongFields(t *testing.T) {
 		{"shardCount out_of_range", func(j *entity.Job) { j.ShardCount = 1025 }},
 		{"routing.strategy unknown_value", func(j *entity.Job) { j.Routing.Strategy = "BEST" }},
 		{"routing.labels.k invalid", func(j *entity.Job) { j.Routing.Labels = map[string]string{"k": "a\nb"} }},
+		{"routing.workers invalid", func(j *entity.Job) { j.Type, j.Class, j.Routing.Workers = entity.JobCustom, "a", "Shop" }},
+		{"routing.workers conflict", func(j *entity.Job) { j.Type, j.Class, j.Routing.Workers = entity.JobHTTP, "", "shop" }},
+		{"broadcast conflict", func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true
+		}},
 		{"onNodeLoss unknown_value", func(j *entity.Job) { j.OnNodeLoss = "CRY" }},
 		{"alerts.onFailure[1] conflict", func(j *entity.Job) { j.Alerts.OnFailure = []string{"a", "a"} }},
 		{"alerts.onEnd[0] required", func(j *entity.Job) { j.Alerts.OnEnd = []string{" "} }},

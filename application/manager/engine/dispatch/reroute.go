@@ -38,7 +38,9 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execu
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of the queue %s: %w", q, err)
 	}
-	s.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
+	all := slices.Collect(maps.Values(jobs))
+	s.Router.readMembers(ctx, all, func(*entity.Job) bool { return true })
+	s.Admitter.Prepare(ctx, all...)
 	var ids []string
 	for _, exec := range execs {
 		if s.Admitter.Route(jobs[exec.JobID], exec, 0).Queue != q {

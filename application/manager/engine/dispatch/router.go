@@ -25,6 +25,11 @@ type RouterDeps struct {
 	Nodes func() []entity.Node
 	Jobs  Jobs
 	Runs  Runs
+	// Workers are read a group at a time, when a job needs it.
+	Workers Workers
+	Groups  WorkerGroups
+	// Now is the store's time.
+	Now func() time.Time
 	// Self is this node, with what it can.
 	Self entity.Node
 }
@@ -41,6 +46,8 @@ type Router struct {
 	usage map[string]map[string]routing.Usage
 	// proven are the nodes of the former release that ended runs of a job well.
 	proven map[string]map[string]bool
+	// members are worker groups, by name.
+	members map[string]members
 }
 
 // given counts the runs that were given to a node since a beat of it, by the
@@ -54,7 +61,7 @@ type given struct {
 func NewRouter(d RouterDeps) *Router {
 	return &Router{
 		RouterDeps: d, given: map[string]given{}, usage: map[string]map[string]routing.Usage{},
-		proven: map[string]map[string]bool{},
+		proven: map[string]map[string]bool{}, members: map[string]members{},
 	}
 }
 
@@ -65,7 +72,7 @@ func (r *Router) Route(job *entity.Job, exec *entity.Execution, fire int64) admi
 		return admission.Placement{Queue: entity.CommonQueue}
 	}
 	if class.Workers != "" {
-		return admission.Placement{Queue: entity.ClassQueue(class), Away: true}
+		return r.routeToWorker(job, exec, fire, class)
 	}
 	nodes := r.Nodes()
 	if former(nodes) {
@@ -146,15 +153,13 @@ func (r *Router) RecordAssignment(job *entity.Job, at admission.Placement, now t
 	nodes := r.Nodes()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range nodes {
-		if n.ID == id {
-			g := r.given[id]
-			if !g.beat.Equal(n.LastHeartbeat) {
-				g = given{beat: n.LastHeartbeat}
-			}
-			g.runs[job.SlotKind()]++
-			r.given[id] = g
+	if beat, known := r.lastBeat(id, job.Routing.Workers, nodes); known {
+		g := r.given[id]
+		if !g.beat.Equal(beat) {
+			g = given{beat: beat}
 		}
+		g.runs[job.SlotKind()]++
+		r.given[id] = g
 	}
 	if !needsUsage(job) {
 		return
@@ -162,4 +167,19 @@ func (r *Router) RecordAssignment(job *entity.Job, at admission.Placement, now t
 	state := routing.State{Usage: r.usage[job.ID]}
 	routing.Assign(nil, &state, id, now)
 	r.usage[job.ID] = state.Usage
+}
+
+// lastBeat is that of a node, or of a worker of a group, as it was read; the caller holds the lock.
+func (r *Router) lastBeat(id, group string, nodes []entity.Node) (at time.Time, known bool) {
+	for _, n := range nodes {
+		if n.ID == id {
+			return n.LastHeartbeat, true
+		}
+	}
+	for i := range r.members[group].workers {
+		if w := &r.members[group].workers[i]; w.ID == id {
+			return w.LastBeat, true
+		}
+	}
+	return at, false
 }

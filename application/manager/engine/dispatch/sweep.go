@@ -12,7 +12,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
 const (
@@ -38,6 +40,10 @@ type Deps struct {
 	Store    repository.Store
 	Claims   repository.ClaimReader
 	Registry repository.NodeReader
+	// Workers tells what became of the workers in whose queues runs wait.
+	Workers repository.WorkerReader
+	// Router is that of the Admitter: the sweep has it read worker groups.
+	Router   *Router
 	Jobs     Jobs
 	Admitter *admission.Admitter
 	Closer   *maintenance.Closer
@@ -140,6 +146,11 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 	if !ok {
 		return s.reroute(ctx, q, page, page)
 	}
+	if worker.IsID(id) {
+		if err := s.lookUp(ctx, id); err != nil {
+			return err
+		}
+	}
 	switch n, known := s.nodes[id]; {
 	case !known || n.Status == entity.NodeDown:
 		if err := s.endBroadcasts(ctx, q); err != nil {
@@ -155,6 +166,24 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 		}
 		// No more than there is room for; and not again before the beats tell.
 		return s.reroute(ctx, q, free, 0)
+	}
+	return nil
+}
+
+// lookUp reads the workers of a group of which one is the holder of a queue, as what the sweep asks of nodes.
+func (s *sweep) lookUp(ctx context.Context, id string) error {
+	if _, known := s.nodes[id]; known {
+		return nil
+	}
+	workers, err := s.Workers.WorkersOf(ctx, worker.GroupOf(id), maxMembers)
+	if err != nil {
+		return fmt.Errorf("read the workers of %s: %w", worker.GroupOf(id), err)
+	}
+	for i := range workers {
+		w := &workers[i]
+		n := routing.WorkerCandidate(w, entity.SlotGeneral, s.now).Node
+		n.CommandSlots, n.CommandRunning = w.Slots[entity.SlotCommand], w.Running[entity.SlotCommand]
+		s.nodes[w.ID] = n
 	}
 	return nil
 }
@@ -179,6 +208,9 @@ func isFull(n *entity.Node, kind entity.SlotKind) bool {
 func (s *sweep) freeSlots(id string, kind entity.SlotKind) int {
 	free := 0
 	for _, n := range s.nodes {
+		if worker.GroupOf(n.ID) != worker.GroupOf(id) {
+			continue // no node takes runs of workers
+		}
 		if running, slots := n.Load(kind); n.ID != id && n.Status == entity.NodeUp {
 			free += max(slots-running, 0)
 		}

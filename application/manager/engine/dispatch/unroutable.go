@@ -42,7 +42,13 @@ func (u Unroutable) String() string {
 	switch u.Missing {
 	case entity.WaitCommand:
 		n += " for a node that runs commands (executor.command.enabled)"
+	case entity.WaitWorker:
+		n += fmt.Sprintf(" for a worker of the group %s that is up", u.Class.Workers)
 	case entity.WaitHandler:
+		if u.Class.Workers != "" {
+			n += fmt.Sprintf(" for a worker of the group %s with the handler %.100q", u.Class.Workers, u.Class.Handler)
+			break
+		}
 		n += fmt.Sprintf(" for a node with the handler %.100q", u.Class.Handler)
 	default:
 		n += " for a node that is up"

@@ -34,6 +34,7 @@ func needsUsage(job *entity.Job) bool {
 // strategy or handler asks for it, none for others. Where the store does not answer, what
 // was known before counts.
 func (r *Router) Prepare(ctx context.Context, jobs []*entity.Job) {
+	r.readMembers(ctx, jobs, asksMembers)
 	var read map[string]bool
 	for _, job := range jobs {
 		if job == nil || read[job.ID] || !needsUsage(job) && !r.needsProof(job) {

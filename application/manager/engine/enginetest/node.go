@@ -139,9 +139,11 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.Time = storeclock.New(o.Clock, o.StoreTime)
 	n.describe(o)
 	fair := fairness.New(0)
-	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, dispatch.NewRouter(dispatch.RouterDeps{
-		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Self: n.self,
-	}), event.NewEnds(append([]event.EndObserver{
+	router := dispatch.NewRouter(dispatch.RouterDeps{
+		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Workers: store,
+		Groups: store.WorkerGroups, Now: n.Time.Now, Self: n.self,
+	})
+	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, router, event.NewEnds(append([]event.EndObserver{
 		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard,
 	}, o.Ends...)...), n.Time)
 	logger := slog.New(slog.DiscardHandler)
@@ -177,8 +179,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Closer = &maintenance.Closer{Store: n.Faults, Admitter: n.Admitter, Jobs: n.Jobs, Clock: n.Time}
 	n.Dispatch = dispatch.New(dispatch.Deps{
-		Store: n.Faults, Claims: store, Registry: store, Jobs: n.Jobs, Admitter: n.Admitter, Closer: n.Closer,
-		Commits: n.Commits,
+		Store: n.Faults, Claims: store, Registry: store, Workers: store, Router: router, Jobs: n.Jobs,
+		Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
 	n.join(t)

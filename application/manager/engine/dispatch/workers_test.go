@@ -1,0 +1,117 @@
+package dispatch_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+)
+
+// worker stores a worker of the group shop that is up.
+func (c *cluster) worker(instance string, handlers ...string) worker.Worker {
+	c.t.Helper()
+	store := c.nodes[0].Store
+	if _, err := store.WorkerGroups.WorkerGroup(c.t.Context(), "shop"); err != nil {
+		_, err := store.WorkerGroups.PutWorkerGroup(c.t.Context(), worker.Group{
+			Name: "shop", JobGroups: []string{"default"}, MaxWorkers: 10,
+		})
+		require.NoError(c.t, err)
+	}
+	w, err := store.RegisterWorker(c.t.Context(), worker.ID("shop", instance), "shop",
+		func(_ *worker.Worker, now time.Time) (worker.Worker, error) {
+			return worker.Worker{
+				ID: worker.ID("shop", instance), Group: "shop", Instance: instance, Boot: "b", Epoch: 1, Status: worker.Up,
+				Slots: entity.Slots{20}, Handlers: handlers, Beat: 5 * time.Second, Lease: 20 * time.Second, LastBeat: now,
+				BeginTime: now,
+			}, nil
+		})
+	require.NoError(c.t, err)
+	return w
+}
+
+// serves lets the group run jobs of these job groups alone.
+func (c *cluster) serves(jobGroups ...string) {
+	c.t.Helper()
+	store := c.nodes[0].Store.WorkerGroups
+	g, err := store.WorkerGroup(c.t.Context(), "shop")
+	require.NoError(c.t, err)
+	g.JobGroups = jobGroups
+	_, err = store.PutWorkerGroup(c.t.Context(), g)
+	require.NoError(c.t, err)
+}
+
+func forWorkers(change func(j *entity.Job)) func(j *entity.Job) {
+	return func(j *entity.Job) {
+		j.Class, j.Routing.Workers = "settle", "shop"
+		change(j)
+	}
+}
+
+// placed waits until a run waits in a queue, and for something.
+func (c *cluster) placed(exec *entity.Execution, want entity.Queue, waits entity.Wait) {
+	c.t.Helper()
+	c.await("the run waits in "+string(want), func() bool {
+		c.nodes[0].Sweep(c.t)
+		return c.read([]*entity.Execution{exec})[0].Claim.Queue() == want
+	})
+	require.Equal(c.t, []entity.Wait{waits}, c.waitsFor(exec))
+}
+
+// A run waits for any worker of its group. Where none can take it for a while, it says what is missing, until one can.
+func TestARunOfWorkersWaitsVisibly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{Handlers: []string{"settle"}}).start()
+		job := c.job(forWorkers(func(*entity.Job) {}))
+		class := entity.NodeClassOf(job)
+		exec := c.fire(job.ID, 1)[0]
+		require.Equal(t, entity.ClassQueue(class), exec.Claim.Queue())
+		began := c.nodes[0].Clock.Now()
+		c.placed(exec, entity.UnroutableQueue(class, entity.WaitWorker), entity.WaitWorker)
+		require.GreaterOrEqual(t, c.nodes[0].Clock.Now().Sub(began), 5*time.Second)
+		reason, _ := c.nodes[0].Dispatch.Unroutable()
+		require.Equal(t, "1 run waits for a worker of the group shop that is up", reason)
+		c.worker("a", "bill")
+		c.placed(exec, entity.UnroutableQueue(class, entity.WaitHandler), entity.WaitHandler)
+		reason, _ = c.nodes[0].Dispatch.Unroutable()
+		require.Equal(t, `1 run waits for a worker of the group shop with the handler "settle"`, reason)
+		c.worker("b", "bill", "settle")
+		c.placed(exec, entity.ClassQueue(class), entity.WaitSlot)
+		c.serves()
+		c.placed(exec, entity.UnroutableQueue(class, entity.WaitWorker), entity.WaitWorker)
+		require.Empty(t, c.nodes[0].Script.Runs(), "a node with the handler runs nothing of workers")
+	})
+}
+
+// Strategies choose among the workers of the group. What waits for one that is gone goes to another.
+func TestStrategiesChooseAmongWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{}).start()
+		a, b := c.worker("a", "settle"), c.worker("b", "settle")
+		c.worker("c", "bill")
+		first, last := a, b
+		if b.ID < a.ID {
+			first, last = b, a
+		}
+		job := c.job(forWorkers(by(entity.RouteFirst)))
+		exec := c.fire(job.ID, 1)[0]
+		require.Equal(t, entity.NodeQueue(first.ID, entity.SlotGeneral), exec.Claim.Queue())
+		turns := map[entity.Queue]int{}
+		for _, e := range c.fire(c.job(forWorkers(by(entity.RouteRoundRobin))).ID, 6) {
+			turns[e.Claim.Queue()]++
+		}
+		require.Equal(t, map[entity.Queue]int{
+			entity.NodeQueue(first.ID, entity.SlotGeneral): 3, entity.NodeQueue(last.ID, entity.SlotGeneral): 3,
+		}, turns)
+		gone, err := c.nodes[0].Store.LeaveWorker(t.Context(), first.ID, 1)
+		require.NoError(t, err)
+		require.True(t, gone)
+		c.placed(exec, entity.NodeQueue(last.ID, entity.SlotGeneral), entity.WaitSlot)
+		require.NoError(t, c.nodes[0].Store.DrainWorker(t.Context(), last.ID, true))
+		c.placed(exec, entity.UnroutableQueue(entity.NodeClassOf(job), entity.WaitHandler), entity.WaitHandler)
+	})
+}

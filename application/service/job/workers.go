@@ -1,0 +1,38 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+)
+
+// WorkerGroups reads worker groups.
+type WorkerGroups interface {
+	// WorkerGroup is one; apperror.KindNotFound where there is none.
+	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
+}
+
+// checkWorkers says whether the workers that a definition names run jobs of its group: a worker group is a door into the
+// programs of a team, and each team says whose jobs may come through it. A group that does not exist serves nobody, and
+// the answer is the same, so that nobody learns of groups that are not for them.
+func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
+	name := job.Routing.Workers
+	if name == "" || s.Workers == nil || !worker.ValidGroup(name) {
+		return nil, nil
+	}
+	g, err := s.Workers.WorkerGroup(ctx, name)
+	if err != nil && !apperror.Is(err, apperror.KindNotFound) {
+		return nil, err
+	}
+	if err == nil && g.Serves(job.Group) {
+		return nil, nil
+	}
+	return []apperror.Field{{
+		Field: "routing.workers", Code: "worker_group_not_allowed",
+		Message: fmt.Sprintf("there is no worker group %s that serves the group %s: let an administrator make it, or add the "+
+			"group to its job groups", name, job.Group),
+	}}, nil
+}
