@@ -3493,7 +3493,7 @@ export interface components {
             triggeredByToken: string | null;
             /** Format: date-time */
             updateTime: string;
-            /** @description waitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs commands. HANDLER: a node that has its handler. TIME: its time. JOB and GROUP: the limit of its job or group. */
+            /** @description waitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs commands. HANDLER: a node, or a worker, that has its handler. WORKER: a worker of its group that is up and carries its labels. TIME: its time. JOB and GROUP: the limit of its job or group. */
             waitsFor: components["schemas"]["Wait"];
             /** @description waitsOn is the node in whose queue a WAITING run waits, and empty for others. */
             waitsOn: string;
@@ -3560,7 +3560,7 @@ export interface components {
             updateTime: string;
             /** @description usage is what the latest attempt of a command took, and null for others and until it has ended. */
             usage: components["schemas"]["Usage"] | null;
-            /** @description waitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs commands. HANDLER: a node that has its handler. TIME: its time. JOB and GROUP: the limit of its job or group. */
+            /** @description waitsFor is what a WAITING execution waits for, and empty for others. SLOT: a free slot. NODE: a node that is up and carries its labels. COMMAND: a node that runs commands. HANDLER: a node, or a worker, that has its handler. WORKER: a worker of its group that is up and carries its labels. TIME: its time. JOB and GROUP: the limit of its job or group. */
             waitsFor: components["schemas"]["Wait"];
             /** @description waitsOn is the node in whose queue a WAITING run waits, and empty for others. */
             waitsOn: string;
@@ -3583,7 +3583,7 @@ export interface components {
              * @description code says why: a status, a reason of the ledger, what the run waits for, or why nothing is planned.
              * @enum {string}
              */
-            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "NO_SUCH_TIME" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED";
+            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "NO_SUCH_TIME" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED" | "WORKER";
             /** @description explanation is one sentence, in English. */
             explanation: string;
             /** @description facts say more, each by itself. */
@@ -3606,7 +3606,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED" | "WORKERS";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -4960,9 +4960,11 @@ export interface components {
             };
             /** @enum {string} */
             strategy: "ANY" | "ROUND_ROBIN" | "RANDOM" | "WEIGHTED" | "LEAST_LOADED" | "CONSISTENT_HASH" | "FIRST" | "LAST" | "LFU" | "LRU" | "FAILOVER" | "BUSY_OVER";
+            /** @description workers is the worker group whose workers run the job; it is left out where nodes do. */
+            workers?: string;
         };
         RoutingBody: {
-            /** @description labels are those that a node must carry. */
+            /** @description labels are those that a node, or a worker, must carry. */
             labels?: {
                 [key: string]: string;
             } | null;
@@ -4972,6 +4974,8 @@ export interface components {
              * @enum {string|null}
              */
             strategy?: "ANY" | "ROUND_ROBIN" | "RANDOM" | "WEIGHTED" | "LEAST_LOADED" | "CONSISTENT_HASH" | "FIRST" | "LAST" | "LFU" | "LRU" | "FAILOVER" | "BUSY_OVER" | null;
+            /** @description workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group. */
+            workers?: string | null;
         } | null;
         Rule: {
             /** @description actions are what the rule does when an alert of it fires. They have the rights of the user who saved the rule last, who must hold them on each target. */
@@ -5832,7 +5836,7 @@ export interface components {
             version?: number | null;
         };
         /** @enum {string} */
-        Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "SLOT";
+        Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "SLOT";
         Warning: {
             /** @enum {string} */
             code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return" | "unknown_store";
@@ -8440,7 +8444,7 @@ export interface operations {
                 /** @description id of the node that runs or ran them, or in whose queue they wait */
                 nodeId?: string;
                 /** @description what WAITING runs wait for */
-                waitsFor?: "SLOT" | "NODE" | "COMMAND" | "HANDLER" | "TIME" | "JOB" | "GROUP";
+                waitsFor?: "SLOT" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "TIME" | "JOB" | "GROUP";
                 /** @description state */
                 status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
                 /** @description why the run exists */

@@ -32,7 +32,7 @@ export default {
   },
   waits: {
     SLOT: 'It waits for a free slot.', NODE: 'It waits for a node that may run it.', COMMAND: 'It waits for a node that runs commands.',
-    HANDLER: 'It waits for a node with its handler.', TIME: 'It waits for its time.', JOB: 'It waits for another run of the job.',
+    HANDLER: 'It waits for its handler.', WORKER: 'It waits for a worker of its group.', TIME: 'It waits for its time.', JOB: 'It waits for another run of the job.',
     GROUP: 'It waits for a free place in its group.',
   },
   reasons: {

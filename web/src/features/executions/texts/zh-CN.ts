@@ -35,7 +35,7 @@ export default {
   },
   waits: {
     SLOT: '正在等待空闲的执行槽。', NODE: '正在等待可运行它的节点。', COMMAND: '正在等待可运行命令的节点。',
-    HANDLER: '正在等待具有对应处理器的节点。', TIME: '正在等待运行时间。', JOB: '正在等待该任务的另一次运行。',
+    HANDLER: '正在等待对应的处理器。', WORKER: '正在等待其 Worker 组中的 Worker。', TIME: '正在等待运行时间。', JOB: '正在等待该任务的另一次运行。',
     GROUP: '正在等待分组中的空位。',
   },
   reasons: {

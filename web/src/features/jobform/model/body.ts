@@ -40,7 +40,7 @@ export function bodyOf(form: JobForm): Body {
     ...lean({
       retryPolicy: lean({ ...f.retryPolicy }, d.retryPolicy),
       overlapPolicy: f.overlapPolicy, maxConcurrency: f.maxConcurrency, maxQueued: f.maxQueued, shardCount: f.shardCount,
-      broadcast: f.broadcast, routing: lean({ strategy: f.routing.strategy, labels: map(f.routing.labels) }, { strategy: 'ANY' }),
+      broadcast: f.broadcast, routing: lean({ strategy: f.routing.strategy, labels: map(f.routing.labels), workers: f.routing.workers.trim() }, { strategy: 'ANY' }),
       onNodeLoss: f.onNodeLoss, alerts: lean({ ...f.alerts }, { lateAfterSec: 0 }), next: f.next.map(nextOf),
       deadline: f.deadline.on ? { at: f.deadline.at, ...lean({ timeZone: f.deadline.timeZone, onMiss: f.deadline.onMiss }, d.deadline as Record<string, unknown>) } : undefined,
     }, { ...d }),

@@ -99,7 +99,7 @@ export interface JobForm {
   maxQueued: number
   shardCount: number
   broadcast: boolean
-  routing: { strategy: Model<'Routing'>['strategy']; labels: Pair[] }
+  routing: { strategy: Model<'Routing'>['strategy']; labels: Pair[]; workers: string }
   onNodeLoss: Job['onNodeLoss']
   alerts: { onFailure: string[]; onSuccess: string[]; onEnd: string[]; onLate: string[]; onRecovered: string[]; lateAfterSec: number }
   next: NextJob[]
@@ -128,7 +128,7 @@ export function newJob(zone: string, group = ''): JobForm {
     priority: 5, timeoutSec: 0, startDeadlineSec: 0,
     retryPolicy: { maxRetries: 0, backoff: 'FIXED', intervalMs: 1_000, maxIntervalMs: 60_000, jitter: 0.1, noRetryOn: [] },
     overlapPolicy: 'PARALLEL', maxConcurrency: 0, maxQueued: 100, shardCount: 1, broadcast: false,
-    routing: { strategy: 'ANY', labels: [] }, onNodeLoss: 'RETRY',
+    routing: { strategy: 'ANY', labels: [], workers: '' }, onNodeLoss: 'RETRY',
     alerts: { onFailure: [], onSuccess: [], onEnd: [], onLate: [], onRecovered: [], lateAfterSec: 0 },
     next: [],
     deadline: { on: false, at: '06:00', timeZone: '', onMiss: 'ALERT' },
@@ -179,7 +179,7 @@ export function formOf(job: Job): JobForm {
     retryPolicy: { ...job.retryPolicy, noRetryOn: [...(job.retryPolicy.noRetryOn ?? [])] },
     overlapPolicy: job.overlapPolicy, maxConcurrency: job.maxConcurrency, maxQueued: job.maxQueued,
     shardCount: job.shardCount, broadcast: job.broadcast,
-    routing: { strategy: job.routing.strategy, labels: pairs(job.routing.labels) },
+    routing: { strategy: job.routing.strategy, labels: pairs(job.routing.labels), workers: job.routing.workers ?? '' },
     onNodeLoss: job.onNodeLoss,
     alerts: { ...form.alerts, ...JSON.parse(JSON.stringify(job.alerts ?? {})) as Partial<JobForm['alerts']> },
     next: job.next.map((n) => ({ job: n.job, on: n.on, params: n.params ? JSON.stringify(n.params) : '' })),

@@ -16,7 +16,7 @@ export default {
     misfireThresholdSec: 'Counts as missed after', misfireWindowSec: 'Look back at most', misfireMaxFires: 'Run at most',
   },
   retryPolicy: { maxRetries: 'Retries', backoff: 'The wait', intervalMs: 'First wait', maxIntervalMs: 'Longest wait', jitter: 'Share by chance', noRetryOn: 'Not after' },
-  routing: { strategy: 'Choice among nodes', labels: 'Labels a node must carry' },
+  routing: { strategy: 'Choice among nodes or workers', labels: 'Labels they must carry', workers: 'Worker group' },
   next: { list: 'Starts other jobs', job: 'Job', on: 'When', params: 'Parameters (JSON)' },
   alerts: { onFailure: 'It failed for good', onSuccess: 'It succeeded', onEnd: 'It ended, either way', onLate: 'It is late', onRecovered: 'It works again', lateAfterSec: 'Late after' },
   deadline: { at: 'By', timeZone: 'Time zone', onMiss: 'If not' },

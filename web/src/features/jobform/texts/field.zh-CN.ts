@@ -18,7 +18,7 @@ export default {
     misfireThresholdSec: '迟到多久算错过', misfireWindowSec: '最多回溯', misfireMaxFires: '最多补跑',
   },
   retryPolicy: { maxRetries: '重试次数', backoff: '等待方式', intervalMs: '首次等待', maxIntervalMs: '最长等待', jitter: '随机比例', noRetryOn: '以下原因不重试' },
-  routing: { strategy: '节点选择方式', labels: '节点须带的标签' },
+  routing: { strategy: '节点或 Worker 的选择方式', labels: '须带的标签', workers: 'Worker 组' },
   next: { list: '启动其他任务', job: '任务', on: '何时', params: '参数（JSON）' },
   alerts: { onFailure: '最终失败时', onSuccess: '成功时', onEnd: '结束时（无论成败）', onLate: '延迟时', onRecovered: '恢复正常时', lateAfterSec: '延迟多久通知' },
   deadline: { at: '截止', timeZone: '时区', onMiss: '未完成则' },

@@ -59,6 +59,7 @@ export default {
     NODE_MEANT: 'It is meant for node {nodeId}, which is {status}. Runs of a node that is down go to others.',
     NODE_SLOTS: 'Node {nodeId} is {status}, with {taken} of {slots} slots taken.', MORE_NODES: 'And {count} (node|nodes) more may take it.',
     NO_NODE_UP: 'No node that may take it is up.', NODE_FITS_AWAY: 'Node {nodeId} has it, and is {status} since {since}.',
+    WORKERS: 'Of the worker group {workers} {count} (worker is|workers are) up. {fit} of them can run it, with {free} of {slots} slots free.',
     NO_NODE_FITS: '{count} (executor is|executors are) up, and none of them has it.', ASKS_FOR_COMMANDS: 'The job asks for a node that runs commands.',
     ASKS_FOR_HANDLER: 'The job asks for the handler {handler}.', ASKS_FOR_LABEL: 'The job asks for the label {key}={value}.',
     ASKS_FOR_MORE: 'The job asks for {count} (label|labels) more.', JOB_LIMIT: 'The job lets {limit} (fire|fires) run at once. Its overlap policy is {overlapPolicy}.',
@@ -101,6 +102,6 @@ export default {
   waits: {
     GROUP: 'the group of the job is at its limit', JOB: 'the fires of the job before it are not over', TIME: 'its time, or that of its next attempt, has not come',
     NODE: 'no node that is up carries the labels that the job asks for', COMMAND: 'no node that is up runs commands',
-    HANDLER: 'no node that is up has the handler of the job', SLOT: 'every node that may take it is at its slots',
+    HANDLER: 'no node that is up has the handler of the job, or no worker of its group', WORKER: 'no worker of the group is up that has what the job asks for', SLOT: 'every node that may take it is at its slots',
   },
 }
