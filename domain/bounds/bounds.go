@@ -11,6 +11,7 @@ const (
 	Group       = 100
 	Owner       = 100
 	Class       = 255
+	WorkerGroup = 32
 	Labels      = 64
 	LabelKey    = 63
 	LabelValue  = 255
@@ -76,6 +77,7 @@ func Table() []Row {
 		// The labels of a rule join the labels of the job.
 		{Field: "labels", Bytes: 2 * FormerLabelBytes, Table: alert, Column: "labels", Shown: ShownLabelBytes},
 		{Field: "routing.labels", Bytes: FormerLabelBytes, Table: job, Column: "routing"},
+		{Field: "routing.workers", Characters: WorkerGroup, Bytes: WorkerGroup, Table: job, Column: "routing"},
 		{Field: "alerts", Bytes: lists, Table: job, Column: "alerts"},
 		{Field: "deadline", Bytes: AlertsBytes, Table: job, Column: "alerts"},
 		{Field: "parameters", Bytes: AlertsBytes, Table: job, Column: "alerts"},

@@ -12,13 +12,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
 
-// Told makes the schedule, the deadline and the parameters of a job maximal, in the n-th script: what its other texts
-// leave of the column that they share with the lists of those who are told.
+// Told makes the schedule, the worker group, the deadline and the parameters of a job maximal, in the n-th script: what
+// its other texts leave of the column that they share with the lists of those who are told.
 func Told(j *entity.Job, n int) {
 	const day, zone = "0 0 6 ? * MON-FRI", "America/Argentina/ComodRivadavia" // the longest name of a zone
 	j.Schedule = schedule.Spec{Kind: schedule.Cron, TimeZone: zone, CronExpression: spaced(day, bounds.CronExpression)}
 	j.Deadline = entity.JobDeadline{At: "23:59:59", TimeZone: zone, OnMiss: entity.MissCancel}
 	j.Alerts.LateAfterSec = 600
+	j.Routing.Workers = strings.Repeat("w", bounds.WorkerGroup)
 	if n%len(Scripts()) == 0 { // letters that JSON writes with six bytes
 		j.Alerts.OnFailure, j.Alerts.OnSuccess, j.Alerts.OnEnd = channels("<"), channels("<"), channels("<")
 		j.Alerts.OnLate, j.Alerts.OnRecovered = channels("<"), channels("<")

@@ -69,6 +69,16 @@ func TestATrialIsARunOfItsOwn(t *testing.T) {
 	require.Empty(t, draft.ID, "the draft stays as it is")
 }
 
+// A draft for workers is no trial of this node (V27).
+func TestADraftForWorkersIsRefused(t *testing.T) {
+	trials, _ := newTrials(t, func(context.Context, entity.Run, entity.Reporter) entity.Outcome {
+		t.Error("it ran here")
+		return entity.Outcome{}
+	})
+	_, err := trials.Run(t.Context(), "ann", &entity.Job{Routing: entity.Routing{Workers: "shop"}}, "")
+	require.ErrorContains(t, err, "trigger it with params")
+}
+
 func TestATrialEnds(t *testing.T) {
 	for what, c := range map[string]struct {
 		end  func(t *trial.Trials, c *clocktest.Manual, leave func())

@@ -25,6 +25,10 @@ type Group struct {
 // Serves reports whether jobs of the group may name the worker group.
 func (g *Group) Serves(jobGroup string) bool { return slices.Contains(g.JobGroups, jobGroup) }
 
+// Schema is the schema version of the oldest program that knows workers. The store refuses older ones as soon as there
+// is a worker group.
+const Schema = 81
+
 const (
 	// DefaultMaxWorkers is MaxWorkers of a group that says nothing.
 	DefaultMaxWorkers = 2000

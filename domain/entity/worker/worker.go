@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -95,7 +96,7 @@ func (w *Worker) Suspect(now time.Time) bool {
 // The bounds of what a worker says of itself.
 const (
 	// MaxGroup is the longest name of a worker group, in bytes; so is an id with one no longer than ids may be.
-	MaxGroup = 32
+	MaxGroup = bounds.WorkerGroup
 	// MaxInstance is the longest name of an instance, in characters; MaxBoot and MaxNote are those of the boot id and of
 	// each text for people.
 	MaxInstance = 100

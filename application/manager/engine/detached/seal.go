@@ -114,7 +114,7 @@ func (m *Manager) redacted(t *entity.RunToken, r entity.RunReport) entity.RunRep
 	r.Message, r.Result, r.Lines = h.Text(r.Message), h.Text(r.Result), lines
 	switch {
 	case r.Checkpoint == nil:
-	case h.Withheld:
+	case h.Unknown:
 		r.Checkpoint = nil // the next attempt goes on better from the former one
 	default:
 		state := h.Text(*r.Checkpoint)

@@ -24,9 +24,9 @@ type attempt struct {
 	// deadline is when the attempt runs out of time, by Elapsed; 0 never. It counts from the first delivery here.
 	deadline  time.Duration
 	delivered bool
-	// reason is why it is to stop, as the store said last; told is the poll whose answer says so.
+	// reason is why it is to stop, as the store said last; saidIn is the poll whose answer says so.
 	reason delivery.StopReason
-	told   int64
+	saidIn   int64
 	// since is when this gateway met it, by Elapsed.
 	since time.Duration
 }
@@ -180,7 +180,7 @@ func (s *session) stopAttempts(which func(a *attempt) bool) {
 	for key, a := range s.attempts {
 		if a.reason != "" && which(a) {
 			if s.delivery.Stop(delivery.Stop{Attempt: key, Reason: a.reason}) {
-				a.told = s.delivery.Seq()
+				a.saidIn = s.delivery.Seq()
 			}
 		}
 	}

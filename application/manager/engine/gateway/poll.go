@@ -53,8 +53,8 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	s.seen, s.running, s.stopping = now, c.Running, c.Stopping
 	arrival := s.delivery.Poll(c.Poll, now)
 	if arrival == delivery.ArrivalNew {
-		// What the worker was not told, or did not hear, it is told now; the rest with the next look.
-		s.stopAttempts(func(a *attempt) bool { return a.told == 0 || a.told > c.Ack })
+		// The worker hears now what it did not hear before; the rest comes with the next look.
+		s.stopAttempts(func(a *attempt) bool { return a.saidIn == 0 || a.saidIn > c.Ack })
 		s.tell()
 	}
 	s.mu.Unlock()

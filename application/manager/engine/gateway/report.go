@@ -142,7 +142,7 @@ func (s *session) said(item *Item) *attempt {
 	if item.Progress >= 0 {
 		a.log.Progress(item.Progress)
 	}
-	if item.Checkpoint != nil && !a.hiding.Withheld { // the next attempt goes on better from the former one
+	if item.Checkpoint != nil && !a.hiding.Unknown { // the next attempt goes on better from the former one
 		a.log.Checkpoint(a.hiding.Text(*item.Checkpoint))
 	}
 	return a
@@ -155,7 +155,7 @@ func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", "
 func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) delivery.Receipt {
 	o := item.End.Outcome
 	o.Message, o.Result, o.Checkpoint = a.hiding.Text(o.Message), a.hiding.Text(o.Result), a.hiding.Text(o.Checkpoint)
-	if a.hiding.Withheld {
+	if a.hiding.Unknown {
 		o.Checkpoint = ""
 	}
 	a.log.End(&o)

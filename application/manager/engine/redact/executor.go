@@ -57,23 +57,23 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 // Hiding is what keeps the secrets of an attempt out of what is said of it. The zero value hides nothing.
 type Hiding struct {
 	hide func(text string) string
-	// Withheld: the secrets are not known, so that no text can be shown at all.
-	Withheld bool
+	// Unknown: the secrets are not known, so that no text can be shown at all.
+	Unknown bool
 }
 
-// withheld replaces a text that may hold secrets that this node does not know.
-const withheld = Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this text)"
+// unknownText replaces a text that may hold secrets that this node does not know.
+const unknownText = Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this text)"
 
 // Hide returns how the values are hidden.
 func Hide(values []string) Hiding { return Hiding{hide: newMask(values).hide} }
 
 // Withhold returns how the texts of an attempt are hidden whose secrets nobody here knows.
 func Withhold() Hiding {
-	return Hiding{Withheld: true, hide: func(text string) string {
+	return Hiding{Unknown: true, hide: func(text string) string {
 		if text == "" {
 			return ""
 		}
-		return withheld
+		return unknownText
 	}}
 }
 

@@ -46,18 +46,7 @@ func NewWriter(c *sqldb.Conn) repository.ChainWriter { return &writer{Chains{c}}
 
 // LockChains implements repository.ChainWriter. The row that it writes is the lock.
 func (w *writer) LockChains(ctx context.Context) (known bool, err error) {
-	if _, err := w.c.Exec(ctx, "chain.demand.add", "INSERT INTO scheduler_schema_compat (id, min_version) VALUES (1, ?)"+
-		w.c.Dialect.OnDuplicateKeep("id"), entity.ChainSchema); err != nil {
-		return false, err
-	}
-	oldest, _, err := sqldb.First(ctx, w.c, "chain.lock", "SELECT min_version FROM scheduler_schema_compat WHERE id = 1"+
-		w.c.Dialect.ForUpdate, nil, sqlvalue.ScanInt)
-	if err != nil || oldest >= entity.ChainSchema {
-		return true, err
-	}
-	_, err = w.c.Exec(ctx, "chain.demand", "UPDATE scheduler_schema_compat SET min_version = ? WHERE id = 1 AND "+
-		"min_version < ?", entity.ChainSchema, entity.ChainSchema)
-	return false, err
+	return w.c.DemandSchema(ctx, entity.ChainSchema)
 }
 
 // SetNext implements repository.ChainWriter.

@@ -83,12 +83,7 @@ func forgetAddresses(ctx context.Context, c *sqldb.Conn) error {
 
 // demand makes the schema refuse programs that do not know standby.
 func demand(ctx context.Context, c *sqldb.Conn) error {
-	_, err := c.Exec(ctx, "store.demand.add",
-		"INSERT INTO scheduler_schema_compat (id, min_version) VALUES (1, ?)"+c.Dialect.OnDuplicateKeep("id"), entity.StandbySchema)
-	if err == nil {
-		_, err = c.Exec(ctx, "store.demand",
-			"UPDATE scheduler_schema_compat SET min_version = ? WHERE id = 1 AND min_version < ?", entity.StandbySchema, entity.StandbySchema)
-	}
+	_, err := c.DemandSchema(ctx, entity.StandbySchema)
 	return err
 }
 

@@ -90,6 +90,10 @@ func (r *Groups) PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Gro
 			UpdateTime: sqlvalue.DBTime(now),
 		}
 		if g.Version == 0 {
+			// A program that knows no workers would give their runs to nodes.
+			if _, err := c.DemandSchema(ctx, worker.Schema); err != nil {
+				return err
+			}
 			err = c.GORM(ctx, "worker.group.insert").Create(&next).Error
 			if errors.Is(err, repository.ErrDuplicateID) {
 				return apperror.Conflict("worker_group_exists", "the worker group %s exists already", g.Name)

@@ -17,6 +17,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
 const (
@@ -63,6 +65,12 @@ func putGroup(t *testing.T, s *persistence.Store, name string, most int) worker.
 func Lives(t *testing.T, open storetest.Opener) {
 	s := open(t, nil)
 	putGroup(t, s, group, 2)
+	t.Run("older programs are refused from the first group on", func(t *testing.T) {
+		oldest, err := sqldb.Collect(t.Context(), s.Pool, "test", "SELECT min_version FROM scheduler_schema_compat", nil,
+			sqlvalue.ScanInt)
+		require.NoError(t, err)
+		require.Equal(t, []int64{worker.Schema}, oldest)
+	})
 	t.Run("a row is read as it was written", func(t *testing.T) {
 		want := register(t, s, life("a", 1))
 		got, err := s.Worker(t.Context(), want.ID)
