@@ -122,7 +122,7 @@ func (r *Groups) changed(ctx context.Context, c *sqldb.Conn, name string) error 
 	if err != nil {
 		return err
 	}
-	return apperror.Conflict("version_conflict", "the worker group %s was changed meanwhile and has version %d now; read "+
+	return apperror.Conflict("stale_version", "the worker group %s was changed meanwhile and has version %d now; read "+
 		"it, and change it again", name, version)
 }
 

@@ -256,7 +256,7 @@ func Groups(t *testing.T, open storetest.Opener) {
 		changed.CreateTime,
 	})
 	_, err = r.PutWorkerGroup(t.Context(), next)
-	requireCode(t, err, apperror.KindConflict, "version_conflict")
+	requireCode(t, err, apperror.KindConflict, "stale_version")
 	_, err = r.PutWorkerGroup(t.Context(), worker.Group{Name: "nobody", Version: 3})
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 

@@ -1,0 +1,123 @@
+// Package worker is for workers: programs of users that run jobs (docs/workers). It keeps their groups and tokens, lets
+// them register and leave, and shows and drains them. Polls and reports go to the gateway.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// GroupService manages worker groups and their tokens. It is safe for concurrent use.
+type GroupService struct {
+	groups repository.WorkerGroups
+	tokens *Authenticator
+	clock  clock.Clock
+}
+
+// NewGroupService keeps groups in a repository. The authenticator is told of tokens that are revoked; the clock is the
+// store's.
+func NewGroupService(groups repository.WorkerGroups, tokens *Authenticator, c clock.Clock) *GroupService {
+	return &GroupService{groups, tokens, c}
+}
+
+// GroupInput is what a caller gives for a worker group.
+type GroupInput struct {
+	Name              string
+	JobGroups         []string
+	Secrets, Commands bool
+	MaxWorkers        int
+	// Version is the one that the caller has seen; 0 changes whichever is there.
+	Version int
+}
+
+// codeStale is the code of an edit of a version that is not the newest.
+const codeStale = "stale_version"
+
+// List is every worker group, by name.
+func (s *GroupService) List(ctx context.Context) ([]worker.Group, error) { return s.groups.WorkerGroups(ctx) }
+
+// Get is one of them.
+func (s *GroupService) Get(ctx context.Context, name string) (worker.Group, error) {
+	return s.groups.WorkerGroup(ctx, name)
+}
+
+// Put makes a worker group, or changes it. before is nil where there was none.
+func (s *GroupService) Put(ctx context.Context, n GroupInput) (before *worker.Group, after worker.Group, err error) {
+	if err := apperror.Invalid(n.wrong()); err != nil {
+		return nil, after, err
+	}
+	const tries = 3
+	for try := 1; ; try++ {
+		before, after, err = s.put(ctx, n)
+		// Without a version the last edit wins, also over one at the same time.
+		if n.Version != 0 || try == tries || !lostRace(err) {
+			return before, after, err
+		}
+	}
+}
+
+func (s *GroupService) put(ctx context.Context, n GroupInput) (before *worker.Group, after worker.Group, err error) {
+	g := worker.Group{
+		Name: n.Name, JobGroups: slices.Compact(slices.Sorted(slices.Values(n.JobGroups))), Secrets: n.Secrets,
+		Commands: n.Commands, MaxWorkers: n.MaxWorkers,
+	}
+	found, err := s.groups.WorkerGroup(ctx, n.Name)
+	switch {
+	case err == nil:
+		before, g.Version, g.Declare = &found, found.Version, found.Declare
+		if n.Version != 0 && n.Version != found.Version {
+			return nil, after, apperror.Conflict(codeStale, "the worker group %s has version %d now; read it, and change "+
+				"it again", n.Name, found.Version)
+		}
+	case !apperror.Is(err, apperror.KindNotFound) || n.Version != 0:
+		return nil, after, err
+	}
+	after, err = s.groups.PutWorkerGroup(ctx, g)
+	return before, after, err
+}
+
+// lostRace reports whether another caller made or changed the group meanwhile.
+func lostRace(err error) bool {
+	var f *apperror.Error
+	return errors.As(err, &f) && (f.Code == codeStale || f.Code == "worker_group_exists")
+}
+
+// wrong is all that is wrong with a group.
+func (n *GroupInput) wrong() (wrong []apperror.Field) {
+	add := func(field, code, format string, args ...any) {
+		wrong = append(wrong, apperror.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	}
+	if !worker.ValidGroup(n.Name) {
+		add("name", "invalid", "must have 1 to %d of a-z 0-9 . - _", worker.MaxGroup)
+	}
+	switch {
+	case len(n.JobGroups) == 0:
+		add("jobGroups", "required", "name the groups of jobs that its workers may run")
+	case len(n.JobGroups) > worker.MaxJobGroups:
+		add("jobGroups", "too_many", "must name at most %d groups", worker.MaxJobGroups)
+	default:
+		for i, group := range n.JobGroups {
+			if remedy := validation.GroupName(group); remedy != "" {
+				add(fmt.Sprintf("jobGroups[%d]", i), "invalid", "names a group that cannot be: %s", remedy)
+			}
+		}
+	}
+	if n.MaxWorkers < 1 || n.MaxWorkers > worker.MostWorkers {
+		add("maxWorkers", "out_of_range", "must be from 1 to %d", worker.MostWorkers)
+	}
+	return wrong
+}
+
+// Delete removes a worker group with its tokens. One with workers that are not DOWN is a conflict.
+func (s *GroupService) Delete(ctx context.Context, name string) error {
+	defer s.tokens.Forget(name)
+	return s.groups.DropWorkerGroup(ctx, name)
+}
