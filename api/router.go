@@ -103,6 +103,8 @@ type Deps struct {
 	// MetricsToken is what /metrics asks for; empty lets everybody read them.
 	MetricsToken string
 	Version      vo.Version
+	// Worker has the parts of the routes of workers.
+	Worker WorkerDeps
 	// Asides show what the store refused.
 	Asides repository.Asides
 	// Settings are those of this node, without secrets.
@@ -110,7 +112,7 @@ type Deps struct {
 	// TimeZone is the zone of schedules that name none; empty is UTC.
 	TimeZone string
 	// ProbesOnly leaves out the console, and everything under /api but the reports about
-	// runs, on nodes without that role.
+	// runs and the calls of workers, on nodes without that role.
 	ProbesOnly bool
 	// RequestTimeout is how long an ordinary call may work, and any call waits for one
 	// answer of the store. 0 means middleware.RequestTimeout, which is also the most.
@@ -159,10 +161,10 @@ func NewRouter(d Deps) (*Router, error) {
 	}
 	sessions := middleware.NewSessions(d.Clock)
 	guard := middleware.NewGuard(d.Auth, cookies, sessions, d.SignedIn)
-	table, more := routes(d, cookies), limitedRoutes(d, sessions)
+	table, more := append(routes(d, cookies), workerRoutes(d)...), limitedRoutes(d, sessions)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool {
-			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath || ofConsole(r.Path)
+			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath && !ofWorker(r) || ofConsole(r.Path)
 		})
 		more, d.Console = nil, nil
 	}
@@ -197,10 +199,13 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 		if strings.Contains(r.Path, ":") && r.Object == middleware.Undeclared {
 			return nil, fmt.Errorf("the route %s %s does not say what its parameter names", r.Method, r.Path)
 		}
+		watch := middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger)
+		if isBeat(r.Route) {
+			watch = middleware.Quiet()
+		}
 		chain := []gin.HandlerFunc{
-			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()),
-			middleware.Audit(keptOf(r.Route), r.Permission, d.Audit, d.Logger), guard.Require(r.Permission),
-			d.scope().Check(r.Object, r.Permission),
+			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()), watch,
+			guard.Require(r.Permission), d.scope().Check(r.Object, r.Permission),
 		}
 		if needsOwnPassword(r.Route) {
 			chain = append(chain, guard.RequireOwnPassword())

@@ -91,13 +91,13 @@ func bodyOf(r Route) int64 {
 }
 
 // timeoutOf returns the bound of an ordinary call: Deps.RequestTimeout. Calls on many
-// objects, the count of planned fires and the sign-in get the greatest bound, because
-// they may wait for their turn; the test of a channel and the dry run of a rule, because
+// objects, the count of planned fires, the sign-in and the polls of workers get the greatest
+// bound, because they may wait for their turn; the test of a channel and the dry run of a rule, because
 // they have bounds of their own. These calls also end when the store does not answer one
 // statement in time.
 func (d Deps) timeoutOf(r Route) time.Duration {
 	if strings.HasPrefix(r.Path, "/api/v1/bulk/") || r.Path == "/api/v1/schedules/load" ||
-		slices.Contains([]string{spreadPath, loginPath, channelTestPath, dryRunPath}, r.Path) {
+		slices.Contains([]string{spreadPath, loginPath, channelTestPath, dryRunPath, pollPath}, r.Path) {
 		return middleware.RequestTimeout
 	}
 	return d.statementTimeout()
@@ -127,7 +127,7 @@ func limitedRoutes(d Deps, sessions *middleware.Sessions) []RouteLimits {
 	}
 }
 
-// routes is the whole API on one page, except limitedRoutes.
+// routes is the whole API on one page, except limitedRoutes and workerRoutes.
 func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
 	auth := &access.AuthController{Auth: d.Auth, Cookies: cookies}

@@ -45,6 +45,7 @@ func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 		"/healthz", "/healthz", "/readyz", "/readyz", "/metrics", "/version", "/openapi.json", "/swagger/index.html",
 		"/swagger/doc.json", "/swagger/initializer.js", "/swagger/swagger-ui.css", "/swagger/swagger-ui-bundle.js",
 		"/", "/", "/assets/:file", "/assets/:file", "/api/v1/auth/login", "/api/v1/executions/:id/report",
+		"/api/v1/workers", "/api/v1/workers/:id/poll", "/api/v1/workers/:id/report", "/api/v1/workers/:id/leave",
 	}, public,
 		"a new public route must be a decision")
 }

@@ -53,7 +53,7 @@ func Limits(maxBody int64) gin.HandlerFunc {
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 		for _, p := range c.Params {
-			if !HarmlessID(p.Value) {
+			if !HarmlessID(strings.TrimPrefix(p.Value, entity.WorkerMark)) {
 				// Nothing has such an id.
 				NotFound(c)
 				return

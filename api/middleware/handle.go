@@ -28,6 +28,7 @@ const (
 	keyChanges   = "ps.changes"
 	keyByCookie  = "ps.byCookie"
 	keyChecks    = "ps.checks"
+	keyQuiet     = "ps.quiet"
 )
 
 // Action is a controller's method: it writes a success itself and returns
@@ -82,6 +83,11 @@ func UserOf(c *gin.Context) (entity.User, bool) {
 func ActorOf(c *gin.Context) entity.Actor {
 	who, _ := CallerOf(c)
 	return who.Actor()
+}
+
+// SetWorkerGroup says of which worker group the caller is, for logs.
+func SetWorkerGroup(c *gin.Context, group, tokenID string) {
+	c.Set(keyUser, entity.Principal{User: entity.User{Name: entity.WorkerMark + group}, TokenID: tokenID})
 }
 
 // TokenOf is the token that the user came with.

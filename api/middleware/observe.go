@@ -56,6 +56,9 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 			route = "none"
 		}
 		status := c.Writer.Status()
+		if c.GetBool(keyQuiet) && status != http.StatusInternalServerError {
+			return
+		}
 		attrs := []slog.Attr{
 			slog.String("method", method(c.Request.Method)), slog.String("route", route), slog.Int("status", status),
 			slog.Float64("durationMs", float64((clk.Monotonic()-began).Microseconds())/1000),
@@ -81,6 +84,14 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 			level = slog.LevelDebug
 		}
 		log.LogAttrs(context.WithoutCancel(c.Request.Context()), level, "request", attrs...)
+	}
+}
+
+// Quiet leaves a call out of the access log, unless it fails by a mistake of ours: there are too many of its kind.
+func Quiet() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Set(keyQuiet, true)
+		c.Next()
 	}
 }
 

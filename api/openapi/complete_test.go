@@ -82,6 +82,9 @@ func complete(doc *openapi2.T, routes []api.Route) error {
 	for _, s := range doc.Definitions {
 		describeFields(s.Value)
 	}
+	for _, name := range openBodies {
+		doc.Definitions[name].Value.AdditionalProperties = openapi3.AdditionalProperties{Has: new(true)}
+	}
 	return nil
 }
 
@@ -214,6 +217,11 @@ func describeBody(doc *openapi2.T, ref *openapi2.SchemaRef, mayBeNull bool) {
 	for field, p := range s.Properties {
 		describeBody(doc, p, !slices.Contains(s.Required, field))
 	}
+}
+
+// openBodies are what workers send: fields that the server does not know are passed over.
+var openBodies = []string{
+	"WorkerRegistrationBody", "WorkerPollBody", "WorkerReportBody", "WorkerItemBody", "WorkerEndBody", "WorkerLeaveBody",
 }
 
 // takesAnyField says whether the schema is an object without a word about its fields.

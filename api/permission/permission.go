@@ -36,6 +36,11 @@ const (
 	// NodeWrite drains nodes, which concerns the jobs of all groups: operators
 	// hold it who are bound to none.
 	NodeWrite Permission = "node:write"
+	// WorkerWrite drains workers. Operators hold it for workers of which they are operators in every job group that
+	// these serve.
+	WorkerWrite Permission = "worker:write"
+	// WorkerAdmin shows and changes worker groups and their tokens, which say who gets runs and secrets.
+	WorkerAdmin Permission = "worker:admin"
 	// AlertRead shows alerts, rules, channels, silences, routes, templates, teams,
 	// contacts and on-call plans; none of their secrets.
 	AlertRead Permission = "alert:read"
@@ -64,7 +69,7 @@ func All() []Permission {
 func Scopes() []Permission {
 	return []Permission{
 		JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite,
-		NodeWrite, AlertRead, AlertWrite, AlertAck, ChannelWrite, UserAdmin, AuditRead,
+		NodeWrite, WorkerWrite, WorkerAdmin, AlertRead, AlertWrite, AlertAck, ChannelWrite, UserAdmin, AuditRead,
 	}
 }
 
@@ -77,7 +82,7 @@ func Of(u entity.User) []Permission {
 	case entity.RoleOperator:
 		held := []Permission{
 			Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, AlertRead, AlertWrite,
-			AlertAck,
+			AlertAck, WorkerWrite,
 		}
 		if u.Commands {
 			held = append(held, JobCommand)
@@ -165,8 +170,8 @@ func AllowsFor(who entity.Principal, p Permission, group string) bool {
 // they are audited.
 func Changes(p Permission) bool {
 	switch p {
-	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, AlertWrite, AlertAck, ChannelWrite,
-		UserAdmin, UserWrite:
+	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, WorkerWrite, WorkerAdmin, AlertWrite,
+		AlertAck, ChannelWrite, UserAdmin, UserWrite:
 		return true
 	}
 	return false
@@ -203,4 +208,21 @@ func WritesSecret(who entity.Principal, groups []string) bool {
 		return Allows(who, SecretWrite) && who.User.Role == entity.RoleAdmin
 	}
 	return !slices.ContainsFunc(groups, func(group string) bool { return !AllowsIn(who, SecretWrite, group) })
+}
+
+// SeesWorkers reports whether workers exist for a caller that serve some job groups: one of which the caller sees.
+func SeesWorkers(who entity.Principal, jobGroups []string) bool {
+	if who.User.Groups == nil {
+		return Allows(who, JobRead)
+	}
+	return slices.ContainsFunc(jobGroups, func(group string) bool { return AllowsIn(who, JobRead, group) })
+}
+
+// WritesWorkers reports whether a caller may drain workers that serve some job groups.
+func WritesWorkers(who entity.Principal, jobGroups []string) bool {
+	if who.User.Groups == nil {
+		return Allows(who, WorkerWrite)
+	}
+	return len(jobGroups) > 0 &&
+		!slices.ContainsFunc(jobGroups, func(group string) bool { return !AllowsIn(who, WorkerWrite, group) })
 }

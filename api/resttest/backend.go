@@ -28,6 +28,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/servicetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
+	"github.com/platform-scheduler/platform-scheduler/application/service/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -54,7 +55,9 @@ const Handler = "settle"
 type Backend struct {
 	*servicetest.Desk
 	Definitions *definition.DefinitionService
-	checker     *executor.DistributedExecutor
+	// Gateway answers workers.
+	Gateway *Gateway
+	checker *executor.DistributedExecutor
 }
 
 // New makes a Backend over a store of its own.
@@ -80,7 +83,7 @@ func New(t *testing.T, o enginetest.Options) *Backend {
 		},
 		map[entity.JobType]executor.Checker{entity.JobCommand: command.New(n.Clock, nil, command.Settings{})},
 	)
-	b := &Backend{Desk: servicetest.With(t, n, checker), checker: checker}
+	b := &Backend{Desk: servicetest.With(t, n, checker), Gateway: &Gateway{}, checker: checker}
 	channels := b.channels(slog.New(slog.DiscardHandler))
 	b.Alerting = b.SettingsOf(channels.opener, channels.seals, channels.renderer)
 	b.Definitions = definition.NewDefinitionService(n.Store.Jobs, b.Jobs.ForDocuments(), b.Groups, b.Secrets, b.Alerting)
@@ -94,6 +97,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 	entries := audit.NewAuditService(b.Store, b.Clock)
 	channels := b.channels(log)
 	health := monitor.NewMonitorService(b.Store, NoTasks{}, b.Clock)
+	tokens := worker.NewAuthenticator(b.Store.WorkerGroups, b.Clock)
 	return api.Deps{
 		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions,
 		Backfills: b.Backfills, Secrets: b.Secrets,
@@ -110,6 +114,12 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 			Jobs: b.Store, Schedules: b.Schedules, Clock: b.Time,
 			Machine: b.Clock,
 		}),
+		Worker: api.WorkerDeps{
+			Workers: worker.NewWorkerService(worker.Deps{
+				Workers: b.Store, Groups: b.Store.WorkerGroups, Timing: b.Gateway.Timing, Clock: b.Clock, Logger: log,
+			}),
+			Groups: worker.NewGroupService(b.Store.WorkerGroups, tokens, b.Clock), Tokens: tokens, Gateway: b.Gateway,
+		},
 		Series: metric.NewMetricService(b.Store, b.Time),
 		Live:   b.Feed(b.Clock),
 		Alerts: &alerting.AlertService{

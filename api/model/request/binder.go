@@ -41,6 +41,8 @@ type binder struct {
 	// places are of the whole body, whose path is base.
 	places places
 	base   string
+	// open passes over fields that nobody takes.
+	open bool
 }
 
 // has reports whether something is wrong with a field.
@@ -242,6 +244,7 @@ func escapeControls(text string) string {
 func (b *binder) child(name string, o *object, f *faults) *binder {
 	return &binder{
 		path: join(b.path, name), object: o, taken: map[string]bool{}, faults: f, places: b.places, base: b.base,
+		open: b.open,
 	}
 }
 
@@ -284,6 +287,9 @@ func (b *binder) ignore(names ...string) {
 
 // close refuses what nobody took.
 func (b *binder) close() {
+	if b.open {
+		return
+	}
 	known := slices.Sorted(maps.Keys(b.taken))
 	for _, name := range b.object.names {
 		switch {

@@ -34,7 +34,7 @@ func Template(route string) string {
 }
 
 // Document is the OpenAPI document, made strict: an object has the fields that
-// its schema names and no others. It is immutable and safe for concurrent use.
+// its schema names and no others, unless it says that it takes others. It is immutable and safe for concurrent use.
 type Document struct{ doc *openapi3.T }
 
 // Load reads the embedded document.
@@ -48,7 +48,7 @@ func Load() (*Document, error) {
 		return nil, fmt.Errorf("read openapi.json: %w", err)
 	}
 	for _, s := range doc.Components.Schemas {
-		if len(s.Value.Properties) > 0 {
+		if open := s.Value.AdditionalProperties.Has; len(s.Value.Properties) > 0 && (open == nil || !*open) {
 			s.Value.AdditionalProperties = openapi3.AdditionalProperties{Has: new(false)}
 		}
 	}

@@ -42,7 +42,9 @@ type GroupInput struct {
 const codeStale = "stale_version"
 
 // List is every worker group, by name.
-func (s *GroupService) List(ctx context.Context) ([]worker.Group, error) { return s.groups.WorkerGroups(ctx) }
+func (s *GroupService) List(ctx context.Context) ([]worker.Group, error) {
+	return s.groups.WorkerGroups(ctx)
+}
 
 // Get is one of them.
 func (s *GroupService) Get(ctx context.Context, name string) (worker.Group, error) {

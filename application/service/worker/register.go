@@ -44,6 +44,8 @@ type Registration struct {
 	// SDK, Runtime, Version and Host are for people.
 	SDK, Runtime, Version, Host string
 	PID                         int64
+	// Wrong is what is wrong with the fields that could not be read.
+	Wrong []apperror.Field
 }
 
 // Register begins a life of a worker, or goes on with it where the boot id is the same. The token is of tokenGroup.
@@ -86,7 +88,9 @@ func (s *WorkerService) Register(ctx context.Context, tokenGroup string, n Regis
 }
 
 // errForeign is for a token that may not speak for a group or a worker.
-func errForeign(says string) error { return apperror.New(apperror.KindForbidden, "foreign_group", says) }
+func errForeign(says string) error {
+	return apperror.New(apperror.KindForbidden, "foreign_group", says)
+}
 
 // refusal makes the protocol's errors of those of the store.
 func refusal(err error) error {
@@ -154,6 +158,13 @@ func registrationOf(w *worker.Worker) delivery.Registration {
 
 // wrong is all that is wrong with a registration in a group.
 func (n *Registration) wrong(group worker.Group) (wrong []apperror.Field) {
+	wrong = slices.Clone(n.Wrong)
+	read := len(wrong)
+	defer func() { // a field that could not be read is judged once
+		wrong = append(wrong[:read:read], slices.DeleteFunc(wrong[read:], func(f apperror.Field) bool {
+			return slices.ContainsFunc(n.Wrong, func(w apperror.Field) bool { return w.Field == f.Field })
+		})...)
+	}()
 	add := func(field, code, format string, args ...any) {
 		wrong = append(wrong, apperror.Field{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 	}

@@ -1,0 +1,48 @@
+package resttest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// Gateway answers workers as a test says. It keeps what it was asked.
+type Gateway struct {
+	mu    sync.Mutex
+	calls []gateway.Call
+	items []gateway.Item
+	// Answer is what each poll gets, and Receipts each report; Err refuses both.
+	Answer   gateway.Answer
+	Receipts []gateway.Receipt
+	Err      error
+}
+
+// Poll implements the gateway of the routes of workers.
+func (g *Gateway) Poll(_ context.Context, c gateway.Call) (gateway.Answer, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls = append(g.calls, c)
+	a := g.Answer
+	a.Seq = c.Seq
+	return a, g.Err
+}
+
+// Report implements the gateway of the routes of workers.
+func (g *Gateway) Report(_ context.Context, _ string, _ int64, items []gateway.Item) ([]gateway.Receipt, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.items = append(g.items, items...)
+	return g.Receipts, g.Err
+}
+
+// Timing implements the gateway of the routes of workers.
+func (g *Gateway) Timing() delivery.Timing { return delivery.TimingFor(0) }
+
+// Asked is what it was asked so far.
+func (g *Gateway) Asked() (calls []gateway.Call, items []gateway.Item) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls, g.items
+}
