@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/api"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -52,6 +53,8 @@ type parts struct {
 	monitored
 	events   events
 	Alerting Alerting
+	// WorkerEdge has the parts of the routes of workers.
+	WorkerEdge api.WorkerDeps
 }
 
 // NewEngine opens the store and wires the parts. Nothing runs before Start.
@@ -103,6 +106,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	p := &parts{
 		b, s, c, x, n, l, w, u, m, r, a,
 		newMonitored(b, s, x, w, a, added.wake), newEvents(b, s, x, l.tasks, a.loop), newAlerting(b, s, m, settings),
+		newWorkerEdge(b, s, nil),
 	}
 	added.connect(p.eventsAdded)
 	e = &Engine{parts: p, views: newViews(p)} //nolint:contextcheck // each scrape has a context of its own

@@ -42,7 +42,9 @@ func enums() map[string]architecture.Enum {
 			"request.TemplatePreviewBody.language",
 		},
 		"alert.Kind":    {"vo.ImportSetting.kind"},
-		"config.Source": {"vo.Setting.source"}, "explain.Verdict": {"vo.Explanation.verdict"},
+		"worker.Status": {"worker.List status", "vo.Worker.status"}, "delivery.StopReason": {"vo.WorkerStop.reason"},
+		"delivery.Receipt": {"vo.WorkerReceipt.receipt"},
+		"config.Source":    {"vo.Setting.source"}, "explain.Verdict": {"vo.Explanation.verdict"},
 	} {
 		for _, name := range names {
 			out[name] = architecture.Enum{Of: of}
@@ -62,6 +64,14 @@ func enums() map[string]architecture.Enum {
 	out["vo.JobTrial.status"] = architecture.Enum{
 		Of: "entity.Status", Less: []string{"WAITING", "RUNNING", "SKIPPED", "DEAD"},
 	}
+	out["request.WorkerEnd.status"] = architecture.Enum{
+		Of: "entity.Status", Plus: []string{"RETURNED", "RELEASED"},
+		Less: []string{"WAITING", "RUNNING", "SKIPPED", "DEAD"},
+	}
+	// A handler of a worker stands for a CUSTOM job.
+	out["vo.WorkerRun.kind"] = architecture.Enum{
+		Of: "entity.JobType", Plus: []string{"HANDLER"}, Less: []string{"CUSTOM"},
+	}
 	out["request.RetryFilter.status"] = architecture.Enum{
 		Of: "entity.Status", Less: []string{"WAITING", "RUNNING", "SUCCESS", "CANCELLED", "SKIPPED"},
 	}
@@ -70,6 +80,7 @@ func enums() map[string]architecture.Enum {
 		"access.Export format": {"csv", "ndjson"}, "cluster.Statistics format": {"csv", "json"},
 		"job.Export format": {"json", "yaml"}, "job.Export parts": {"jobs", "alerting", "all"},
 		"request.DocumentBody.version": {"1"},
+		"request.WorkerEnd.reason":     {"ERROR", "PANIC", "EXIT_CODE"},
 		"request.HTTPData.method":      {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
 		"vo.Shift.days":                {"MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"},
 		"vo.SlotsOfKind.kind":          {"GENERAL", "COMMAND"},

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// verdictLife is how long a look at a token holds. So long a token that was revoked works at most.
-	verdictLife = 5 * time.Second
+	// lookLife is how long a look at a token holds. So long a token that was revoked works at most.
+	lookLife = 5 * time.Second
 	// awayLife is how long a token goes on that was good when the store was last there: nobody can have revoked it where
 	// the store is away for all, and a gateway that is cut off alone refuses by itself.
 	awayLife = 10 * time.Minute
 	// lookWait is how long a call waits for a look at its token; lookTimeout is when the look is given up.
 	lookWait    = time.Second
 	lookTimeout = 10 * time.Second
-	// strangersAtOnce bounds the looks at tokens that were not good before. maxVerdicts bounds what is remembered of all.
+	// strangersAtOnce bounds the looks at tokens that were not good before. maxEntries bounds what is remembered of all.
 	strangersAtOnce = 16
-	maxVerdicts     = 10_000
+	maxEntries     = 10_000
 	// useEvery is how exact the last use of a token is.
 	useEvery = time.Minute
 )
@@ -45,13 +45,13 @@ type Authenticator struct {
 	clock  clock.Clock
 
 	mu       sync.Mutex
-	verdicts map[string]*verdict
+	entries map[string]*entry
 	// strangers counts the looks under way at tokens that were not good before.
 	strangers int
 }
 
-// verdict is what is known of a token, by its hash. Authenticator guards it.
-type verdict struct {
+// entry is what is known of a token, by its hash. Authenticator guards it.
+type entry struct {
 	// token is what a look found; good is false where it found none, or there was no look.
 	token worker.Token
 	good  bool
@@ -73,7 +73,7 @@ type look struct {
 
 // NewAuthenticator reads tokens from a store, whose clock says which have expired.
 func NewAuthenticator(tokens TokenReader, c clock.Clock) *Authenticator {
-	return &Authenticator{tokens: tokens, clock: c, verdicts: map[string]*verdict{}}
+	return &Authenticator{tokens: tokens, clock: c, entries: map[string]*entry{}}
 }
 
 // errUnknownToken is for tokens that nobody has given out, or that ended.
@@ -91,10 +91,10 @@ func (a *Authenticator) Authenticate(ctx context.Context, text string) (worker.T
 	}
 	hash := hashOf(text)
 	a.mu.Lock()
-	v, err := a.verdictOf(hash)
-	if err != nil || a.holds(v, verdictLife) {
+	v, err := a.entryOf(hash)
+	if err != nil || a.holds(v, lookLife) {
 		defer a.mu.Unlock()
-		return a.judge(v, err)
+		return a.tokenOf(v, err)
 	}
 	if v.now == nil {
 		v.now = &look{done: make(chan struct{}), began: a.clock.Monotonic()}
@@ -111,7 +111,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, text string) (worker.T
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if v.known && (v.at >= l.began || v.good && a.holds(v, awayLife)) {
-		return a.judge(v, nil)
+		return a.tokenOf(v, nil)
 	}
 	err = l.err
 	if err == nil { // it goes on
@@ -134,11 +134,11 @@ func (a *Authenticator) await(ctx context.Context, l *look) error {
 }
 
 // holds reports whether a look is younger than that. a.mu is held, as in what follows.
-func (a *Authenticator) holds(v *verdict, life time.Duration) bool {
+func (a *Authenticator) holds(v *entry, life time.Duration) bool {
 	return v.known && a.clock.Monotonic()-v.at < life
 }
 
-func (a *Authenticator) judge(v *verdict, err error) (worker.Token, error) {
+func (a *Authenticator) tokenOf(v *entry, err error) (worker.Token, error) {
 	switch {
 	case err != nil:
 		return worker.Token{}, err
@@ -148,10 +148,10 @@ func (a *Authenticator) judge(v *verdict, err error) (worker.Token, error) {
 	return v.token, nil
 }
 
-// verdictOf is what is known of a token. A new one must find a place, and a look that is free.
-func (a *Authenticator) verdictOf(hash string) (*verdict, error) {
-	v := a.verdicts[hash]
-	stranger := v == nil || !v.good && v.now == nil && !a.holds(v, verdictLife)
+// entryOf is what is known of a token. A new one must find a place, and a look that is free.
+func (a *Authenticator) entryOf(hash string) (*entry, error) {
+	v := a.entries[hash]
+	stranger := v == nil || !v.good && v.now == nil && !a.holds(v, lookLife)
 	if stranger && (a.strangers >= strangersAtOnce || v == nil && !a.makeRoom()) {
 		return nil, &apperror.Error{
 			Kind: apperror.KindTooMany, Code: "too_many_unknown_tokens", RetryAfterSec: 1,
@@ -159,36 +159,36 @@ func (a *Authenticator) verdictOf(hash string) (*verdict, error) {
 		}
 	}
 	if v == nil {
-		v = &verdict{}
-		a.verdicts[hash] = v
+		v = &entry{}
+		a.entries[hash] = v
 	}
 	return v, nil
 }
 
 // makeRoom drops what holds no more, else any token that was not good.
 func (a *Authenticator) makeRoom() bool {
-	if len(a.verdicts) < maxVerdicts {
+	if len(a.entries) < maxEntries {
 		return true
 	}
 	one := ""
-	for hash, v := range a.verdicts {
+	for hash, v := range a.entries {
 		switch {
 		case v.now != nil:
-		case !a.holds(v, awayLife), !v.good && !a.holds(v, verdictLife):
-			delete(a.verdicts, hash)
+		case !a.holds(v, awayLife), !v.good && !a.holds(v, lookLife):
+			delete(a.entries, hash)
 		case !v.good:
 			one = hash
 		}
 	}
-	if len(a.verdicts) < maxVerdicts {
+	if len(a.entries) < maxEntries {
 		return true
 	}
-	delete(a.verdicts, one)
+	delete(a.entries, one)
 	return one != ""
 }
 
 // look asks the store for a token.
-func (a *Authenticator) look(ctx context.Context, hash string, v *verdict, l *look, known bool) {
+func (a *Authenticator) look(ctx context.Context, hash string, v *entry, l *look, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	now := a.clock.Now()
@@ -218,7 +218,7 @@ func (a *Authenticator) look(ctx context.Context, hash string, v *verdict, l *lo
 func (a *Authenticator) Forget(group string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, v := range a.verdicts {
+	for _, v := range a.entries {
 		if v.now != nil {
 			v.now.void = true
 		}

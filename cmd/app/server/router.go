@@ -31,6 +31,7 @@ func (s *Server) newRouter(o app.Options, c clock.Clock) (http.Handler, error) {
 		Version:        app.Build(),
 		Settings:       s.settings(),
 		Asides:         s.Store,
+		Worker:         s.WorkerEdge,
 		ProbesOnly:     !slices.Contains(s.cfg.Server.Roles, config.RoleAPI),
 		RequestTimeout: time.Duration(s.cfg.Server.RequestTimeoutSec) * time.Second,
 		TimeZone:       s.cfg.Server.TimeZone,
