@@ -20,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/documents"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/jobs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
+	"github.com/platform-scheduler/platform-scheduler/cmd/remote/workers"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -107,7 +108,7 @@ func (s *session) rootCommand() *cobra.Command {
 	r := s.Session
 	for _, c := range slices.Concat(
 		jobs.Commands(r), runs.Commands(r), cluster.Commands(r), documents.Commands(r), access.Commands(r),
-		alerts.Commands(r),
+		alerts.Commands(r), workers.Commands(r),
 	) {
 		root.AddCommand(r.Flags(c))
 	}

@@ -74,6 +74,9 @@ const (
 	Jobs    = "/jobs?limit=200&name={typed}"
 	Secrets = "/secrets?limit=200"
 	Nodes   = "/nodes"
+
+	Workers      = "/workers?limit=200"
+	WorkerGroups = "/worker-groups"
 )
 
 // Names offers the names in a list to a shell, or the ids of what has no name, for the first argument or

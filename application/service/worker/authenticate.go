@@ -25,7 +25,7 @@ const (
 	lookTimeout = 10 * time.Second
 	// strangersAtOnce bounds the looks at tokens that were not good before. maxEntries bounds what is remembered of all.
 	strangersAtOnce = 16
-	maxEntries     = 10_000
+	maxEntries      = 10_000
 	// useEvery is how exact the last use of a token is.
 	useEvery = time.Minute
 )
@@ -44,7 +44,7 @@ type Authenticator struct {
 	tokens TokenReader
 	clock  clock.Clock
 
-	mu       sync.Mutex
+	mu      sync.Mutex
 	entries map[string]*entry
 	// strangers counts the looks under way at tokens that were not good before.
 	strangers int
