@@ -161,7 +161,7 @@ func NewRouter(d Deps) (*Router, error) {
 	}
 	sessions := middleware.NewSessions(d.Clock)
 	guard := middleware.NewGuard(d.Auth, cookies, sessions, d.SignedIn)
-	table, more := append(routes(d, cookies), workerRoutes(d)...), limitedRoutes(d, sessions)
+	table, more := append(routes(d, cookies), workerRoutes(d, cookies)...), limitedRoutes(d, sessions)
 	if d.ProbesOnly {
 		table = slices.DeleteFunc(table, func(r Route) bool {
 			return strings.HasPrefix(r.Path, "/api/") && r.Path != reportPath && !ofWorker(r) || ofConsole(r.Path)

@@ -16,6 +16,8 @@ type WorkerDeps struct {
 	Tokens  worker.Tokens
 	// Gateway is nil on a node that serves no workers.
 	Gateway worker.Gateway
+	// AllowPlain lets workers of other machines call without TLS.
+	AllowPlain bool
 }
 
 // The calls of workers, which every node takes.
@@ -36,9 +38,10 @@ func ofWorker(r Route) bool {
 func isBeat(r Route) bool { return r.Path == pollPath || r.Path == workerReportPath }
 
 // workerRoutes are the routes of workers, and of what people see and change of them.
-func workerRoutes(d Deps) []Route {
+func workerRoutes(d Deps, cookies middleware.Cookies) []Route {
 	protocol := &worker.ProtocolController{
 		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock, SignedIn: d.SignedIn,
+		OverTLS: cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
 	}
 	workers, groups := &worker.WorkerController{Workers: d.Worker.Workers}, &worker.GroupController{Groups: d.Worker.Groups}
 	const v1, none, unbound = "/api/v1", middleware.Undeclared, middleware.Unbound

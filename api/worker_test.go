@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -306,4 +308,47 @@ func TestEachNodeServesWorkers(t *testing.T) {
 	e.call("GET", workers, "").want(http.StatusMethodNotAllowed)
 	e.rebuild(func(d *api.Deps) { d.Worker.Gateway = nil })
 	e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...).wantCode(503, "no_gateway")
+}
+
+// A token must not go over a network in clear (V18).
+func TestWorkersOfOtherMachinesCallOverTLS(t *testing.T) {
+	e := newEdge(t)
+	token := e.workerGroup("shop", "mine")
+	id := e.register(token, "shop", "a")
+	e.rebuild(func(d *api.Deps) { d.Worker.AllowPlain, d.TrustedProxies = false, []string{"10.0.0.1"} })
+	for name, c := range map[string]struct {
+		from string
+		tls  bool
+		sent []string
+		want int
+	}{
+		"another machine":            {"192.0.2.1:1", false, nil, 403},
+		"this machine":               {"127.0.0.1:1", false, nil, 200},
+		"this machine by IPv6":       {"[::1]:1", false, nil, 200},
+		"another machine over TLS":   {"192.0.2.1:1", true, nil, 200},
+		"a proxy with TLS":           {"10.0.0.1:1", false, []string{"X-Forwarded-Proto", "https"}, 200},
+		"a proxy without TLS":        {"10.0.0.1:1", false, []string{"X-Forwarded-Proto", "http"}, 403},
+		"one who says to be a proxy": {"192.0.2.1:1", false, []string{"X-Forwarded-Proto", "https"}, 403},
+		"one who says to be here":    {"192.0.2.1:1", false, []string{"X-Forwarded-For", "127.0.0.1"}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := strings.NewReader(`{"epoch":1,"seq":1}`)
+			r := httptest.NewRequestWithContext(t.Context(), "POST", workers+"/"+id+"/poll", body)
+			r.RemoteAddr = c.from
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			for i := 0; i+1 < len(c.sent); i += 2 {
+				r.Header.Set(c.sent[i], c.sent[i+1])
+			}
+			if c.tls {
+				r.TLS = &tls.ConnectionState{}
+			}
+			rec := httptest.NewRecorder()
+			e.router.ServeHTTP(rec, r)
+			require.Equal(t, c.want, rec.Code, rec.Body)
+			if c.want == 403 {
+				require.Contains(t, rec.Body.String(), "plain_http")
+			}
+		})
+	}
 }

@@ -81,15 +81,19 @@ func (k Cookies) set(c *gin.Context, token string, maxAge int) {
 	})
 }
 
-// name is the cookie of a request, and whether it came over TLS: to this node,
-// or to a proxy that is believed.
+// name is the cookie of a request, and whether it came over TLS.
 func (k Cookies) name(c *gin.Context) (name string, secure bool) {
-	forwarded := c.Request.Header.Values("X-Forwarded-Proto")
-	if c.Request.TLS != nil || len(forwarded) == 1 && strings.EqualFold(forwarded[0], "https") &&
-		k.believed(c.RemoteIP()) {
+	if k.OverTLS(c) {
 		return secureCookie, true
 	}
 	return plainCookie, false
+}
+
+// OverTLS reports whether a request came over TLS: to this node, or to a proxy that is believed.
+func (k Cookies) OverTLS(c *gin.Context) bool {
+	forwarded := c.Request.Header.Values("X-Forwarded-Proto")
+	return c.Request.TLS != nil || len(forwarded) == 1 && strings.EqualFold(forwarded[0], "https") &&
+		k.believed(c.RemoteIP())
 }
 
 func (k Cookies) believed(peer string) bool {

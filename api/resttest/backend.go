@@ -119,6 +119,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 				Workers: b.Store, Groups: b.Store.WorkerGroups, Timing: b.Gateway.Timing, Clock: b.Clock, Logger: log,
 			}),
 			Groups: worker.NewGroupService(b.Store.WorkerGroups, tokens, b.Clock), Tokens: tokens, Gateway: b.Gateway,
+			AllowPlain: true,
 		},
 		Series: metric.NewMetricService(b.Store, b.Time),
 		Live:   b.Feed(b.Clock),

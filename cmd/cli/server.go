@@ -80,6 +80,10 @@ func (s *session) serve(ctx context.Context, cfg config.Config, warnings []strin
 			"or put a proxy with TLS before the server and its https address into server.publicUrl",
 			"address", cfg.Server.Addr)
 	}
+	if cfg.Worker.AllowPlain {
+		logger.Warn("workers may call without TLS (worker.allowPlain): their tokens, and the data of jobs, are readable on " +
+			"the way")
+	}
 	machine := failpoint.Clock(clock.NewSystem())
 	executor, err := executors.New(cfg, executors.Options{
 		Clock: machine, Logger: logger, Handlers: failpoint.Handlers(),

@@ -44,6 +44,12 @@ type Config struct {
 	Retention  Retention
 	Monitoring Monitoring
 	Tracing    Tracing
+	Worker     Worker
+}
+
+// Worker bounds how programs of users may call as workers.
+type Worker struct {
+	AllowPlain bool
 }
 
 // Server is the REST edge and the life of the process.

@@ -240,6 +240,8 @@ func (c *Config) keys() []key {
 			"of that hour; without one that of `server.timeZone`."},
 		{name: "monitoring.weeklyReport.language", at: &c.Monitoring.WeeklyReport.Language, text: "The language " +
 			"of the report.", oneOf: []string{"en", "zh"}},
+		{name: "worker.allowPlain", at: &c.Worker.AllowPlain, text: "Lets [workers](workers/securing.md) of other " +
+			"machines call without TLS; then their tokens, and the data of jobs, are readable on the way."},
 		{name: "tracing.endpoint", at: &c.Tracing.Endpoint, text: "Where an OpenTelemetry collector takes traces " +
 			"by OTLP over HTTP, such as `http://collector:4318/v1/traces`; empty is no [tracing](tracing.md)."},
 	}

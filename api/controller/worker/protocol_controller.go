@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -52,10 +53,17 @@ type ProtocolController struct {
 	Clock   clock.Clock
 	// SignedIn is told of each call whose token is good; may be nil.
 	SignedIn func(ctx context.Context)
+	// OverTLS reports whether a request came over TLS. AllowPlain takes those of other machines that did not.
+	OverTLS    func(c *gin.Context) bool
+	AllowPlain bool
 }
 
 // enter finds out who calls, before a byte of the body is read. A worker that the path names must be of the group.
 func (p *ProtocolController) enter(c *gin.Context) (entityworker.Token, error) {
+	if from, err := netip.ParseAddr(c.ClientIP()); !p.AllowPlain && !p.OverTLS(c) && (err != nil || !from.IsLoopback()) {
+		return entityworker.Token{}, apperror.New(apperror.KindForbidden, "plain_http", "workers of other machines call over "+
+			"HTTPS: call the https address of the server, or set worker.allowPlain (PS_WORKER_ALLOW_PLAIN) there")
+	}
 	text, err := middleware.Bearer(c.Request.Header)
 	if err != nil {
 		return entityworker.Token{}, apperror.New(apperror.KindUnauthenticated, "no_token",
