@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller/worker"
@@ -16,6 +17,9 @@ type WorkerDeps struct {
 	Tokens  worker.Tokens
 	// Gateway is nil on a node that serves no workers.
 	Gateway worker.Gateway
+	// Connected is told of each call whose token is good. It is false where the node holds as many connections of workers
+	// as it may; nil is always true.
+	Connected func(ctx context.Context) bool
 	// AllowPlain lets workers of other machines call without TLS.
 	AllowPlain bool
 }
@@ -40,7 +44,7 @@ func isBeat(r Route) bool { return r.Path == pollPath || r.Path == workerReportP
 // workerRoutes are the routes of workers, and of what people see and change of them.
 func workerRoutes(d Deps, cookies middleware.Cookies) []Route {
 	protocol := &worker.ProtocolController{
-		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock, SignedIn: d.SignedIn,
+		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock, Connected: d.Worker.Connected,
 		OverTLS: cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
 	}
 	workers, groups := &worker.WorkerController{Workers: d.Worker.Workers}, &worker.GroupController{Groups: d.Worker.Groups}

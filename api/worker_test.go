@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -306,7 +307,11 @@ func TestEachNodeServesWorkers(t *testing.T) {
 	id := e.register(token, "shop", "a")
 	e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...).want(http.StatusOK)
 	e.call("GET", workers, "").want(http.StatusMethodNotAllowed)
-	e.rebuild(func(d *api.Deps) { d.Worker.Gateway = nil })
+	e.rebuild(func(d *api.Deps) { d.Worker.Connected = func(context.Context) bool { return false } })
+	a := e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...)
+	a.wantCode(503, "too_many_connections")
+	require.Equal(t, "close", a.header.Get("Connection"))
+	e.rebuild(func(d *api.Deps) { d.Worker.Gateway, d.Worker.Connected = nil, nil })
 	e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...).wantCode(503, "no_gateway")
 }
 

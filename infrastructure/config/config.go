@@ -49,7 +49,8 @@ type Config struct {
 
 // Worker bounds how programs of users may call as workers.
 type Worker struct {
-	AllowPlain bool
+	AllowPlain     bool
+	MaxConnections int
 }
 
 // Server is the REST edge and the life of the process.

@@ -242,6 +242,9 @@ func (c *Config) keys() []key {
 			"of the report.", oneOf: []string{"en", "zh"}},
 		{name: "worker.allowPlain", at: &c.Worker.AllowPlain, text: "Lets [workers](workers/securing.md) of other " +
 			"machines call without TLS; then their tokens, and the data of jobs, are readable on the way."},
+		{name: "worker.maxConnections", at: &c.Worker.MaxConnections, max: 1_000_000, text: "How many connections of " +
+			"workers the port keeps, beside those of `server.maxConnections`; 0 is a quarter of the files that the process " +
+			"may open, and at most 10,000."},
 		{name: "tracing.endpoint", at: &c.Tracing.Endpoint, text: "Where an OpenTelemetry collector takes traces " +
 			"by OTLP over HTTP, such as `http://collector:4318/v1/traces`; empty is no [tracing](tracing.md)."},
 	}

@@ -16,8 +16,8 @@ type Conn struct {
 	// lane is the lane of its address; nil where the address has no bound of its own.
 	lane *source
 	peer bool
-	// local means that it has one of the places for this machine.
-	local bool
+	// local means that it has one of the places for this machine; worker that it is counted with those of workers.
+	local, worker bool
 	// known means that a caller has signed in on the connection.
 	known bool
 	// elements are its positions in the lanes while it waits for a request, or sends one.
@@ -81,7 +81,16 @@ func (c *Conn) leave() {
 	}
 	c.work()
 	c.gone = true
-	if c.peer {
+	c.uncount()
+}
+
+// uncount takes the connection out of the count that it is in.
+func (c *Conn) uncount() {
+	switch {
+	case c.worker:
+		c.owner.workers--
+		return
+	case c.peer:
 		c.owner.peers--
 		return
 	}
@@ -92,6 +101,26 @@ func (c *Conn) leave() {
 		c.lane.count--
 		c.owner.forget(c.lane)
 	}
+}
+
+// Worker records that a worker calls on the connection. From then on it is counted with those of workers, and with no
+// others: neither displaces the other. It is false where there is no room for one more; the connection is then to end.
+func (c *Conn) Worker() bool {
+	c.owner.mu.Lock()
+	defer c.owner.mu.Unlock()
+	switch {
+	case c.worker || c.gone:
+		return true
+	case c.owner.workers >= c.owner.limits.Workers:
+		c.owner.refused(ReasonWorker)
+		return false
+	}
+	c.work()
+	c.uncount()
+	c.owner.workers++
+	c.worker, c.known, c.lane, c.local = true, true, nil, false
+	c.unbound()
+	return true
 }
 
 // Close implements net.Conn.
@@ -163,7 +192,7 @@ func (c *Conn) Received() {
 
 // unbound gives the connection the deadline that the server wants.
 func (c *Conn) unbound() {
-	if c.owner.limits.StrangerBody > 0 && !c.peer && !c.gone {
+	if c.owner.limits.StrangerBody > 0 && (!c.peer || c.worker) && !c.gone {
 		_ = c.Conn.SetReadDeadline(c.wanted)
 	}
 }

@@ -18,8 +18,8 @@ type Limits struct {
 	// Total bounds all connections except those of peers. PerAddress bounds the connections of
 	// one IPv4 address or one IPv6 /64.
 	Total, PerAddress int
-	// Peers bounds the connections of peers, which are counted apart.
-	Peers int
+	// Peers bounds the connections of peers, and Workers those of workers. Both are counted apart.
+	Peers, Workers int
 	// StrangerIdle is how long a connection without a sign-in may be idle.
 	StrangerIdle time.Duration
 	// StrangerBody is how long a connection without a sign-in may take for its headers and its
@@ -37,11 +37,12 @@ type Limits struct {
 	Peer, Shared func(netip.Addr) bool
 }
 
-// Why connections are refused: the bound of their address, or that of all. Why they are thrown
+// Why connections are refused: the bound of their address, that of all, or that of workers. Why they are thrown
 // out: to make room before a sign-in, or because their body took too long.
 const (
 	ReasonAddress  = "address"
 	ReasonTotal    = "total"
+	ReasonWorker   = "worker"
 	ReasonStranger = "stranger"
 	ReasonBody     = "body"
 )
@@ -57,8 +58,9 @@ type Listener struct {
 	mu  sync.Mutex
 	all source
 	// local are the places that are kept for this machine.
-	local source
-	peers int
+	local   source
+	peers   int
+	workers int
 	// thrown is when a stranger was thrown out last, in monotonic time; 0: never.
 	thrown time.Duration
 	from   map[netip.Prefix]*source

@@ -38,10 +38,15 @@ func open(t *testing.T, limits connlimit.Limits) site {
 	s := site{t, raw.Addr().String(), l, make(chan struct{}), make(chan struct{})}
 	server := &http.Server{
 		ReadHeaderTimeout: time.Minute, IdleTimeout: time.Hour, ConnContext: connlimit.Context,
-		Handler: connlimit.Bodies(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		Handler: connlimit.Bodies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/in":
 				connlimit.Of(r.Context()).SignedIn()
+			case "/worker":
+				if !connlimit.Of(r.Context()).Worker() {
+					w.Header().Set("Connection", "close")
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
 			case "/stay":
 				close(s.began)
 				<-s.release
@@ -129,6 +134,31 @@ func TestTheLongestIdleStrangerMakesRoom(t *testing.T) {
 	require.True(t, first.get("/in"))
 	require.False(t, s.dial(two).get("/"), "nobody makes room who has signed in")
 	require.True(t, known.get("/"))
+}
+
+// Workers hold connections all the time: they take no place of others, and others take none of theirs (V14).
+func TestWorkersHaveABoundOfTheirOwn(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 2, PerAddress: 2, Workers: 3, StrangerIdle: time.Hour})
+	var workers []*client
+	for range 3 {
+		w := s.dial(one)
+		require.True(t, w.get("/worker"))
+		require.True(t, w.get("/worker"), "it counts once")
+		workers = append(workers, w)
+	}
+	fourth := s.dial(one)
+	require.False(t, fourth.get("/worker"), "there is no room for one more")
+	fourth.cut()
+	first, second := s.dial(one), s.dial(two)
+	require.True(t, first.get("/in"))
+	require.True(t, second.get("/in"), "and all places of others are free")
+	require.False(t, s.dial(three).get("/"))
+	for _, w := range workers {
+		require.True(t, w.get("/worker"), "nobody displaces a worker")
+	}
+	require.NoError(t, workers[0].Close())
+	require.NoError(t, first.Close())
+	require.Eventually(t, func() bool { return s.dial(three).get("/worker") }, 10*time.Second, time.Millisecond)
 }
 
 func TestACallUnderWayMakesNoRoom(t *testing.T) {

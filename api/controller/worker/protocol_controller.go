@@ -51,8 +51,8 @@ type ProtocolController struct {
 	// Gateway is nil on a node that serves no workers.
 	Gateway Gateway
 	Clock   clock.Clock
-	// SignedIn is told of each call whose token is good; may be nil.
-	SignedIn func(ctx context.Context)
+	// Connected is told of each call whose token is good, and false where there is no room for its connection; may be nil.
+	Connected func(ctx context.Context) bool
 	// OverTLS reports whether a request came over TLS. AllowPlain takes those of other machines that did not.
 	OverTLS    func(c *gin.Context) bool
 	AllowPlain bool
@@ -73,8 +73,10 @@ func (p *ProtocolController) enter(c *gin.Context) (entityworker.Token, error) {
 	if err != nil {
 		return token, err
 	}
-	if p.SignedIn != nil {
-		p.SignedIn(c.Request.Context())
+	if p.Connected != nil && !p.Connected(c.Request.Context()) {
+		c.Header("Connection", "close")
+		return token, apperror.New(apperror.KindUnavailable, "too_many_connections",
+			"this node has as many connections of workers as worker.maxConnections allows; call another one")
 	}
 	middleware.SetWorkerGroup(c, token.Group, token.ID)
 	if id := c.Param("id"); id != "" {

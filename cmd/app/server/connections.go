@@ -16,9 +16,10 @@ import (
 const (
 	// mostConnections is enough for one node, at some 20 KiB each.
 	mostConnections = 10_000
-	// shareOfFiles is the divisor of the open files of the process that connections may
-	// use: the store, calls and commands use the rest.
-	shareOfFiles = 2
+	// shareOfFiles and shareOfWorkers are the divisors of the open files of the process that
+	// connections of callers and of workers may use: the store, calls and commands use the rest.
+	shareOfFiles   = 2
+	shareOfWorkers = 4
 	// shareOfAddress is the divisor of the connections that one address may hold.
 	shareOfAddress  = 4
 	leastOfAddress  = 16
@@ -39,6 +40,9 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 		return nil, err
 	}
 	limits := connectionLimits(cfg)
+	if limits.Workers = s.cfg.Worker.MaxConnections; limits.Workers == 0 {
+		limits.Workers = ofFiles(shareOfWorkers)
+	}
 	limits.StrangerIdle, limits.Peers, limits.Peer = strangerIdle, peerConnections, s.isNode
 	limits.StrangerBody, limits.Local = strangerBody, localConnections
 	limits.Refused = func(reason string) {
@@ -63,15 +67,20 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 func connectionLimits(cfg config.Server) connlimit.Limits {
 	l := connlimit.Limits{Total: cfg.MaxConnections, PerAddress: cfg.MaxConnectionsPerAddress}
 	if l.Total == 0 {
-		l.Total = mostConnections
-		if files, known := connlimit.OpenFiles(); known && files/shareOfFiles < mostConnections {
-			l.Total = max(int(files/shareOfFiles), 1)
-		}
+		l.Total = ofFiles(shareOfFiles)
 	}
 	if l.PerAddress == 0 {
 		l.PerAddress = max(l.Total/shareOfAddress, leastOfAddress)
 	}
 	return l
+}
+
+// ofFiles is a share of the open files of the process, and at most mostConnections.
+func ofFiles(divisor uint64) int {
+	if files, known := connlimit.OpenFiles(); known && files/divisor < mostConnections {
+		return max(int(files/divisor), 1)
+	}
+	return mostConnections
 }
 
 // networks parses addresses and networks.
@@ -114,4 +123,10 @@ func signedIn(ctx context.Context) {
 	if c := connlimit.Of(ctx); c != nil {
 		c.SignedIn()
 	}
+}
+
+// workerConnected counts the connection of a request with those of workers; false where there is no room.
+func workerConnected(ctx context.Context) bool {
+	c := connlimit.Of(ctx)
+	return c == nil || c.Worker()
 }

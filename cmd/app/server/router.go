@@ -18,6 +18,8 @@ func (s *Server) newRouter(o app.Options, c clock.Clock) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	edge := s.WorkerEdge
+	edge.Connected = workerConnected
 	return api.NewRouter(api.Deps{
 		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Calls, Reports: s.Detached,
 		Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups,
@@ -31,7 +33,7 @@ func (s *Server) newRouter(o app.Options, c clock.Clock) (http.Handler, error) {
 		Version:        app.Build(),
 		Settings:       s.settings(),
 		Asides:         s.Store,
-		Worker:         s.WorkerEdge,
+		Worker:         edge,
 		ProbesOnly:     !slices.Contains(s.cfg.Server.Roles, config.RoleAPI),
 		RequestTimeout: time.Duration(s.cfg.Server.RequestTimeoutSec) * time.Second,
 		TimeZone:       s.cfg.Server.TimeZone,
