@@ -357,3 +357,29 @@ func TestWorkersOfOtherMachinesCallOverTLS(t *testing.T) {
 		})
 	}
 }
+
+// patient is a writer that keeps until when the server reads.
+type patient struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (p *patient) SetReadDeadline(t time.Time) error {
+	p.until = t
+	return nil
+}
+
+// The server gives a request 30 seconds to arrive, and then ends what it has begun: a parked poll must outlast that.
+func TestAParkedPollIsNotCut(t *testing.T) {
+	e := newEdge(t)
+	token := e.workerGroup("shop", "mine")
+	id := e.register(token, "shop", "a")
+	body := strings.NewReader(`{"epoch":1,"seq":1,"waitMs":20000}`)
+	r := httptest.NewRequestWithContext(t.Context(), "POST", workers+"/"+id+"/poll", body)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	p := &patient{ResponseRecorder: httptest.NewRecorder()}
+	e.router.ServeHTTP(p, r)
+	require.Equal(t, 200, p.Code)
+	require.Equal(t, e.Clock.Now().Add(30*time.Second), p.until)
+}

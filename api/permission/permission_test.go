@@ -69,6 +69,37 @@ func TestOperatorsOfSomeGroupsDrainNoNodes(t *testing.T) {
 	require.True(t, permission.Changes(permission.NodeWrite))
 }
 
+// Workers are seen by those who see one of their job groups, and drained by those who steer all of them.
+func TestWorkersAreSeenByGroup(t *testing.T) {
+	bound := as(entity.RoleOperator)
+	bound.User.Groups = map[string]entity.Role{"mine": entity.RoleOperator, "shown": entity.RoleViewer}
+	narrow := as(entity.RoleAdmin)
+	narrow.TokenID, narrow.Scopes = "t", []string{"job:read"}
+	for _, c := range []struct {
+		who          entity.Principal
+		groups       []string
+		sees, writes bool
+	}{
+		{bound, []string{"mine"}, true, true},
+		{bound, []string{"mine", "shown"}, true, false},
+		{bound, []string{"shown", "other"}, true, false},
+		{bound, []string{"mine", "other"}, true, false},
+		{bound, []string{"other"}, false, false},
+		{bound, nil, false, false},
+		{as(entity.RoleOperator), []string{"other"}, true, true},
+		{as(entity.RoleOperator), nil, true, true},
+		{as(entity.RoleViewer), []string{"other"}, true, false},
+		{as(entity.RoleAdmin), []string{"other"}, true, true},
+		{narrow, []string{"other"}, true, false},
+		{as(entity.RoleDisabled), []string{"other"}, false, false},
+	} {
+		require.Equal(t, c.sees, permission.SeesWorkers(c.who, c.groups), "%+v %v", c.who, c.groups)
+		require.Equal(t, c.writes, permission.WritesWorkers(c.who, c.groups), "%+v %v", c.who, c.groups)
+	}
+	require.False(t, permission.Allows(as(entity.RoleOperator), permission.WorkerAdmin))
+	require.True(t, permission.Allows(as(entity.RoleAdmin), permission.WorkerAdmin))
+}
+
 // An editor of the jobs of a group writes its rules; objects for all groups, and alerts of
 // the cluster, are for users who are bound to none.
 func TestAlertsAreSeenAndSteeredByGroup(t *testing.T) {
