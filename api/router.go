@@ -207,6 +207,9 @@ func newRouter(d Deps, guard middleware.Guard, table []Route, more ...RouteLimit
 			middleware.Limits(r.Body), middleware.Deadline(r.Timeout, d.statementTimeout()), watch,
 			guard.Require(r.Permission), d.scope().Check(r.Object, r.Permission),
 		}
+		if ofWorker(r.Route) {
+			chain = append(chain, middleware.Count(callOf(r.Route), d.Worker.Called))
+		}
 		if needsOwnPassword(r.Route) {
 			chain = append(chain, guard.RequireOwnPassword())
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"path"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/api/controller/worker"
@@ -20,6 +21,8 @@ type WorkerDeps struct {
 	// Connected is told of each call whose token is good. It is false where the node holds as many connections of workers
 	// as it may; nil is always true.
 	Connected func(ctx context.Context) bool
+	// Called is told of the end of each call of a worker: "poll", its status and its worker group; may be nil.
+	Called func(call string, status int, group string)
 	// AllowPlain lets workers of other machines call without TLS.
 	AllowPlain bool
 }
@@ -35,6 +38,14 @@ const (
 // ofWorker reports whether workers make the call.
 func ofWorker(r Route) bool {
 	return r.Method == "POST" && slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
+}
+
+// callOf is what a call of workers is named.
+func callOf(r Route) string {
+	if r.Path == registerPath {
+		return "register"
+	}
+	return path.Base(r.Path)
 }
 
 // isBeat reports whether a worker makes the call every few seconds: it leaves no line in the log, and no entry in the

@@ -282,10 +282,18 @@ func TestBeatsLeaveNoTrace(t *testing.T) {
 	e := newEdge(t)
 	token := e.workerGroup("shop", "mine")
 	id := e.register(token, "shop", "a")
+	var counted []string
+	e.rebuild(func(d *api.Deps) {
+		d.Worker.Called = func(call string, status int, group string) {
+			counted = append(counted, fmt.Sprint(call, " ", status, " ", group))
+		}
+	})
 	lines, kept := strings.Count(e.log.String(), "\n"), len(e.kept())
 	e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...).want(200)
 	e.call("POST", workers+"/"+id+"/report", `{"epoch":1,"items":[]}`, as(token)...).want(200)
 	e.call("POST", workers+"/@bank.x/poll", `{"epoch":1,"seq":1}`, as(token)...).want(403)
+	e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as("wrong")...).want(401)
+	require.Equal(t, []string{"poll 200 shop", "report 200 shop", "poll 403 shop", "poll 401 "}, counted)
 	require.Equal(t, []int{lines, kept}, []int{strings.Count(e.log.String(), "\n"), len(e.kept())})
 	e.call("POST", workers, `{"protocol":1,"group":"bank"}`, as(token)...).want(403)
 	entries := e.kept()

@@ -90,6 +90,17 @@ func SetWorkerGroup(c *gin.Context, group, tokenID string) {
 	c.Set(keyUser, entity.Principal{User: entity.User{Name: entity.WorkerMark + group}, TokenID: tokenID})
 }
 
+// Count tells of the end of each call of workers: the route, the status, and the worker group if the token is good.
+func Count(call string, told func(call string, status int, group string)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Next()
+		if told != nil {
+			user, _ := UserOf(c)
+			told(call, c.Writer.Status(), strings.TrimPrefix(user.Name, entity.WorkerMark))
+		}
+	}
+}
+
 // TokenOf is the token that the user came with.
 func TokenOf(c *gin.Context) string { return c.GetString(keyToken) }
 

@@ -20,6 +20,6 @@ func newWorkerEdge(b base, s storage, gateway worker.Gateway) api.WorkerDeps {
 			Workers: s.Store, Groups: s.Store.WorkerGroups, Timing: timing, Clock: clock, Logger: b.logger,
 		}),
 		Groups: service.NewGroupService(s.Store.WorkerGroups, tokens, clock), Tokens: tokens, Gateway: gateway,
-		AllowPlain: b.cfg.Worker.AllowPlain,
+		AllowPlain: b.cfg.Worker.AllowPlain, Called: b.Metrics.WorkerCalled,
 	}
 }

@@ -253,6 +253,7 @@ func TestCallsOfServersAreCounted(t *testing.T) {
 	m.Build("v1.2.3")
 	m.CallRefused("/jobs/trial")()
 	m.ConnectionRefused("total")
+	m.WorkerCalled("poll", 200, "shop")
 	got := scrape(t, m)
 	for name, want := range map[string]string{
 		`ps_lock_calls_total{locker="store",operation="take",result="granted"}`: "1",
@@ -269,6 +270,7 @@ func TestCallsOfServersAreCounted(t *testing.T) {
 		`ps_calls_refused_total{route="/jobs/trial"}`:                           "1",
 		`ps_connections_refused_total{reason="total"}`:                          "1",
 		`ps_connections_refused_total{reason="body"}`:                           "0",
+		`ps_worker_calls_total{call="poll",group="shop",status="200"}`:          "1",
 		`ps_build_info{goversion="` + runtime.Version() + `",version="v1.2.3"}`: "1",
 	} {
 		require.Equal(t, want, got[name], name)
