@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"path"
 	"slices"
 
@@ -37,7 +38,7 @@ const (
 
 // ofWorker reports whether workers make the call.
 func ofWorker(r Route) bool {
-	return r.Method == "POST" && slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
+	return r.Method == http.MethodPost && slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
 }
 
 // callOf is what a call of workers is named.
@@ -55,10 +56,12 @@ func isBeat(r Route) bool { return r.Path == pollPath || r.Path == workerReportP
 // workerRoutes are the routes of workers, and of what people see and change of them.
 func workerRoutes(d Deps, cookies middleware.Cookies) []Route {
 	protocol := &worker.ProtocolController{
-		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock, Connected: d.Worker.Connected,
-		OverTLS: cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
+		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock,
+		Connected: d.Worker.Connected,
+		OverTLS:   cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
 	}
-	workers, groups := &worker.WorkerController{Workers: d.Worker.Workers}, &worker.GroupController{Groups: d.Worker.Groups}
+	workers := &worker.WorkerController{Workers: d.Worker.Workers}
+	groups := &worker.GroupController{Groups: d.Worker.Groups}
 	const v1, none, unbound = "/api/v1", middleware.Undeclared, middleware.Unbound
 	return []Route{
 		// Their callers have no account: the token of a worker group lets them in.

@@ -56,7 +56,9 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 	}, a.json())
 
 	run := entity.Run{
-		Job: &entity.Job{ID: "j", Name: "settle orders", Group: "mine", Owner: "ann", Type: entity.JobCustom, Class: "settle"},
+		Job: &entity.Job{
+			ID: "j", Name: "settle orders", Group: "mine", Owner: "ann", Type: entity.JobCustom, Class: "settle",
+		},
 		Execution: &entity.Execution{
 			ID: "x", JobID: "j", Token: 7, Attempt: 2, ScheduledTime: now, ShardTotal: 1, Params: `{"day":1}`, Checkpoint: "c",
 		},
@@ -111,7 +113,7 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 			Took: 6 * time.Millisecond, Ago: 7 * time.Millisecond,
 		},
 	}, items[0])
-	require.Equal(t, []any{entity.StatusWaiting, -1}, []any{items[1].End.Outcome.Status, items[1].Progress}, "it never began")
+	require.Equal(t, []any{entity.StatusWaiting, -1}, []any{items[1].End.Outcome.Status, items[1].Progress})
 	require.Equal(t, entity.Outcome{Status: entity.StatusFailed, Reason: entity.ReasonShutdown}, items[2].End.Outcome)
 
 	e.Gateway.Err = apperror.Conflict("epoch_lost", "register anew")
@@ -224,7 +226,8 @@ func TestCallersSeeTheWorkersOfTheirGroups(t *testing.T) {
 	e.call("POST", workers+"/"+both+"/drain", "", as(boundToken)...).wantCode(403, "forbidden")
 	e.call("POST", workers+"/"+other+"/drain", "", as(boundToken)...).wantCode(403, "forbidden")
 	e.call("POST", workers+"/"+mine+"/drain", "", as(viewerToken)...).wantCode(403, "forbidden")
-	require.Equal(t, "DRAINING", e.call("POST", workers+"/"+mine+"/drain", "", as(boundToken)...).want(200).json()["status"])
+	drained := e.call("POST", workers+"/"+mine+"/drain", "", as(boundToken)...).want(200)
+	require.Equal(t, "DRAINING", drained.json()["status"])
 	require.Equal(t, "UP", e.call("POST", workers+"/"+mine+"/resume", "", as(operatorToken)...).want(200).json()["status"])
 	kept := e.kept()
 	require.JSONEq(t, `{"status":["DRAINING","UP"]}`, kept[len(kept)-1].Changes)
@@ -264,7 +267,10 @@ func TestAnAnswerToAWorkerIsBounded(t *testing.T) {
 		e.Gateway.Answer.Deliveries = nil
 		for i := range 100 {
 			e.Gateway.Answer.Deliveries = append(e.Gateway.Answer.Deliveries, gateway.Delivery{
-				Run:  entity.Run{Job: &entity.Job{Type: entity.JobCustom}, Execution: &entity.Execution{ID: fmt.Sprint(i), ScheduledTime: now}},
+				Run: entity.Run{
+					Job:       &entity.Job{Type: entity.JobCustom},
+					Execution: &entity.Execution{ID: fmt.Sprint(i), ScheduledTime: now},
+				},
 				Data: `{"a":"` + strings.Repeat("x", n) + `"}`, Secrets: map[string]string{"s": strings.Repeat("x", n)},
 			})
 		}

@@ -93,7 +93,9 @@ func strangers() (out []Case) {
 				Headers: []string{"Authorization", token}, Status: 401,
 			})
 		}
-		out = append(out, Case{Row: "115", Method: http.MethodPost, Path: path, Body: body, Status: 401, Code: "unknown_token"})
+		out = append(out, Case{
+			Row: "115", Method: http.MethodPost, Path: path, Body: body, Status: 401, Code: "unknown_token",
+		})
 	}
 	return out
 }

@@ -28,8 +28,8 @@ func TestAWorkerGroupKeepsWhatIsNotNamed(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out+errOut, "changed the worker group shop, version 4")
 	require.JSONEq(t, `{"jobGroups":["pay"],"secrets":true,"commands":true,"maxWorkers":7,"version":3}`, sent[1])
-	code, _, errOut = run(t, environ, "worker", "group", "set", "shop", "--secrets=false", "--job-group", "a", "--job-group",
-		"b", "--max-workers", "9")
+	code, _, errOut = run(t, environ, "worker", "group", "set", "shop", "--secrets=false", "--job-group", "a",
+		"--job-group", "b", "--max-workers", "9")
 	require.Zero(t, code, errOut)
 	require.JSONEq(t, `{"jobGroups":["a","b"],"secrets":false,"commands":false,"maxWorkers":9,"version":3}`, sent[3])
 	code, _, errOut = run(t, environ, "worker", "group", "set", "bank", "--secrets")

@@ -307,6 +307,8 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	say("node", "drain", b.node)
 	say("node", "resume", b.node)
 
+	workerCommands(t, s, b.url, say)
+
 	say("secret", "set", "billing", "--value-file", value)
 	say("secret", "set", "billing", "--value-file", value, "--description", "for tests")
 	say("secret", "list")
@@ -355,6 +357,10 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		"POST /api/v1/jobs/trial":             "a draft is tried where it is edited, in the form of the console",
 		"PUT /api/v1/jobs/{id}":               "job apply changes jobs by POST /import",
 		"POST /api/v1/executions/{id}/report": "targets and handlers report, not people",
+		"POST /api/v1/workers":                "workers call, not people",
+		"POST /api/v1/workers/{id}/poll":      "workers call, not people",
+		"POST /api/v1/workers/{id}/report":    "workers call, not people",
+		"POST /api/v1/workers/{id}/leave":     "workers call, not people",
 	}
 	for route := range routes {
 		if strings.Contains(route, " /api/v1/") && others[route] == "" {

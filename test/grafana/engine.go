@@ -57,6 +57,8 @@ func engine() Dashboard {
 			q{perSecond("ps_calls_refused_total", onNode, "route"), "{{route}}"}),
 		graph("Refused connections", "ops", "By reason; stranger and body: thrown out before a sign-in.",
 			q{perSecond("ps_connections_refused_total", onNode, "reason"), "{{reason}}"}),
+		graph("Calls of workers", "ops", "By call and status.",
+			q{perSecond("ps_worker_calls_total", onNode, "call", "status"), "{{call}} {{status}}"}),
 		row("Kafka"),
 		graph("Kafka", "short", "1: the brokers take events.", each(`ps_kafka_up`+onNode)),
 		graph("Events to the brokers", "ops", "By topic and result.",

@@ -61,8 +61,8 @@ type ProtocolController struct {
 // enter finds out who calls, before a byte of the body is read. A worker that the path names must be of the group.
 func (p *ProtocolController) enter(c *gin.Context) (entityworker.Token, error) {
 	if from, err := netip.ParseAddr(c.ClientIP()); !p.AllowPlain && !p.OverTLS(c) && (err != nil || !from.IsLoopback()) {
-		return entityworker.Token{}, apperror.New(apperror.KindForbidden, "plain_http", "workers of other machines call over "+
-			"HTTPS: call the https address of the server, or set worker.allowPlain (PS_WORKER_ALLOW_PLAIN) there")
+		return entityworker.Token{}, apperror.New(apperror.KindForbidden, "plain_http", "workers of other machines call "+
+			"over HTTPS: call the https address of the server, or set worker.allowPlain (PS_WORKER_ALLOW_PLAIN) there")
 	}
 	text, err := middleware.Bearer(c.Request.Header)
 	if err != nil {

@@ -93,8 +93,8 @@ type WorkerRun struct {
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// FromPollAnswer makes the view of the answer to a poll. The runs in it have at most so many bytes together, as JSON, but
-// there is always one: the worker gets the others with its next polls, because it does not list them.
+// FromPollAnswer makes the view of the answer to a poll. The runs in it have at most so many bytes together, as JSON,
+// but there is always one: the worker gets the others with its next polls, because it does not list them.
 func FromPollAnswer(a gateway.Answer, timing delivery.Timing, most int) WorkerAnswer {
 	return WorkerAnswer{
 		Seq: a.Seq, LeaseSeq: a.LeaseSeq, LeaseMs: a.Lease.Milliseconds(), Runs: runsWithin(a.Deliveries, most),

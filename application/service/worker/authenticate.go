@@ -78,8 +78,8 @@ func NewAuthenticator(tokens TokenReader, c clock.Clock) *Authenticator {
 
 // errUnknownToken is for tokens that nobody has given out, or that ended.
 func errUnknownToken() error {
-	return apperror.New(apperror.KindUnauthenticated, "unknown_token", "the token is of no worker group, is revoked or has "+
-		"expired: give the worker a token that platform-scheduler worker token create has made")
+	return apperror.New(apperror.KindUnauthenticated, "unknown_token", "the token is of no worker group, is revoked or "+
+		"has expired: give the worker a token that platform-scheduler worker token create has made")
 }
 
 // Authenticate returns the token behind a text, or apperror.KindUnauthenticated. A store that does not answer keeps out

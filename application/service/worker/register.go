@@ -52,8 +52,8 @@ type Registration struct {
 // What is wrong with the fields is told all at once.
 func (s *WorkerService) Register(ctx context.Context, tokenGroup string, n Registration) (worker.Worker, error) {
 	if n.Protocol != Protocol && n.Protocol != 0 {
-		return worker.Worker{}, apperror.Conflict("protocol_unknown", "this server speaks version %d of the worker protocol, "+
-			"and not %d", Protocol, n.Protocol)
+		return worker.Worker{}, apperror.Conflict("protocol_unknown", "this server speaks version %d of the worker "+
+			"protocol, and not %d", Protocol, n.Protocol)
 	}
 	if n.Group != "" && n.Group != tokenGroup {
 		return worker.Worker{}, errForeign(fmt.Sprintf("the token is of the worker group %s, and the worker names %.64q",

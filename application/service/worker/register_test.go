@@ -62,7 +62,9 @@ func TestALifeIsTakenOver(t *testing.T) {
 // other is a repository whose row of each worker is that of another instance.
 type other struct{ repository.Workers }
 
-func (o other) RegisterWorker(_ context.Context, id, _ string, begin repository.BeginWorker) (entityworker.Worker, error) {
+func (o other) RegisterWorker(_ context.Context, id, _ string, begin repository.BeginWorker) (
+	entityworker.Worker, error,
+) {
 	return begin(&entityworker.Worker{ID: id, Instance: "other", Status: entityworker.Down}, enginetest.Noon)
 }
 
@@ -70,8 +72,8 @@ func TestTwoInstancesWithOneIDDoNotBothRegister(t *testing.T) {
 	d := newDesk(t)
 	d.group("shop", "pay")
 	s := worker.NewWorkerService(worker.Deps{
-		Workers: other{d.store}, Groups: d.store.WorkerGroups, Timing: func() delivery.Timing { return d.timing }, Clock: d.clock,
-		Logger: slog.New(slog.DiscardHandler),
+		Workers: other{d.store}, Groups: d.store.WorkerGroups, Clock: d.clock,
+		Timing: func() delivery.Timing { return d.timing }, Logger: slog.New(slog.DiscardHandler),
 	})
 	_, err := s.Register(t.Context(), "shop", saying("shop", "a", "boot-1"))
 	wantCode(t, err, apperror.KindConflict, "instance_id_taken")
