@@ -83,13 +83,16 @@ its workers are equal. What is not given stays as it is.`,
 
 // setGroup sends a group whole: what the flags do not name is as it was.
 func setGroup(k *remote.Call) error {
-	known, err := k.Named("/worker-groups", "name", k.Args[0])
+	all, err := k.Get("/worker-groups", nil) // which has no pages
 	if err != nil {
 		return err
 	}
 	body := map[string]any{}
 	done := "made"
-	if known != nil {
+	for _, known := range all.List("items") {
+		if known.Text("name") != k.Args[0] {
+			continue
+		}
 		done = "changed"
 		for _, field := range []string{"jobGroups", "secrets", "commands", "maxWorkers", "version"} {
 			body[field] = known[field]
