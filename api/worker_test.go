@@ -62,6 +62,7 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 		Execution: &entity.Execution{
 			ID: "x", JobID: "j", Token: 7, Attempt: 2, ScheduledTime: now, ShardTotal: 1, Params: `{"day":1}`, Checkpoint: "c",
 		},
+		Secrets: map[string]string{"key": "value"},
 	}
 	attempt := delivery.Attempt{Execution: "x", Token: 7}
 	e.Gateway.Answer = gateway.Answer{
@@ -69,14 +70,14 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 			LeaseSeq: 1, Lease: 20 * time.Second, Cancel: []delivery.Stop{{Attempt: attempt, Reason: delivery.StopLost}},
 		},
 		Deliveries: []gateway.Delivery{{
-			Run: run, Data: `{"a":1}`, Secrets: map[string]string{"key": "value"}, Timeout: time.Minute,
+			Run: run, Data: `{"a":1}`, Timeout: time.Minute,
 		}},
-		Drain: true,
+		Drain: true, Beat: 7 * time.Second, RetryAfter: 3 * time.Second,
 	}
 	a = e.call("POST", workers+"/"+id+"/poll",
 		`{"epoch":1,"seq":3,"ack":2,"free":4,"freeCommands":1,"running":["y:5"],"stopping":true,"waitMs":7,"later":1}`,
 		as(token)...).want(200)
-	require.JSONEq(t, `{"seq":3,"leaseSeq":1,"leaseMs":20000,"drain":true,"hold":false,"beatMs":5000,"waitMs":5000,
+	require.JSONEq(t, `{"seq":3,"leaseSeq":1,"leaseMs":20000,"drain":true,"hold":false,"beatMs":7000,"waitMs":7000,"retryAfterMs":3000,
 		"cancel":[{"executionId":"x","token":7,"reason":"lost"}],
 		"runs":[{"executionId":"x","token":7,"attempt":2,"kind":"HANDLER","handler":"settle","jobId":"j",
 		"jobName":"settle orders","group":"mine","owner":"ann","scheduledTime":"2026-11-20T12:00:00.000Z","shardIndex":0,
@@ -270,8 +271,9 @@ func TestAnAnswerToAWorkerIsBounded(t *testing.T) {
 				Run: entity.Run{
 					Job:       &entity.Job{Type: entity.JobCustom},
 					Execution: &entity.Execution{ID: fmt.Sprint(i), ScheduledTime: now},
+					Secrets:   map[string]string{"s": strings.Repeat("x", n)},
 				},
-				Data: `{"a":"` + strings.Repeat("x", n) + `"}`, Secrets: map[string]string{"s": strings.Repeat("x", n)},
+				Data: `{"a":"` + strings.Repeat("x", n) + `"}`,
 			})
 		}
 		a := e.call("POST", workers+"/"+id+"/poll", `{"epoch":1,"seq":1}`, as(token)...).want(200)

@@ -106,7 +106,7 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	p := &parts{
 		b, s, c, x, n, l, w, u, m, r, a,
 		newMonitored(b, s, x, w, a, added.wake), newEvents(b, s, x, l.tasks, a.loop), newAlerting(b, s, m, settings),
-		newWorkerEdge(b, s, nil),
+		newWorkerEdge(b, s, w.Gateway),
 	}
 	added.connect(p.eventsAdded)
 	e = &Engine{parts: p, views: newViews(p)} //nolint:contextcheck // each scrape has a context of its own

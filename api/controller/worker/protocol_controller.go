@@ -3,6 +3,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -148,7 +149,7 @@ func (p *ProtocolController) Poll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply.JSON(c, http.StatusOK, vo.FromPollAnswer(answer, timing, answerBytes))
+	return reply.JSON(c, http.StatusOK, vo.FromPollAnswer(answer, cmp.Or(answer.Beat, timing.Beat), answerBytes))
 }
 
 // Report answers POST /workers/{id}/report.

@@ -2,6 +2,7 @@ package vo
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
@@ -95,11 +96,11 @@ type WorkerRun struct {
 
 // FromPollAnswer makes the view of the answer to a poll. The runs in it have at most so many bytes together, as JSON,
 // but there is always one: the worker gets the others with its next polls, because it does not list them.
-func FromPollAnswer(a gateway.Answer, timing delivery.Timing, most int) WorkerAnswer {
+func FromPollAnswer(a gateway.Answer, beat time.Duration, most int) WorkerAnswer {
 	return WorkerAnswer{
 		Seq: a.Seq, LeaseSeq: a.LeaseSeq, LeaseMs: a.Lease.Milliseconds(), Runs: runsWithin(a.Deliveries, most),
 		Cancel: convert.All(a.Cancel, fromStop), Drain: a.Drain, Hold: a.Hold,
-		BeatMs: timing.Beat.Milliseconds(), WaitMs: timing.Beat.Milliseconds(),
+		BeatMs: beat.Milliseconds(), WaitMs: beat.Milliseconds(), RetryAfterMs: a.RetryAfter.Milliseconds(),
 	}
 }
 
@@ -127,7 +128,7 @@ func workerRun(d gateway.Delivery) WorkerRun {
 		Handler: d.Run.Job.Class, JobID: id.JobID, JobName: id.JobName, Group: id.Group, Owner: id.Owner,
 		ScheduledTime: Time(id.ScheduledTime), ShardIndex: id.ShardIndex, ShardTotal: id.ShardTotal,
 		FencingToken: id.FencingToken, IdempotencyKey: id.IdempotencyKey, Data: object(d.Data), Params: object(id.Params),
-		Secrets: d.Secrets, Checkpoint: id.Checkpoint, TimeoutMs: d.Timeout.Milliseconds(), TraceParent: id.TraceParent,
+		Secrets: d.Run.Secrets, Checkpoint: id.Checkpoint, TimeoutMs: d.Timeout.Milliseconds(), TraceParent: id.TraceParent,
 	}
 	if d.Run.Job.Type != entity.JobCustom {
 		v.Kind, v.Handler = string(d.Run.Job.Type), ""
