@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/ending"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -58,7 +59,9 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	}
 	defer func() {
 		if value := recover(); value != nil {
-			outcome = panicked(value, debug.Stack(), rep)
+			var lines string
+			outcome, lines = ending.Panicked(value, debug.Stack())
+			rep.Log(entity.LogStderr, lines)
 		}
 	}()
 	if !entity.MayAct(ctx) {
@@ -71,13 +74,8 @@ func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entit
 	case !ends(outcome.Status):
 		return entity.Failed(entity.ReasonError,
 			fmt.Sprintf("the executor reported the state %q, which is no end of an attempt", outcome.Status))
-	case outcome.Status == entity.StatusFailed && outcome.Reason == entity.ReasonNone:
-		outcome.Reason = entity.ReasonError
 	}
-	if cause := context.Cause(ctx); cause != nil && outcome.Reason == entity.ReasonError {
-		return stopped(outcome, cause)
-	}
-	return outcome
+	return ending.Of(outcome, context.Cause(ctx))
 }
 
 // ends reports whether an attempt may end in a status.

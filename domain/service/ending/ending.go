@@ -1,4 +1,6 @@
-package executor
+// Package ending says what an attempt came to whose handler failed, gave up or panicked. It is the same in a server
+// and in a worker.
+package ending
 
 import (
 	"context"
@@ -16,8 +18,19 @@ const (
 	maxStack = 8 << 10
 )
 
-// stopped returns the outcome of an attempt that gave up, by the cause of the cancellation. It
-// keeps what the handler said about retries.
+// Of is the outcome of an attempt whose context was cancelled with that cause, nil when it was not. A failure without
+// a more precise reason becomes what the cause says. A success and a precise failure stay as they are.
+func Of(o entity.Outcome, cause error) entity.Outcome {
+	if o.Status == entity.StatusFailed && o.Reason == entity.ReasonNone {
+		o.Reason = entity.ReasonError
+	}
+	if cause != nil && o.Status != entity.StatusSuccess && o.Reason == entity.ReasonError {
+		return stopped(o, cause)
+	}
+	return o
+}
+
+// stopped keeps what the handler said about retries.
 func stopped(o entity.Outcome, cause error) entity.Outcome {
 	switch {
 	case errors.Is(cause, entity.ErrStopTimeout), errors.Is(cause, context.DeadlineExceeded):
@@ -42,11 +55,10 @@ func stopped(o entity.Outcome, cause error) entity.Outcome {
 	return o
 }
 
-// panicked writes the stack into the run's log and returns an outcome that names the panic.
-func panicked(value any, stack []byte, rep entity.Reporter) entity.Outcome {
+// Panicked is the outcome of a handler that panicked, and what its log says of it: the panic with its stack.
+func Panicked(value any, stack []byte) (o entity.Outcome, lines string) {
 	message := validation.Text(fmt.Sprint("panic: ", describe(value)), maxPanic)
-	rep.Log(entity.LogStderr, message+"\n"+validation.Text(string(stack), maxStack))
-	return entity.Failed(entity.ReasonPanic, message)
+	return entity.Failed(entity.ReasonPanic, message), message + "\n" + validation.Text(string(stack), maxStack)
 }
 
 // describe keeps fmt from values whose text would be very long.
