@@ -253,6 +253,7 @@ func (l *life) checkQuiet() {
 	}
 	if _, ok := l.state.Leave(); ok {
 		l.isQuiet = true
+		l.cancel()
 		close(l.quiet)
 	}
 }

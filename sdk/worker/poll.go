@@ -32,7 +32,10 @@ func (l *life) polls(ctx context.Context) {
 	results := make(chan polled, maxPolls)
 	under, early := 0, 0
 	for ctx.Err() == nil {
-		seq := l.sendPoll(ctx, results)
+		seq, ok := l.sendPoll(ctx, results)
+		if !ok {
+			break
+		}
 		under++
 		for newest := true; newest; {
 			kick := l.kick
@@ -85,10 +88,13 @@ func (l *life) rest(ctx context.Context, r polled, early int) {
 	_ = clock.Sleep(ctx, l.w.clock, pause) // the loop looks at ctx
 }
 
-// sendPoll sends the newest poll; what came of it goes to results.
-func (l *life) sendPoll(ctx context.Context, results chan<- polled) int64 {
+// sendPoll sends the newest poll; what came of it goes to results. It is false once the life is over.
+func (l *life) sendPoll(ctx context.Context, results chan<- polled) (seq int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ended || l.isQuiet {
+		return 0, false
+	}
 	now := l.now()
 	p := l.state.Poll(now)
 	left := l.w.leftOver(l)
@@ -125,7 +131,7 @@ func (l *life) sendPoll(ctx context.Context, results chan<- polled) int64 {
 		}
 		results <- r
 	})
-	return p.Seq
+	return p.Seq, true
 }
 
 // take does what an answer asks for.

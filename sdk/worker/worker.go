@@ -217,7 +217,9 @@ func (l *life) trouble(ctx context.Context, err error, call string) time.Duratio
 	if ctx.Err() != nil {
 		return 0
 	}
-	pause := l.w.client.pause()
+	l.mu.Lock()
+	pause := min(l.w.client.pause(), l.beat) // it is to call each beat, whatever happens
+	l.mu.Unlock()
 	var p *problem
 	switch {
 	case is(err, codeEpochLost):

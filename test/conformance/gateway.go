@@ -62,6 +62,15 @@ func (g *Gateway) Add(r *Run) *Run {
 	return r
 }
 
+// Hide puts a run with a token into the store that only a script delivers. The caller holds the lock.
+func (g *Gateway) Hide(r *Run) {
+	r.State = "hidden"
+	g.runs = append(g.runs, r)
+}
+
+// Seq is the newest poll. The caller holds the lock.
+func (g *Gateway) Seq() int64 { return g.seq }
+
 // Do changes what the gateway knows.
 func (g *Gateway) Do(change func()) {
 	g.mu.Lock()

@@ -3,12 +3,18 @@ package conformance_test
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"math/big"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -285,4 +291,35 @@ func (c *counter) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.n
+}
+
+// gone: the worker has ended.
+func (s *scene) gone() bool {
+	select {
+	case <-s.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// trust makes the worker trust what descends from a certificate, and nothing else.
+func (s *scene) trust(ca []byte) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(s.path("ca.pem"), ca, 0o600))
+	s.env["PS_CA_FILE"] = s.path("ca.pem")
+}
+
+// anotherCA is a certificate that the gateway's does not descend from.
+func anotherCA(t *testing.T) []byte {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "another"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	require.NoError(t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }

@@ -126,7 +126,7 @@ func (g *Gateway) fill(p Poll, answer map[string]any) (some bool) {
 		free--
 		run.Delivered++
 		run.Deliveries = append(run.Deliveries, p.Seq)
-		runs = append(runs, run.delivery())
+		runs = append(runs, run.Delivery())
 	}
 	answer["runs"], answer["cancel"] = runs, stops
 	return some || len(runs) > 0

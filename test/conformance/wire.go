@@ -138,7 +138,8 @@ func (r *Run) Ended() *End {
 	return nil
 }
 
-func (r *Run) delivery() map[string]any {
+// Delivery is the run as a worker gets it.
+func (r *Run) Delivery() map[string]any {
 	out := map[string]any{
 		"executionId": r.ID, "token": r.Token, "attempt": max(r.Attempt, 1), "kind": "HANDLER", "handler": r.Handler,
 		"jobId": "job-" + r.ID, "jobName": "job of " + r.ID, "group": "default", "owner": "somebody",
