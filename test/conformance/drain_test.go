@@ -36,7 +36,7 @@ func Test29Drain(t *testing.T) {
 	s.terminate()
 	require.Zero(t, s.exit(), s.stderr.String())
 	require.Empty(t, s.ledger(), "it does not begin")
-	require.Equal(t, "RETURNED", r.Ended().Status)
+	require.Equal(t, "RETURNED", s.ended(r).Status)
 	require.Len(t, s.Calls("leave"), 1)
 	stopped := slices.IndexFunc(s.Calls("poll"), func(c *conformance.Call) bool { return c.Poll.Stopping })
 	require.Positive(t, stopped)
@@ -58,7 +58,7 @@ func Test29WhatRunsMayEnd(t *testing.T) {
 	s.began(r)
 	s.terminate()
 	require.Zero(t, s.exit(), s.stderr.String())
-	require.Equal(t, "SUCCESS", r.Ended().Status)
+	require.Equal(t, "SUCCESS", s.ended(r).Status)
 	require.Len(t, s.Calls("leave"), 1)
 	stopping := 0
 	for _, c := range s.Calls("poll") {
@@ -78,7 +78,7 @@ func Test30TheGraceIsOver(t *testing.T) {
 	s.began(r)
 	s.terminate()
 	require.Zero(t, s.exit(), s.stderr.String())
-	require.Equal(t, "RELEASED", r.Ended().Status)
+	require.Equal(t, "RELEASED", s.ended(r).Status)
 	require.Equal(t, "c3", r.Kept)
 	require.True(t, s.wrote("end "+r.Name()+" shutdown"), "%v", s.ledger())
 	require.Len(t, s.Calls("leave"), 1)

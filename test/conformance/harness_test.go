@@ -201,6 +201,11 @@ func (s *scene) until(what string, ask func() bool) {
 			return
 		}
 		select {
+		case <-s.exited:
+			if ok, _ := s.Look(ask); !ok {
+				s.t.Fatalf("the worker has ended, and it never came: %s", what)
+			}
+			return
 		case <-changed:
 		case <-tick.C:
 		case <-ctx.Done():

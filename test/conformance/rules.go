@@ -154,6 +154,9 @@ func (g *Gateway) report(c *Call) (int, map[string]any) {
 			continue
 		}
 		g.check(item)
+		if g.runs[i].State == "hidden" {
+			g.wrong("report %d: %s was in no answer that counts", c.N, item.Name())
+		}
 		if receipt := g.runs[i].take(item); receipt != "" {
 			answer["receipt"] = receipt
 		}
