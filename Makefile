@@ -135,6 +135,12 @@ test: ## the tests of the gate with the race detector, beside private servers, a
 	@$(SERVICES)/install mysql redis kafka race shell prometheus browser || $(SERVICES)/install mysql redis kafka
 	@SMALL=1 FAST=1 TEST_TIMEOUT=$(TEST_TIMEOUT) $(SERVICES)/with mysql redis kafka sentinel rediscluster -- test/services/gotest $(PACKAGES)
 
+# SDK="python3 sdk/python/conformance.py" tests a worker of another language.
+SDK ?=
+.PHONY: sdk-test
+sdk-test: ## the conformance suite of workers for the Go SDK, or for the command SDK=…
+	go test -count=1 -timeout 10m ./test/conformance $(if $(SDK),-sdk '$(SDK)')
+
 # MariaDB is beside `make test`. A failure of one of the three does not hide the others.
 .PHONY: mysql
 mysql: ## the store's contract, the engine and a short crash run on MySQL itself: up to 4 minutes

@@ -141,19 +141,19 @@ func (a *attempt) close(e *end, now time.Duration) {
 	a.end, a.ended = e, now
 }
 
-// item is what a report says of the attempt now, and whether that is all. It is false where there is nothing to say.
-func (a *attempt) item(now time.Duration) (item reportItem, said int, all, any bool) {
+// item is what a report says of the attempt now, and whether that is all; some is false where there is nothing to say.
+func (a *attempt) item(now time.Duration) (item reportItem, said int, all, some bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	item = reportItem{ExecutionID: a.Execution, Token: a.Token, Attempt: a.data.Attempt}
 	all = true
 	if !a.bare {
 		if from, out, whole := a.lines.next(); len(out) > 0 {
-			item.LineFrom, item.Lines, all, any = from, out, whole, true
+			item.LineFrom, item.Lines, all, some = from, out, whole, true
 		}
 		if a.said > a.heard || a.end != nil && a.end.Status == "RELEASED" {
 			item.Progress, item.Checkpoint = a.progress, a.checkpoint
-			any = true
+			some = true
 		}
 	}
 	if a.end != nil && all { // what the handler said goes before its end
@@ -162,9 +162,9 @@ func (a *attempt) item(now time.Duration) (item reportItem, said int, all, any b
 		if a.bare {
 			e.Result, e.Message = "", "the server refused the report of this run with its texts"
 		}
-		item.End, any = &e, true
+		item.End, some = &e, true
 	}
-	return item, a.said, all, any
+	return item, a.said, all, some
 }
 
 // heardOf takes what the answer to a report says of the attempt. It reports whether lines are left to be sent.

@@ -23,8 +23,8 @@ type life struct {
 	w     *Worker
 	id    string
 	epoch int64
-	// kick asks for a newer poll, news for a report soon, urgent for one at once. Each holds one such wish.
-	kick, news, urgent chan struct{}
+	// kick asks for a newer poll, soon for a report before long, urgent for one at once. Each holds one such wish.
+	kick, soon, urgent chan struct{}
 	// over is closed when the life is; quiet is closed when the worker has left nothing behind and may leave.
 	over, quiet chan struct{}
 	// cancel ends the loops.
@@ -59,7 +59,7 @@ func newLife(w *Worker, r registered, sent attempts.Instant) *life {
 	slots := attempts.Slots{attempts.General: w.o.Slots, attempts.Command: w.o.CommandSlots}
 	l := &life{
 		w: w, id: r.WorkerID, epoch: r.Epoch, slots: slots, batch: maxItemsDefault, sleep: newSleepWatch(w.clock),
-		kick: make(chan struct{}, 1), news: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
+		kick: make(chan struct{}, 1), soon: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		over: make(chan struct{}), quiet: make(chan struct{}),
 		state: attempts.Begin(attempts.Entry{Epoch: r.Epoch, Lease: millis(r.LeaseMs), Slots: slots}, sent),
 		beat:  max(millis(r.BeatMs), firstPause), wait: max(millis(r.WaitMs), firstPause), maxItems: r.MaxItems,
@@ -112,6 +112,13 @@ func (l *life) finish(why error) {
 	l.state.Lost()
 	l.cancel()
 	close(l.over)
+}
+
+// reason is why the life was over.
+func (l *life) reason() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why
 }
 
 // begin starts the handler of a run. The caller holds the lock.
@@ -217,7 +224,7 @@ func (l *life) tell(atOnce bool) {
 	if atOnce {
 		wish(l.urgent)
 	}
-	wish(l.news)
+	wish(l.soon)
 }
 
 func wish(c chan struct{}) {

@@ -17,9 +17,10 @@ const (
 // lines are those of an attempt's log that no server has confirmed.
 type lines struct {
 	// first is the number of kept[0], or of the next line where none is kept. Numbers begin with 1.
-	first   int64
-	kept    []string
-	bytes   int
+	first int64
+	kept  []string
+	bytes int
+	// dropped counts the lines that the mark in kept[0] stands for; 0: there is none.
 	dropped int64
 }
 
@@ -40,19 +41,21 @@ func (l *lines) keep(line string) {
 	if l.bytes <= keptLines {
 		return
 	}
-	// The mark stands in the place of the last line that went.
-	gone := 1
-	if l.dropped > 0 {
-		gone = 0 // the first one is the mark already
-	}
+	marked := l.dropped > 0 // the first one is the mark already
 	for l.bytes > keptLines && len(l.kept) > 2 {
 		l.bytes -= len(l.kept[0]) + 1
 		l.kept = l.kept[1:]
 		l.first++
-		l.dropped += int64(gone)
-		gone = 1
+		if !marked {
+			l.dropped++
+		}
+		marked = false
 	}
-	mark := fmt.Sprintf("… %d lines are missing here, which no server took in time …", l.dropped+1)
+	if marked {
+		return
+	}
+	l.dropped++ // the mark stands in the place of the last line that went
+	mark := fmt.Sprintf("… %d lines are missing here, which no server took in time …", l.dropped)
 	l.bytes += len(mark) - len(l.kept[0])
 	l.kept[0] = mark
 }

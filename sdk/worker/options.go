@@ -63,7 +63,7 @@ type Options struct {
 // complete fills in what was left out, and returns what is wrong.
 func (o Options) complete() (Options, error) {
 	if len(o.Servers) == 0 {
-		return o, errors.New("Servers is empty: give the address of at least one node")
+		return o, errors.New("option Servers is empty: give the address of at least one node")
 	}
 	o.Servers = slices.Clone(o.Servers)
 	for i, server := range o.Servers {
@@ -77,21 +77,21 @@ func (o Options) complete() (Options, error) {
 	case (o.Token == "") == (o.TokenFile == ""):
 		return o, errors.New("give either Token or TokenFile, the token of the worker group")
 	case o.Group == "":
-		return o, errors.New("Group is empty: give the worker group of the token")
+		return o, errors.New("option Group is empty: give the worker group of the token")
 	case o.CommandSlots < 0:
-		return o, errors.New("CommandSlots is negative")
+		return o, errors.New("option CommandSlots is negative")
 	case o.CommandSlots > 0 && o.Command == nil:
-		return o, errors.New("Command is nil: CommandSlots needs something that runs commands")
+		return o, errors.New("option Command is nil: CommandSlots needs something that runs commands")
 	case o.Weight < 0:
-		return o, errors.New("Weight is negative")
+		return o, errors.New("option Weight is negative")
 	case o.Grace < 0:
-		return o, errors.New("Grace is negative")
+		return o, errors.New("option Grace is negative")
 	case o.CAFile != "" && o.TLS != nil:
 		return o, errors.New("give either CAFile or TLS")
 	}
 	for name, handler := range o.Handlers {
 		if name == "" || handler == nil {
-			return o, fmt.Errorf("Handlers: the handler %q needs a name and a value", name)
+			return o, fmt.Errorf("option Handlers: the handler %q needs a name and a value", name)
 		}
 	}
 	return o.defaults()
@@ -102,7 +102,7 @@ func (o Options) defaults() (Options, error) {
 	if o.Instance == "" {
 		host, err := os.Hostname()
 		if err != nil || host == "" {
-			return o, fmt.Errorf("Instance is empty, and the host has no name (%w): give one", err)
+			return o, fmt.Errorf("option Instance is empty, and the host has no name (%w): give one", err)
 		}
 		o.Instance = host
 	}
@@ -147,12 +147,12 @@ func serverAddress(text string, allowPlain bool) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("Servers: %w", err)
+		return "", fmt.Errorf("option Servers: %w", err)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.User != nil:
-		return "", fmt.Errorf("Servers: %q is no address such as https://a:8080", u.Redacted())
+		return "", fmt.Errorf("option Servers: %q is no address such as https://a:8080", u.Redacted())
 	case u.Scheme == "http" && !allowPlain && !loopback(u.Hostname()):
-		return "", fmt.Errorf("Servers: %s is not this host, and http would show the token: use https, or set AllowPlain",
-			text)
+		return "", fmt.Errorf(
+			"option Servers: %s is not this host, and http would show the token: use https, or set AllowPlain", text)
 	}
 	return strings.TrimRight(text, "/"), nil
 }

@@ -31,7 +31,7 @@ type said struct {
 
 // reports sends what the attempts of a life have to say, one report at a time, until the life is over.
 func (l *life) reports(ctx context.Context) {
-	for l.await(ctx, l.news) {
+	for l.await(ctx, l.soon) {
 		timer := l.w.clock.NewTimer(gather)
 		select {
 		case <-timer.C():
@@ -96,8 +96,8 @@ func (l *life) collect() (call reportCall, sent []said, more bool) {
 	now := l.w.clock.Monotonic()
 	bytes, most := 0, min(l.batch, l.maxItems)
 	for i, a := range l.held {
-		item, upTo, all, any := a.item(now)
-		if !any {
+		item, upTo, all, some := a.item(now)
+		if !some {
 			continue
 		}
 		raw, err := encode(item)

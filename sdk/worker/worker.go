@@ -126,7 +126,7 @@ func transient(status int) bool { return status == 404 || status == 408 || statu
 
 // introduction is what the worker says of itself, under a new boot id.
 func (w *Worker) introduction() registerCall {
-	host, _ := os.Hostname() //nolint:errcheck // it is for people
+	host, _ := os.Hostname()
 	return registerCall{
 		Protocol: protocol, Group: w.o.Group, Instance: w.o.Instance, BootID: rand.Text(),
 		Slots: w.o.Slots, CommandSlots: w.o.CommandSlots, Handlers: slices.Sorted(maps.Keys(w.o.Handlers)),
@@ -154,10 +154,8 @@ func (l *life) live(ctx context.Context) (done bool, err error) {
 		return true, l.drain(context.WithoutCancel(ctx))
 	}
 	lost := l.stopAll(entity.ErrStopLost)
-	l.mu.Lock()
-	why := l.why
-	l.mu.Unlock()
-	l.w.log.Error("this life of the worker is over", "why", why, "lostRuns", lost)
+	why := l.reason()
+	l.w.log.Error("this life of the worker is over", "reason", why, "lostRuns", lost)
 	if refusal := l.w.refusal(); refusal != nil && errors.Is(why, errLeaseOver) {
 		return false, fmt.Errorf("%w, and the servers refuse the token: %w", why, refusal)
 	}
@@ -180,10 +178,7 @@ func (l *life) drain(ctx context.Context) error {
 			l.leave(ctx)
 			return nil
 		case <-l.over:
-			n := l.stopAll(entity.ErrStopLost)
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return fmt.Errorf("the worker did not drain, %d runs are lost: %w", n, l.why)
+			return fmt.Errorf("the worker did not drain, %d runs are lost: %w", l.stopAll(entity.ErrStopLost), l.reason())
 		case <-grace.C():
 		}
 		n := l.stopAll(entity.ErrStopShutdown)

@@ -31,7 +31,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/conformance"
 )
 
-var sdkCommand = flag.String("sdk", "", "the command of the worker under test, from the top folder; empty: the Go SDK's")
+var sdkCommand = flag.String("sdk", "", "the command of the worker under test, from the top folder; empty: the Go one")
 
 // patience is how long a scenario waits for what has to come, however slow the machine is.
 const patience = time.Minute
@@ -93,7 +93,9 @@ type scene struct {
 func play(t *testing.T) *scene {
 	t.Helper()
 	t.Parallel()
-	s := &scene{Gateway: conformance.NewGateway(), t: t, dir: t.TempDir(), env: map[string]string{}, exited: make(chan struct{})}
+	s := &scene{
+		Gateway: conformance.NewGateway(), t: t, dir: t.TempDir(), env: map[string]string{}, exited: make(chan struct{}),
+	}
 	s.servers = []*httptest.Server{s.serve(0)}
 	require.NoError(t, os.WriteFile(s.path("token"), []byte(s.Token+"\n"), 0o600))
 	require.NoError(t, os.WriteFile(s.path("ledger"), nil, 0o600))
