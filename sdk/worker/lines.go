@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -66,10 +67,10 @@ func (l *lines) next() (from int64, out []string, all bool) {
 	for i, line := range l.kept {
 		bytes += len(line) + 1
 		if bytes > sentLines && i > 0 {
-			return l.first, l.kept[:i:i], false
+			return l.first, slices.Clone(l.kept[:i]), false
 		}
 	}
-	return l.first, l.kept[:len(l.kept):len(l.kept)], true
+	return l.first, slices.Clone(l.kept), true
 }
 
 // confirm forgets the lines up to that number: a server has them.
@@ -81,7 +82,7 @@ func (l *lines) confirm(number int64) {
 	for _, line := range l.kept[:n] {
 		l.bytes -= len(line) + 1
 	}
-	l.kept = append([]string(nil), l.kept[n:]...)
+	l.kept = slices.Clone(l.kept[n:])
 	l.first += n
 	l.dropped = 0
 }

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -119,7 +118,7 @@ func TestAMachineThatSlept(t *testing.T) {
 	slept := time.Duration(0)
 	watch := &sleepWatch{clock: c, elapsed: func() time.Duration { return c.Monotonic() + slept }}
 	watch.look()
-	w := &Worker{o: Options{Slots: 1}, clock: c, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	w := &Worker{o: Options{Slots: 1}, clock: c, log: slog.New(slog.DiscardHandler)}
 	l := newLife(w, registered{WorkerID: "@shop.1", Epoch: 1, LeaseMs: 20_000}, 0)
 	l.sleep = watch
 	until := l.state.Until()

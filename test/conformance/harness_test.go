@@ -105,10 +105,10 @@ func play(t *testing.T) *scene {
 
 func (s *scene) path(name string) string { return filepath.Join(s.dir, name) }
 
+// serve makes one address of the gateway. It listens from start on.
 func (s *scene) serve(n int) *httptest.Server {
 	server := httptest.NewUnstartedServer(s.Handler(n))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.Start()
 	return server
 }
 
@@ -117,6 +117,9 @@ func (s *scene) start() {
 	s.t.Helper()
 	var urls []string
 	for _, server := range s.servers {
+		if server.URL == "" {
+			server.Start()
+		}
 		urls = append(urls, server.URL)
 	}
 	env := map[string]string{
@@ -268,13 +271,11 @@ func (s *scene) exit() int {
 
 // secure makes the address one with TLS, and returns the certificate that its own descends from.
 func (s *scene) secure() (ca []byte, handshakes *counter) {
-	s.servers[0].Close()
 	handshakes = &counter{}
-	server := httptest.NewUnstartedServer(s.Handler(0))
+	server := s.servers[0]
 	server.Config.ErrorLog = log.New(handshakes, "", 0)
 	server.EnableHTTP2 = true
 	server.StartTLS()
-	s.servers[0] = server
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), handshakes
 }
 
