@@ -64,6 +64,7 @@ func newLife(w *Worker, r registered, sent attempts.Instant) *life {
 		state: attempts.Begin(attempts.Entry{Epoch: r.Epoch, Lease: millis(r.LeaseMs), Slots: slots}, sent),
 		beat:  max(millis(r.BeatMs), firstPause), wait: max(millis(r.WaitMs), firstPause), maxItems: r.MaxItems,
 	}
+	l.state.Own()
 	if l.maxItems <= 0 {
 		l.maxItems = maxItemsDefault
 	}

@@ -151,9 +151,11 @@ func (l *life) freed(receipts []attempts.Receipt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Receipts(receipts, l.now())
+	gone := map[attempts.Attempt]bool{}
 	for _, r := range receipts {
-		l.held = slices.DeleteFunc(l.held, func(a *attempt) bool { return a.Attempt == r.Attempt })
+		gone[r.Attempt] = true
 	}
+	l.held = slices.DeleteFunc(l.held, func(a *attempt) bool { return gone[a.Attempt] })
 	l.wake()
 	l.checkQuiet()
 }

@@ -104,11 +104,11 @@ func (g *Gateway) poll(r *http.Request, c *Call) (int, map[string]any) {
 // fill lays into an answer what the store has for the worker.
 func (g *Gateway) fill(p Poll, answer map[string]any) (some bool) {
 	runs, stops := []any{}, []any{}
-	free := p.Free
+	slots := map[string]int{"": p.Free, "COMMAND": p.FreeCommands}
 	for _, run := range g.runs {
 		listed := slices.Contains(p.Running, run.Name())
 		switch {
-		case run.State == "waiting" && free > 0 && !p.Stopping:
+		case run.State == "waiting" && slots[run.Kind] > 0 && !p.Stopping:
 			g.tokens++
 			run.State, run.Token = "running", g.tokens
 		case run.State == "running" && !listed: // it was never taken
@@ -123,7 +123,7 @@ func (g *Gateway) fill(p Poll, answer map[string]any) (some bool) {
 		default:
 			continue
 		}
-		free--
+		slots[run.Kind]--
 		run.Delivered++
 		run.Deliveries = append(run.Deliveries, p.Seq)
 		runs = append(runs, run.Delivery())

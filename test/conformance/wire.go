@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -20,13 +21,15 @@ type Registration struct {
 
 // Poll is a worker's call for work.
 type Poll struct {
-	Epoch    int64
-	Seq      int64
-	Ack      int64
-	Free     int
-	Running  []string
-	Stopping bool
-	WaitMs   *int64
+	Epoch int64
+	Seq   int64
+	Ack   int64
+	Free  int
+	// FreeCommands are the free slots for commands.
+	FreeCommands int
+	Running      []string
+	Stopping     bool
+	WaitMs       *int64
 }
 
 // Report is what a worker says of its attempts.
@@ -56,6 +59,7 @@ type End struct {
 	Result       string
 	Message      string
 	Reason       string
+	ExitCode     *int
 	NoRetry      bool
 	RetryAfterMs int64
 	DurationMs   *int64
@@ -101,6 +105,8 @@ type Fault struct {
 type Run struct {
 	ID      string
 	Handler string
+	// Kind is HANDLER, which is the default, or COMMAND.
+	Kind string
 	// Data, Params and more are laid into the delivery.
 	Data, Params map[string]any
 	Checkpoint   string
@@ -141,7 +147,7 @@ func (r *Run) Ended() *End {
 // Delivery is the run as a worker gets it.
 func (r *Run) Delivery() map[string]any {
 	out := map[string]any{
-		"executionId": r.ID, "token": r.Token, "attempt": max(r.Attempt, 1), "kind": "HANDLER", "handler": r.Handler,
+		"executionId": r.ID, "token": r.Token, "attempt": max(r.Attempt, 1), "kind": cmp.Or(r.Kind, "HANDLER"), "handler": r.Handler,
 		"jobId": "job-" + r.ID, "jobName": "job of " + r.ID, "group": "default", "owner": "somebody",
 		"scheduledTime": "2026-11-28T10:00:00Z", "shardIndex": 0, "shardTotal": 1,
 		// The ledger of the worker names attempts by what handlers know.

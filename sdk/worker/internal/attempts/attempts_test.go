@@ -1,6 +1,8 @@
 package attempts_test
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -109,4 +111,41 @@ func TestAWorkerThatDrainsGivesBackAndLeaves(t *testing.T) {
 	epoch, ok := l.Leave()
 	require.True(t, ok)
 	require.Equal(t, int64(4), epoch)
+}
+
+// A life that is never copied remembers just what one does that is.
+func TestAnOwnLifeDoesTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	entry := attempts.Entry{Epoch: 1, Lease: 10 * time.Second, Slots: attempts.Slots{3, 0}}
+	copied, own := attempts.Begin(entry, 0), attempts.Begin(entry, 0)
+	own.Own()
+	now, begun, again := attempts.Instant(0), 0, 0
+	for range 20_000 {
+		now += attempts.Instant(random.Int64N(int64(time.Second)))
+		p := copied.Poll(now)
+		require.Equal(t, p, own.Poll(now))
+		answer := attempts.Answer{Seq: p.Seq, LeaseSeq: p.Seq, Lease: 10 * time.Second}
+		for range random.IntN(3) {
+			answer.Runs = append(answer.Runs, run(strconv.Itoa(random.IntN(100))))
+		}
+		work := copied.Answer(answer, now)
+		require.Equal(t, work, own.Answer(answer, now))
+		begun += len(work.Begin)
+		again += len(answer.Runs) - len(work.Begin)
+		for _, a := range copied.Working() {
+			if random.IntN(2) == 0 {
+				copied.End(a, "SUCCESS")
+				own.End(a, "SUCCESS")
+			}
+		}
+		require.Equal(t, copied.Ends(), own.Ends())
+		for _, e := range copied.Ends() {
+			receipts := []attempts.Receipt{{Attempt: e.Attempt, Kind: []string{"ACCEPTED", attempts.Retry}[random.IntN(2)]}}
+			copied.Receipts(receipts, now)
+			own.Receipts(receipts, now)
+		}
+		require.ElementsMatch(t, copied.Ended, own.Ended)
+	}
+	require.Greater(t, begun, 1000)
+	require.Greater(t, again, 1000)
 }

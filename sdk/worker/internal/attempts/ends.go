@@ -32,7 +32,7 @@ func (l *Life) Receipts(receipts []Receipt, now Instant) {
 			continue
 		}
 		l.holds = slices.Delete(slices.Clone(l.holds), i, i+1)
-		l.Ended = append(slices.Clip(l.Ended), Memory{r.Attempt, now + memory*Instant(l.lease)})
+		l.remember(Memory{r.Attempt, now + memory*Instant(l.lease)})
 	}
 }
 
@@ -66,5 +66,39 @@ func (l *Life) find(a Attempt) int {
 }
 
 func (l *Life) knows(a Attempt) bool {
+	if l.index != nil {
+		return l.find(a) >= 0 || l.index[a]
+	}
 	return l.find(a) >= 0 || slices.ContainsFunc(l.Ended, func(m Memory) bool { return m.Attempt == a })
+}
+
+// Own says that this life is never copied. It may then change its memory of ended attempts in place and find them by
+// an index: a busy worker remembers a hundred thousand of them.
+func (l *Life) Own() {
+	l.index = map[Attempt]bool{}
+	for _, m := range l.Ended {
+		l.index[m.Attempt] = true
+	}
+}
+
+func (l *Life) remember(m Memory) {
+	if l.index == nil {
+		l.Ended = append(slices.Clip(l.Ended), m)
+		return
+	}
+	l.Ended = append(l.Ended, m)
+	l.index[m.Attempt] = true
+}
+
+// forget drops what need not be remembered any more. A life that is never copied looks at the oldest alone: a lease
+// never gets shorter, so they are in order.
+func (l *Life) forget(now Instant) {
+	if l.index == nil {
+		l.Ended = slices.DeleteFunc(slices.Clone(l.Ended), func(m Memory) bool { return m.Until <= now })
+		return
+	}
+	for len(l.Ended) > 0 && l.Ended[0].Until <= now {
+		delete(l.index, l.Ended[0].Attempt)
+		l.Ended = l.Ended[1:]
+	}
 }

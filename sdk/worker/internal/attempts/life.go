@@ -31,8 +31,10 @@ type Life struct {
 	asleep   int64
 	stopping bool
 	holds    []hold
-	// Ended are the attempts whose ends have a receipt.
+	// Ended are the attempts whose ends have a receipt, in the order of the receipts.
 	Ended []Memory
+	// index finds them, in a life that is never copied.
+	index map[Attempt]bool
 }
 
 type call struct {
@@ -100,7 +102,7 @@ func (l *Life) Answer(a Answer, now Instant) (w Work) {
 		return w
 	}
 	l.ack = a.Seq
-	l.Ended = slices.DeleteFunc(slices.Clone(l.Ended), func(m Memory) bool { return m.Until <= now })
+	l.forget(now)
 	for _, r := range a.Runs {
 		if l.knows(r.Attempt) {
 			continue

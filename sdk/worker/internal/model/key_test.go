@@ -186,6 +186,10 @@ func (k *walker) value(v reflect.Value, c class) {
 		for i := range v.Len() {
 			k.value(v.Index(i), plain)
 		}
+	case reflect.Map:
+		if !v.IsNil() { // only a life that is never copied has one
+			panic("a state holds a map")
+		}
 	default:
 		panic("a state holds a " + v.Kind().String())
 	}
