@@ -170,7 +170,7 @@ func (c *client) send(ctx context.Context, server, token, path string, body, ans
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", sdkName())
+	req.Header.Set("User-Agent", "platform-scheduler-worker/"+sdkName)
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return fmt.Errorf("call a server: %w", err)

@@ -12,6 +12,8 @@ import (
 // protocol is the version of docs/workers/protocol.md that is spoken here.
 const protocol = 1
 
+const sdkName = "go"
+
 type registerCall struct {
 	Protocol     int               `json:"protocol"`
 	Group        string            `json:"group"`

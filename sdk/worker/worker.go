@@ -130,12 +130,10 @@ func (w *Worker) introduction() registerCall {
 	return registerCall{
 		Protocol: protocol, Group: w.o.Group, Instance: w.o.Instance, BootID: rand.Text(),
 		Slots: w.o.Slots, CommandSlots: w.o.CommandSlots, Handlers: slices.Sorted(maps.Keys(w.o.Handlers)),
-		Labels: w.o.Labels, Weight: w.o.Weight, SDK: sdkName(), Runtime: runtime.Version(), Version: w.o.Version,
+		Labels: w.o.Labels, Weight: w.o.Weight, SDK: sdkName, Runtime: runtime.Version(), Version: w.o.Version,
 		Host: host, PID: os.Getpid(),
 	}
 }
-
-func sdkName() string { return "go" }
 
 // live is one life. done says that the worker has drained.
 func (l *life) live(ctx context.Context) (done bool, err error) {
