@@ -83,7 +83,9 @@ func (r *rig) end(run *conformance.Run) (e conformance.End) {
 
 func nothing(*conformance.Gateway) {}
 
-func does(handle func(ctx context.Context, run *sdk.Run) error) sdk.Handler { return sdk.HandlerFunc(handle) }
+func does(handle func(ctx context.Context, run *sdk.Run) error) sdk.Handler {
+	return sdk.HandlerFunc(handle)
+}
 
 // exit is the error of a command that ended with a code, as that of os/exec.
 type exit int
