@@ -156,9 +156,9 @@ func (l *life) handle(ctx context.Context, a *attempt, handler sdk.Handler) {
 	outcome, code := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning"), (*int)(nil)
 	defer func() {
 		a.cancel(nil)
-		a.finish(outcome, code, l.w.clock.Monotonic())
-		l.mu.Lock()
+		l.mu.Lock() // a report that has the end finds it in the state, too
 		defer l.mu.Unlock()
+		a.finish(outcome, code, l.w.clock.Monotonic())
 		l.working[a.Kind]--
 		l.w.end(a.Kind)
 		l.state.End(a.Attempt, a.end.Status)

@@ -233,3 +233,22 @@ func TestHandlersThatDoNotStop(t *testing.T) {
 		require.Nil(t, run.Ended())
 	})
 }
+
+// Each end frees its slot, also when its report overtakes the handler's goroutine.
+func TestNoSlotIsLost(t *testing.T) {
+	t.Parallel()
+	var runs []*conformance.Run
+	r := start(t, worker.Options{Handlers: map[string]sdk.Handler{
+		"ok": does(func(context.Context, *sdk.Run) error { return nil }),
+	}}, func(g *conformance.Gateway) {
+		for i := range 1500 {
+			runs = append(runs, g.Add(&conformance.Run{ID: fmt.Sprint("e", i), Handler: "ok"}))
+		}
+	})
+	for _, run := range runs {
+		require.Equal(t, "SUCCESS", r.end(run).Status)
+	}
+	r.until("free slots", func() bool { return r.Newest("poll").Poll.Free == 8 })
+	r.stop()
+	require.NoError(t, <-r.ended)
+}
