@@ -105,6 +105,10 @@ guide: ## write the pictures of the user guide, docs/guide/images; needs Node 20
 	CGO_ENABLED=0 go build -tags failpoints -o bin/guide ./cmd/platform-scheduler
 	@cd web && PS_BINARY=$(CURDIR)/bin/guide npm run --silent guide
 
+.PHONY: sdk-test-python
+sdk-test-python: ## the tests of the SDK for Python; needs Python 3.9
+	cd sdk/python && python3 -m unittest discover -s tests -t .
+
 .PHONY: build
 build: ## build bin/platform-scheduler, static and stripped, with the console where Node 20 is
 	@tools/console optional

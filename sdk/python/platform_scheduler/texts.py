@@ -1,0 +1,26 @@
+"""Texts within the bounds of the protocol."""
+
+# The bounds of a line, a result or checkpoint, and a message, in bytes of UTF-8.
+LINE, RESULT, MESSAGE = 8 << 10, 64 << 10, 4 << 10
+
+_MARK = "…"
+
+
+def clean(text: str) -> str:
+    """The text without half surrogates, which UTF-8 does not have."""
+    try:
+        text.encode("utf-8")
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def cut(text: str, limit: int) -> str:
+    """The text in at most limit bytes of UTF-8, whole characters alone, with a mark where something is missing."""
+    text = clean(text)
+    if len(text) * 4 <= limit:
+        return text
+    raw = text.encode("utf-8")
+    if len(raw) <= limit:
+        return text
+    return raw[: limit - len(_MARK.encode())].decode("utf-8", "ignore") + _MARK
