@@ -109,6 +109,10 @@ guide: ## write the pictures of the user guide, docs/guide/images; needs Node 20
 sdk-test-python: ## the tests of the SDK for Python; needs Python 3.9
 	cd sdk/python && python3 -m unittest discover -s tests -t .
 
+.PHONY: sdk-test-java
+sdk-test-java: ## the tests of the SDK for Java; needs a JDK from 17 on and Maven
+	mvn -q -B -f sdk/java/pom.xml verify
+
 .PHONY: build
 build: ## build bin/platform-scheduler, static and stripped, with the console where Node 20 is
 	@tools/console optional
