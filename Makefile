@@ -112,6 +112,8 @@ sdk-test-python: ## the tests of the SDK for Python; needs Python 3.9
 .PHONY: sdk-test-java
 sdk-test-java: ## the tests of the SDK for Java; needs a JDK from 17 on and Maven
 	mvn -q -B -f sdk/java/pom.xml verify
+	@for boot in boot3 boot4; do mvn -q -B -f sdk/java/pom.xml verify -P$$boot -Dtest=StarterTest \
+		-Dsurefire.failIfNoSpecifiedTests=false || exit; done
 
 .PHONY: build
 build: ## build bin/platform-scheduler, static and stripped, with the console where Node 20 is

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** A small gateway for tests: it answers as it is told, and remembers what it was asked. Its monitor guards all. */
-final class Gateway implements AutoCloseable {
+public final class Gateway implements AutoCloseable {
     /** How long a test waits for an event. A test that waits so long fails. */
     static final long LONG_MS = 30_000;
 
@@ -56,14 +56,14 @@ final class Gateway implements AutoCloseable {
     private long epoch;
     private long newest;
 
-    Gateway() throws IOException {
+    public Gateway() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(threads);
         server.createContext("/", this::serve);
         server.start();
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
@@ -73,23 +73,23 @@ final class Gateway implements AutoCloseable {
         threads.shutdownNow();
     }
 
-    synchronized void script(String kind, Function<Map<String, Object>, Object> script) {
+    public synchronized void script(String kind, Function<Map<String, Object>, Object> script) {
         scripts.computeIfAbsent(kind, k -> new ArrayList<>()).add(script);
     }
 
-    synchronized void run(String name, String handler, Object... fields) {
+    public synchronized void run(String name, String handler, Object... fields) {
         Map<String, Object> run = map("executionId", name, "token", 7L, "attempt", 1L, "handler", handler);
         run.putAll(map(fields));
         queue.add(run);
         notifyAll();
     }
 
-    synchronized void cancel(String name, String reason) {
+    public synchronized void cancel(String name, String reason) {
         cancels.add(map("executionId", name, "token", 7L, "reason", reason));
         notifyAll();
     }
 
-    static Map<String, Object> map(Object... fields) {
+    public static Map<String, Object> map(Object... fields) {
         Map<String, Object> out = new LinkedHashMap<>();
         for (int i = 0; i < fields.length; i += 2) {
             out.put((String) fields[i], fields[i + 1]);
@@ -97,7 +97,7 @@ final class Gateway implements AutoCloseable {
         return out;
     }
 
-    synchronized void until(String what, BooleanSupplier is) throws InterruptedException {
+    public synchronized void until(String what, BooleanSupplier is) throws InterruptedException {
         long end = System.nanoTime() + LONG_MS * 1_000_000;
         while (!is.getAsBoolean()) {
             long left = (end - System.nanoTime()) / 1_000_000;
@@ -108,7 +108,7 @@ final class Gateway implements AutoCloseable {
         }
     }
 
-    synchronized List<Map<String, Object>> of(String kind) {
+    public synchronized List<Map<String, Object>> of(String kind) {
         List<Map<String, Object>> out = new ArrayList<>();
         for (Call c : calls) {
             if (c.kind.equals(kind)) {
@@ -119,7 +119,7 @@ final class Gateway implements AutoCloseable {
     }
 
     /** The items with the end of a run. */
-    synchronized List<Map<String, Object>> ends(String name) {
+    public synchronized List<Map<String, Object>> ends(String name) {
         List<Map<String, Object>> out = new ArrayList<>();
         for (Map<String, Object> item : items(name)) {
             if (item.containsKey("end")) {
@@ -142,13 +142,13 @@ final class Gateway implements AutoCloseable {
     }
 
     /** Waits for the end of a run. */
-    Map<String, Object> ended(String name) throws InterruptedException {
+    public Map<String, Object> ended(String name) throws InterruptedException {
         until("the end of " + name, () -> !ends(name).isEmpty());
         return Json.object(ends(name).get(0).get("end"));
     }
 
     /** The lines of a run by their numbers, as a server takes them. */
-    synchronized List<Object> lines(String name) {
+    public synchronized List<Object> lines(String name) {
         List<Object> out = new ArrayList<>();
         for (Map<String, Object> item : items(name)) {
             long number = Json.number(item, "lineFrom", 1);
