@@ -82,9 +82,11 @@ class Ends(Base):
         self.assertIn("account", end["needs"]["message"])
 
     def test_a_handler_that_is_not_there_gives_the_run_back(self):
-        self.start({"ok": lambda: None})
+        self.start({"ok": lambda: None}, slots=1)
         self.gateway.run("e1", "other")
+        self.gateway.run("e2", "ok")
         self.assertEqual("RETURNED", self.gateway.ended("e1")["end"]["status"])
+        self.assertEqual("SUCCESS", self.gateway.ended("e2")["end"]["status"], "its slot is free again")
 
     def test_a_result_is_cut_between_characters(self):
         self.start({"big": lambda: "ä" * 40000})

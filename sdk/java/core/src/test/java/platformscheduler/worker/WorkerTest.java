@@ -88,7 +88,7 @@ class WorkerTest {
         }).handler("error", run -> {
             throw new AssertionError("broken");
         }));
-        for (String name : new String[] {"fail", "fatal", "later", "error", "nobody"}) {
+        for (String name : new String[] {"fail", "fatal", "later", "error"}) {
             gateway.run(name, name);
         }
         assertEquals("java.io.IOException: it failed", gateway.ended("fail").get("message"));
@@ -98,7 +98,15 @@ class WorkerTest {
         assertEquals("no use", gateway.ended("fatal").get("message"));
         assertEquals(60_000L, gateway.ended("later").get("retryAfterMs"));
         assertEquals("PANIC", gateway.ended("error").get("reason"));
-        assertEquals("RETURNED", gateway.ended("nobody").get("status"));
+    }
+
+    @Test
+    void aHandlerThatIsNotThereGivesTheRunBack() throws Exception {
+        start(builder().slots(1).handler("ok", run -> null));
+        gateway.run("e1", "nobody");
+        gateway.run("e2", "ok");
+        assertEquals("RETURNED", gateway.ended("e1").get("status"));
+        assertEquals("SUCCESS", gateway.ended("e2").get("status"), "its slot is free again");
     }
 
     @Test
