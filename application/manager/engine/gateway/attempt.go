@@ -26,7 +26,7 @@ type attempt struct {
 	delivered bool
 	// reason is why it is to stop, as the store said last; saidIn is the poll whose answer says so.
 	reason delivery.StopReason
-	saidIn   int64
+	saidIn int64
 	// since is when this gateway met it, by Elapsed.
 	since time.Duration
 }

@@ -111,6 +111,8 @@ const (
 	lookInterval = 3 * time.Second
 	// flushInterval is how often lines, progress and checkpoints are stored.
 	flushInterval = 500 * time.Millisecond
+	// flushPause is the least time between two flushes: reports ask for one at once.
+	flushPause = 100 * time.Millisecond
 	// receiptWait is the longest wait for the receipts of a report.
 	receiptWait = 2 * time.Second
 	// forgetAfter is how long a session without a call is kept.
@@ -136,6 +138,10 @@ type Gateway struct {
 	groups map[string]worker.Group
 	wake   chan struct{}
 	blame  *batch.Blame
+	// flushNow asks for a flush; flushed is closed, and made anew, after each. flushedAt is when the last one ended.
+	flushNow  chan struct{}
+	flushed   chan struct{}
+	flushedAt time.Duration
 	// lookedAt is when what the workers hold was read last; lookNow asks for it at once.
 	lookedAt time.Duration
 	lookNow  bool
@@ -145,7 +151,7 @@ type Gateway struct {
 func New(d Deps) *Gateway {
 	return &Gateway{
 		Deps: d, sessions: map[string]*session{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
-		timing: delivery.TimingFor(0),
+		timing: delivery.TimingFor(0), flushNow: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
 }
 
@@ -154,7 +160,7 @@ func (g *Gateway) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { g.every(ctx, claimInterval, g.wake, g.work) })
 	loops.Go(func() { g.every(ctx, beatInterval, nil, g.beat) })
-	loops.Go(func() { g.every(ctx, flushInterval, nil, g.flush) })
+	loops.Go(func() { g.every(ctx, flushInterval, g.flushNow, g.flush) })
 	loops.Wait()
 }
 

@@ -13,8 +13,6 @@ import (
 type Call struct {
 	WorkerID string
 	delivery.Poll
-	// Running counts what it has, by the kind of slot.
-	Running entity.Slots
 	// Wait is how long it may be parked.
 	Wait time.Duration
 }
@@ -50,7 +48,7 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	}
 	now := g.Elapsed()
 	s.mu.Lock()
-	s.seen, s.running, s.stopping = now, c.Running, c.Stopping
+	s.seen, s.running, s.stopping = now, s.count(c.Running), c.Stopping
 	arrival := s.delivery.Poll(c.Poll, now)
 	if arrival == delivery.ArrivalNew {
 		// The worker hears now what it did not hear before; the rest comes with the next look.
@@ -88,6 +86,18 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 			over = true
 		}
 	}
+}
+
+// count counts attempts by the kind of slot; the caller holds the lock. One that is not known here takes a general slot.
+func (s *session) count(running []delivery.Attempt) (n entity.Slots) {
+	for _, key := range running {
+		kind := entity.SlotGeneral
+		if a := s.attempts[key]; a != nil {
+			kind = a.run.Job.SlotKind()
+		}
+		n[kind]++
+	}
+	return n
 }
 
 // answer is the answer to the poll, if it is to be given now. over: its wait is; leaving: the node stops.

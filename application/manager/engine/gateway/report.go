@@ -8,6 +8,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
@@ -76,7 +77,6 @@ func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, item
 			out[i].Receipt = delivery.ReceiptStale
 			continue
 		}
-		out[i].Line = a.log.Stored()
 		if item.End == nil {
 			continue
 		}
@@ -87,7 +87,43 @@ func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, item
 		})
 	}
 	ends.Wait()
+	g.awaitLines(ctx, s, items, out)
 	return out, nil
+}
+
+// awaitLines has the receipts of attempts that go on say how far their logs are stored, when what was sent is.
+func (g *Gateway) awaitLines(ctx context.Context, s *session, items []Item, out []Receipt) {
+	for {
+		flushed := g.whenFlushed()
+		missing := false
+		s.mu.Lock()
+		for i := range items {
+			if a := s.attempts[items[i].Attempt]; a != nil && items[i].End == nil {
+				out[i].Line = min(a.log.Stored(), a.lines)
+				missing = missing || out[i].Line < a.lines && len(items[i].Lines) > 0
+			}
+		}
+		s.mu.Unlock()
+		if !missing {
+			return
+		}
+		select {
+		case g.flushNow <- struct{}{}:
+		default:
+		}
+		select {
+		case <-flushed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// whenFlushed is closed after the next flush.
+func (g *Gateway) whenFlushed() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.flushed
 }
 
 // know reads the attempts of a report that this gateway has not met, by one statement.
@@ -174,6 +210,18 @@ func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) d
 
 // flush stores lines, progress and checkpoints of attempts that go on.
 func (g *Gateway) flush(ctx context.Context) error {
+	if pause := flushPause - (g.Elapsed() - g.flushedAt); pause > 0 {
+		if err := clock.Sleep(ctx, g.Clock, pause); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		g.flushedAt = g.Elapsed()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		close(g.flushed)
+		g.flushed = make(chan struct{})
+	}()
 	var buffers []*logbuffer.Buffer
 	for _, s := range g.all() {
 		s.mu.Lock()

@@ -3,6 +3,7 @@
 package logbuffer
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -61,11 +62,15 @@ func (b *Buffer) Resume(lines int64, bytes int) {
 	b.seq, b.bytes = lines, bytes
 }
 
-// Stored is the number of the last line that the store has, of those that came before the first that it may not have.
+// Stored is the number of the last line that the store has, of those that came before the first that it may not have. A
+// log that takes no more lines has all that it will ever have.
 func (b *Buffer) Stored() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.chunks) == 0 {
+	switch {
+	case b.full || b.closed:
+		return math.MaxInt64
+	case len(b.chunks) == 0:
 		return b.seq
 	}
 	return b.chunks[0].SeqFrom - entity.LineNumber(b.exec.Attempt, 0) - 1
