@@ -95,7 +95,7 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 	calls, items := e.Gateway.Asked()
 	require.Equal(t, []gateway.Call{
 		{
-			WorkerID: id, Wait: 7 * time.Millisecond, Running: entity.Slots{1, 0},
+			WorkerID: id, Wait: 7 * time.Millisecond,
 			Poll: delivery.Poll{
 				Epoch: 1, Seq: 3, Ack: 2, Free: delivery.Slots{4, 1}, Stopping: true,
 				Running: []delivery.Attempt{{Execution: "y", Token: 5}},

@@ -118,7 +118,9 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 			Workers: worker.NewWorkerService(worker.Deps{
 				Workers: b.Store, Groups: b.Store.WorkerGroups, Timing: b.Gateway.Timing, Clock: b.Clock, Logger: log,
 			}),
-			Groups: worker.NewGroupService(b.Store.WorkerGroups, tokens, b.Clock), Tokens: tokens, Gateway: b.Gateway,
+			Groups: worker.NewGroupService(worker.GroupDeps{
+				Groups: b.Store.WorkerGroups, Nodes: b.Store, Auth: tokens, Clock: b.Clock,
+			}), Tokens: tokens, Gateway: b.Gateway,
 			AllowPlain: true,
 		},
 		Series: metric.NewMetricService(b.Store, b.Time),

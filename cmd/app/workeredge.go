@@ -14,7 +14,10 @@ func newWorkerEdge(b base, s storage, g worker.Gateway) api.WorkerDeps {
 		Workers: service.NewWorkerService(service.Deps{
 			Workers: s.Store, Groups: s.Store.WorkerGroups, Timing: g.Timing, Clock: clock, Logger: b.logger,
 		}),
-		Groups: service.NewGroupService(s.Store.WorkerGroups, tokens, clock), Tokens: tokens, Gateway: g,
+		Groups: service.NewGroupService(service.GroupDeps{
+			Groups: s.Store.WorkerGroups, Nodes: s.Store, Release: Version(), Auth: tokens, Clock: clock,
+		}),
+		Tokens: tokens, Gateway: g,
 		AllowPlain: b.cfg.Worker.AllowPlain, Called: b.Metrics.WorkerCalled,
 	}
 }

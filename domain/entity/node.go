@@ -110,3 +110,14 @@ func Skewed(offset time.Duration) bool { return offset.Abs() > MaxClockOffset }
 
 // Has reports whether the node takes a role.
 func (n Node) Has(role string) bool { return slices.Contains(n.Roles, role) }
+
+// OldNodes names the nodes that are up and run another release, each with its version, for people.
+func OldNodes(nodes []Node, release string) string {
+	var old []string
+	for _, n := range nodes {
+		if n.Status != NodeDown && n.Version != release {
+			old = append(old, n.ID+" ("+n.Version+")")
+		}
+	}
+	return strings.Join(old, ", ")
+}

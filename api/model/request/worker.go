@@ -132,8 +132,7 @@ func ReadWorkerPoll(r *http.Request, workerID string, otherwise time.Duration) (
 			Epoch: body.Epoch, Seq: body.Seq, Ack: body.Ack, Stopping: body.Stopping, Running: running,
 			Free: delivery.Slots{delivery.General: int(body.Free), delivery.Command: int(body.FreeCommands)},
 		},
-		Running: entity.Slots{entity.SlotGeneral: len(running)},
-		Wait:    time.Duration(or(body.WaitMs, otherwise.Milliseconds())) * time.Millisecond,
+		Wait: time.Duration(or(body.WaitMs, otherwise.Milliseconds())) * time.Millisecond,
 	}, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
@@ -235,16 +234,11 @@ func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error
 	if err != nil {
 		return fmt.Errorf("read the nodes: %w", err)
 	}
-	var old []string
-	for _, n := range nodes {
-		if n.Status != entity.NodeDown && n.Version != s.Release {
-			old = append(old, n.ID+" ("+n.Version+")")
-		}
-	}
-	if len(old) == 0 {
+	old := entity.OldNodes(nodes, s.Release)
+	if old == "" {
 		return nil
 	}
 	return apperror.Conflict("old_nodes",
 		"next needs one release on all nodes: bring %s to %s, and try again; they would end runs and start nothing",
-		strings.Join(old, ", "), s.Release)
+		old, s.Release)
 }

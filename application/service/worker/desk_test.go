@@ -35,7 +35,9 @@ func newDesk(t *testing.T) *desk {
 	cfg.Clock = d.clock
 	d.store = dbtest.Open(t, cfg)
 	d.tokens = worker.NewAuthenticator(d.store.WorkerGroups, d.clock)
-	d.groups = worker.NewGroupService(d.store.WorkerGroups, d.tokens, d.clock)
+	d.groups = worker.NewGroupService(worker.GroupDeps{
+		Groups: d.store.WorkerGroups, Nodes: d.store, Release: "2.0", Auth: d.tokens, Clock: d.clock,
+	})
 	d.workers = worker.NewWorkerService(worker.Deps{
 		Workers: d.store, Groups: d.store.WorkerGroups, Timing: func() delivery.Timing { return d.timing }, Clock: d.clock,
 		Logger: slog.New(slog.DiscardHandler),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
@@ -17,16 +18,23 @@ import (
 
 // GroupService manages worker groups and their tokens. It is safe for concurrent use.
 type GroupService struct {
-	groups repository.WorkerGroups
-	tokens *Authenticator
-	clock  clock.Clock
+	GroupDeps
 }
 
-// NewGroupService keeps groups in a repository. The authenticator is told of tokens that are revoked; the clock is the
-// store's.
-func NewGroupService(groups repository.WorkerGroups, tokens *Authenticator, c clock.Clock) *GroupService {
-	return &GroupService{groups, tokens, c}
+// GroupDeps are the parts of a GroupService.
+type GroupDeps struct {
+	Groups repository.WorkerGroups
+	// Nodes are asked before the first group is made: Release is that of this program.
+	Nodes   repository.NodeReader
+	Release string
+	// Auth hears of tokens that are revoked.
+	Auth *Authenticator
+	// Clock is the store's.
+	Clock clock.Clock
 }
+
+// NewGroupService wires the parts.
+func NewGroupService(d GroupDeps) *GroupService { return &GroupService{d} }
 
 // GroupInput is what a caller gives for a worker group.
 type GroupInput struct {
@@ -43,12 +51,12 @@ const codeStale = "stale_version"
 
 // List is every worker group, by name.
 func (s *GroupService) List(ctx context.Context) ([]worker.Group, error) {
-	return s.groups.WorkerGroups(ctx)
+	return s.Groups.WorkerGroups(ctx)
 }
 
 // Get is one of them.
 func (s *GroupService) Get(ctx context.Context, name string) (worker.Group, error) {
-	return s.groups.WorkerGroup(ctx, name)
+	return s.Groups.WorkerGroup(ctx, name)
 }
 
 // Put makes a worker group, or changes it. before is nil where there was none.
@@ -71,7 +79,7 @@ func (s *GroupService) put(ctx context.Context, n GroupInput) (before *worker.Gr
 		Name: n.Name, JobGroups: slices.Compact(slices.Sorted(slices.Values(n.JobGroups))), Secrets: n.Secrets,
 		Commands: n.Commands, MaxWorkers: n.MaxWorkers,
 	}
-	found, err := s.groups.WorkerGroup(ctx, n.Name)
+	found, err := s.Groups.WorkerGroup(ctx, n.Name)
 	switch {
 	case err == nil:
 		before, g.Version, g.Declare = &found, found.Version, found.Declare
@@ -82,7 +90,12 @@ func (s *GroupService) put(ctx context.Context, n GroupInput) (before *worker.Gr
 	case !apperror.Is(err, apperror.KindNotFound) || n.Version != 0:
 		return nil, after, err
 	}
-	after, err = s.groups.PutWorkerGroup(ctx, g)
+	if before == nil {
+		if err := s.refuseOldNodes(ctx); err != nil {
+			return nil, after, err
+		}
+	}
+	after, err = s.Groups.PutWorkerGroup(ctx, g)
 	return before, after, err
 }
 
@@ -120,6 +133,21 @@ func (n *GroupInput) wrong() (wrong []apperror.Field) {
 
 // Delete removes a worker group with its tokens. One with workers that are not DOWN is a conflict.
 func (s *GroupService) Delete(ctx context.Context, name string) error {
-	defer s.tokens.Forget(name)
-	return s.groups.DropWorkerGroup(ctx, name)
+	defer s.Auth.Forget(name)
+	return s.Groups.DropWorkerGroup(ctx, name)
+}
+
+// refuseOldNodes refuses a new group while a node is up that runs another program: it would run jobs of workers itself.
+// From the first group on the store refuses such programs.
+func (s *GroupService) refuseOldNodes(ctx context.Context) error {
+	nodes, err := s.Nodes.All(ctx)
+	if err != nil {
+		return fmt.Errorf("read the nodes: %w", err)
+	}
+	old := entity.OldNodes(nodes, s.Release)
+	if old == "" {
+		return nil
+	}
+	return apperror.Conflict("old_nodes", "workers need one release on all nodes: bring %s to %s, and try again; they would "+
+		"run the jobs of workers themselves", old, s.Release)
 }

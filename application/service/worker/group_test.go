@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	entityworker "github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 )
 
@@ -257,4 +258,20 @@ func TestUnknownTokensAreBounded(t *testing.T) {
 		_, err = a.Authenticate(t.Context(), secretOf(0))
 		require.NoError(t, err, "who is in stays in")
 	})
+}
+
+// No group is made beside a node of another release: it would run the jobs of workers itself (V22).
+func TestNoGroupIsMadeBesideAnOlderNode(t *testing.T) {
+	d := newDesk(t)
+	epoch, err := d.store.Register(t.Context(), entity.Node{
+		ID: "node-9", Status: entity.NodeUp, Roles: []string{entity.RoleExecutor}, Version: "1.9",
+	})
+	require.NoError(t, err)
+	n := worker.GroupInput{Name: "shop", JobGroups: []string{"pay"}, MaxWorkers: 3}
+	_, _, err = d.groups.Put(t.Context(), n)
+	wantCode(t, err, apperror.KindConflict, "old_nodes")
+	require.ErrorContains(t, err, "bring node-9 (1.9) to 2.0")
+	require.NoError(t, d.store.Leave(t.Context(), "node-9", epoch))
+	_, _, err = d.groups.Put(t.Context(), n)
+	require.NoError(t, err)
 }

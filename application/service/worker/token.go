@@ -30,10 +30,10 @@ type TokenInput struct {
 
 // CreateToken makes a token of a group and returns it, this once.
 func (s *GroupService) CreateToken(ctx context.Context, n TokenInput) (t worker.Token, secret string, err error) {
-	if _, err := s.groups.WorkerGroup(ctx, n.Group); err != nil {
+	if _, err := s.Groups.WorkerGroup(ctx, n.Group); err != nil {
 		return t, "", err
 	}
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	if err := apperror.Invalid(n.wrong(now)); err != nil {
 		return t, "", err
 	}
@@ -48,7 +48,7 @@ func (s *GroupService) CreateToken(ctx context.Context, n TokenInput) (t worker.
 		ID: id.String(), Group: n.Group, Name: n.Name, Hash: hashOf(secret), CreatedBy: n.CreatedBy,
 		ExpiresAt: n.ExpiresAt, CreateTime: now,
 	}
-	return t, secret, s.groups.AddWorkerToken(ctx, t, worker.MaxTokens)
+	return t, secret, s.Groups.AddWorkerToken(ctx, t, worker.MaxTokens)
 }
 
 func (n *TokenInput) wrong(now time.Time) (wrong []apperror.Field) {
@@ -70,16 +70,16 @@ func (n *TokenInput) wrong(now time.Time) (wrong []apperror.Field) {
 
 // Tokens are those of a group, expired ones too, by id.
 func (s *GroupService) Tokens(ctx context.Context, group string) ([]worker.Token, error) {
-	if _, err := s.groups.WorkerGroup(ctx, group); err != nil {
+	if _, err := s.Groups.WorkerGroup(ctx, group); err != nil {
 		return nil, err
 	}
-	return s.groups.WorkerTokens(ctx, group)
+	return s.Groups.WorkerTokens(ctx, group)
 }
 
 // RevokeToken ends a token and says which it was: on this node at once, on others within five seconds.
 func (s *GroupService) RevokeToken(ctx context.Context, group, id string) (worker.Token, error) {
-	defer s.tokens.Forget(group)
-	return s.groups.DropWorkerToken(ctx, group, id)
+	defer s.Auth.Forget(group)
+	return s.Groups.DropWorkerToken(ctx, group, id)
 }
 
 // hashOf is how tokens are stored: they are random, so that a fast hash without salt is enough.
