@@ -59,7 +59,6 @@ class Run:
         self.params: Dict[str, Any] = d.get("params") or {}
         # The job's data with the trigger's params laid over them, field by field.
         self.data: Dict[str, Any] = {**self.job_data, **self.params}
-        self.secrets: Dict[str, str] = d.get("secrets") or {}
         self.trace_parent: str = d.get("traceparent") or ""
         self._checkpoint: str = d.get("checkpoint") or ""
         self._journal = journal

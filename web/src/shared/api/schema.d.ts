@@ -2032,6 +2032,230 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/worker-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the worker groups
+         * @description All of them, by name.
+         */
+        get: operations["getWorkerGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker-groups/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a worker group */
+        get: operations["getWorkerGroupsByName"];
+        /**
+         * Make or change a worker group
+         * @description 201 where it is new. Jobs of the job groups may name it, and all its workers are equal. Without version and If-Match the last edit wins.
+         */
+        put: operations["putWorkerGroupsByName"];
+        post?: never;
+        /** Delete a worker group with its tokens */
+        delete: operations["deleteWorkerGroupsByName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker-groups/{name}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tokens of a worker group, without the tokens themselves
+         * @description All of them, also those that have expired.
+         */
+        get: operations["getWorkerGroupsByNameTokens"];
+        put?: never;
+        /**
+         * Make a token of a worker group
+         * @description Good for at most 366 days; at most 10 of a group are good at once.
+         */
+        post: operations["postWorkerGroupsByNameTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worker-groups/{name}/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token of a worker group
+         * @description Workers that call with it are refused within five seconds.
+         */
+        delete: operations["deleteWorkerGroupsByNameTokensById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workers
+         * @description By id. Callers who are bound to groups see those whose worker group serves one of them. Send nextCursor of an answer as cursor to get the page after it; null ends the list. A page may be short although it is not the last.
+         */
+        get: operations["getWorkers"];
+        put?: never;
+        /**
+         * Register a worker
+         * @description For programs that run jobs: the token of their worker group lets them in. Fields that are not known are passed over. The same bootId again gets the same epoch, so the call may be repeated.
+         */
+        post: operations["postWorkers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a worker */
+        get: operations["getWorkersById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep new runs away from a worker
+         * @description For callers who hold worker:write in every job group that its worker group serves. What runs goes on.
+         */
+        post: operations["postWorkersByIdDrain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Leave, as a worker that runs nothing any more */
+        post: operations["postWorkersByIdLeave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/poll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for runs, as a worker
+         * @description A beat, the free slots and all that runs. The call is parked until there is something, for waitMs at most. A newer one ends it.
+         */
+        post: operations["postWorkersByIdPoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report lines, progress and ends of runs, as a worker
+         * @description At most 500 items. The answer has a receipt for each end, within two seconds: RETRY is to be sent again.
+         */
+        post: operations["postWorkersByIdReport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let runs start on a worker again
+         * @description For callers who hold worker:write in every job group that its worker group serves.
+         */
+        post: operations["postWorkersByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -4672,7 +4896,7 @@ export interface components {
             until?: string | null;
         };
         /** @enum {string} */
-        Permission: "public" | "self" | "account" | "job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "user:write" | "audit:read";
+        Permission: "public" | "self" | "account" | "job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "user:write" | "audit:read";
         PreviewBody: {
             /** @default 10 */
             count?: number | null;
@@ -5688,7 +5912,7 @@ export interface components {
             expiresAt: string;
             name: string;
             /** @description scopes narrow what the token may do; absent, it may do what its owner may. */
-            scopes?: ("job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "audit:read")[] | null;
+            scopes?: ("job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "audit:read")[] | null;
         };
         TokenPage: {
             items: components["schemas"]["Token"][];
@@ -5843,6 +6067,329 @@ export interface components {
             field: string;
             message: string;
         };
+        Worker: {
+            /**
+             * Format: date-time
+             * @description beginTime is of this life, CreateTime of the first one.
+             */
+            beginTime: string;
+            commandSlots: number;
+            commandsRunning: number;
+            /** Format: date-time */
+            createTime: string;
+            /** @description epoch counts its lives. */
+            epoch: number;
+            /** @description gateway is the node that stored its latest beat. */
+            gateway: string;
+            /** @description group is its worker group, Instance its own name. */
+            group: string;
+            /** @description handlers are their names, sorted. */
+            handlers: string[];
+            host: string;
+            id: string;
+            instance: string;
+            /** @description jobGroups are the groups whose jobs it may run, as its worker group says. */
+            jobGroups: string[];
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description LeaseUntil is when it is taken for gone, unless it calls before.
+             */
+            lastBeat: string;
+            /** Format: date-time */
+            leaseUntil: string;
+            pid: number;
+            running: number;
+            runtime: string;
+            /** @description SDK, Runtime, Version, Host and PID are what it says of itself. */
+            sdk: string;
+            /** @description slots are for runs that are no commands, CommandSlots for commands; Running and CommandsRunning are how many it had at its latest beat. */
+            slots: number;
+            /** @enum {unknown} */
+            status: "UP" | "DRAINING" | "DOWN";
+            /** @description Suspect: it has not called for over two beats. */
+            suspect: boolean;
+            version: string;
+            weight: number;
+        };
+        WorkerAnswer: {
+            beatMs: number;
+            /** @description cancel are to stop. */
+            cancel: components["schemas"]["WorkerStop"][];
+            /** @description Drain: an operator lets this worker run out. */
+            drain: boolean;
+            /** @description Hold: the store is away for all nodes; the lease counts from this poll. */
+            hold: boolean;
+            leaseMs: number;
+            /** @description leaseSeq is the newest poll whose beat is stored: the lease ends LeaseMs after that one was sent. 0 renews nothing. */
+            leaseSeq: number;
+            /** @description retryAfterMs is how long to wait before the next call, which is for another node; 0 is not at all. */
+            retryAfterMs?: number;
+            /** @description runs are to begin. */
+            runs: components["schemas"]["WorkerRun"][];
+            seq: number;
+            waitMs: number;
+        };
+        WorkerEndBody: {
+            agoMs?: number;
+            /** @description durationMs is how long it took, AgoMs how long ago it ended. */
+            durationMs?: number;
+            exitCode?: number;
+            message?: string;
+            /** @description noRetry makes a failure final; RetryAfterMs is when it is to be tried again. */
+            noRetry?: boolean;
+            /**
+             * @description reason is of a failure.
+             * @enum {string}
+             */
+            reason?: "ERROR" | "PANIC" | "EXIT_CODE";
+            result?: string;
+            retryAfterMs?: number;
+            /**
+             * @description status RETURNED is an attempt that never began, RELEASED one that a shutdown has stopped.
+             * @enum {string}
+             */
+            status: "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "RETURNED" | "RELEASED";
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerGroup: {
+            commands: boolean;
+            /** Format: date-time */
+            createTime: string;
+            /** @description jobGroups are the groups whose jobs may name it. */
+            jobGroups: string[];
+            /** @description maxWorkers is how many workers it has at most that are not down. */
+            maxWorkers: number;
+            name: string;
+            /** @description secrets lets its workers get secrets, Commands lets them run commands. */
+            secrets: boolean;
+            /** Format: date-time */
+            updateTime: string;
+            version: number;
+        };
+        WorkerGroupBody: {
+            /** @description commands lets its workers run commands. */
+            commands?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description jobGroups are the groups whose jobs may name it, 1 to 100. */
+            jobGroups: string[];
+            /**
+             * @description maxWorkers is how many workers it has at most that are not down.
+             * @default 2000
+             */
+            maxWorkers?: number | null;
+            /** @description name must be that of the group. */
+            name?: string | null;
+            /** @description secrets lets its workers get the secrets of jobs. */
+            secrets?: boolean | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            /** @description version is that of the group that was read, for edits; a stale one is refused. Without one and without If-Match the last edit wins. */
+            version?: number | null;
+        };
+        WorkerGroupPage: {
+            items: components["schemas"]["WorkerGroup"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
+        WorkerItemBody: {
+            attempt: number;
+            /** @description checkpoint is what the next attempt is given. */
+            checkpoint?: string;
+            /** @description end says that the attempt has ended. */
+            end?: components["schemas"]["WorkerEndBody"];
+            executionId: string;
+            /** @description lineFrom is the number of the first of the lines, from 1 within the attempt. */
+            lineFrom?: number;
+            lines?: string[];
+            /** @description progress is in percent. */
+            progress?: number;
+            token: number;
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerLeaveBody: {
+            epoch: number;
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerPage: {
+            items: components["schemas"]["Worker"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
+        WorkerPollBody: {
+            /** @description ack is the seq of the newest answer whose runs were taken. */
+            ack?: number | null;
+            epoch: number;
+            free?: number | null;
+            freeCommands?: number | null;
+            /** @description running are the attempts that run, or have ended without a receipt: EXECUTION:TOKEN. */
+            running?: string[] | null;
+            /** @description seq counts the polls of the epoch, from 1. */
+            seq: number;
+            /** @description Stopping: nothing new, please. */
+            stopping?: boolean | null;
+            /** @description waitMs is how long the call may be parked; absent, as long as a beat. */
+            waitMs?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerReceipt: {
+            executionId: string;
+            /** @description line is the number of the newest line that the server has. */
+            line: number;
+            /**
+             * @description receipt is that of an end. ACCEPTED, DUPLICATE and STALE free the slot; RETRY: send it again.
+             * @enum {string}
+             */
+            receipt?: "ACCEPTED" | "DUPLICATE" | "STALE" | "RETRY";
+            token: number;
+        };
+        WorkerReceipts: {
+            /** @description items are in the order of the report. */
+            items: components["schemas"]["WorkerReceipt"][];
+        };
+        WorkerRegistered: {
+            /** @description beatMs is how often it calls at least. Its lease of LeaseMs counts from when this call was sent. A poll waits WaitMs at most. */
+            beatMs: number;
+            epoch: number;
+            leaseMs: number;
+            maxItems: number;
+            /** @description maxRuns is the most runs of an answer, MaxItems the most items of a report. */
+            maxRuns: number;
+            protocol: number;
+            waitMs: number;
+            /** @description workerId and Epoch are for all other calls. */
+            workerId: string;
+        };
+        WorkerRegistrationBody: {
+            /** @description bootId is drawn anew when the process starts, and after a lease that was over. */
+            bootId: string;
+            commandSlots?: number | null;
+            /** @description group is the worker group of the token. */
+            group: string;
+            /** @description handlers are names, together at most 64 KiB. */
+            handlers?: string[] | null;
+            host?: string | null;
+            /** @description instance names the process, the same over its restarts. */
+            instance: string;
+            labels?: {
+                [key: string]: string;
+            } | null;
+            pid?: number | null;
+            /** @description protocol is 1. */
+            protocol: number;
+            runtime?: string | null;
+            sdk?: string | null;
+            /**
+             * @description slots are for runs that are no commands, CommandSlots for commands.
+             * @default 8
+             */
+            slots?: number | null;
+            version?: string | null;
+            /** @default 1 */
+            weight?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerReportBody: {
+            epoch: number;
+            /** @description items are at most 500. */
+            items: components["schemas"]["WorkerItemBody"][];
+        } & {
+            [key: string]: unknown;
+        };
+        WorkerRun: {
+            attempt: number;
+            /** @description checkpoint is what the attempt before kept. */
+            checkpoint: string;
+            /** @description data and Params have their placeholders filled. */
+            data: Record<string, never>;
+            /** @description ExecutionID, Token and Attempt name it in reports. */
+            executionId: string;
+            /** @description fencingToken and IdempotencyKey are for what the handler calls. */
+            fencingToken: number;
+            /** @description group is the group of the job. */
+            group: string;
+            handler: string;
+            idempotencyKey: string;
+            jobId: string;
+            jobName: string;
+            /** @enum {string} */
+            kind: "HANDLER" | "COMMAND" | "HTTP";
+            owner: string;
+            params: Record<string, never>;
+            /** Format: date-time */
+            scheduledTime: string;
+            /** @description secrets are values by name. */
+            secrets?: {
+                [key: string]: string;
+            };
+            shardIndex: number;
+            shardTotal: number;
+            /** @description timeoutMs is what is left of its time; 0 is no limit. */
+            timeoutMs: number;
+            token: number;
+            traceparent?: string;
+        };
+        WorkerStop: {
+            executionId: string;
+            /** @enum {string} */
+            reason: "cancel" | "replaced" | "timeout" | "lost";
+            token: number;
+        };
+        WorkerToken: {
+            /** Format: date-time */
+            createTime: string;
+            /** @description createdBy is the user who made it. */
+            createdBy: string;
+            /** Format: date-time */
+            expiresAt: string;
+            group: string;
+            id: string;
+            /**
+             * Format: date-time
+             * @description lastUsedAt is exact to a minute; null where it was never used.
+             */
+            lastUsedAt: string | null;
+            name: string;
+            /** @description token is shown this once, when it is made. */
+            token?: string;
+        };
+        WorkerTokenBody: {
+            /**
+             * Format: date-time
+             * @description expiresAt is at most 366 days ahead.
+             */
+            expiresAt: string;
+            /** @description name says which it is, for people. */
+            name: string;
+        };
+        WorkerTokenPage: {
+            items: components["schemas"]["WorkerToken"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
         /** @enum {string} */
         "alert.ActionKind": "PAUSE_JOB" | "RUN_JOB" | "RETRY_EXECUTION" | "DRAIN_NODE";
         /** @enum {string} */
@@ -5861,6 +6408,8 @@ export interface components {
         "alert.RuleType": "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WATCHDOG" | "DELIVERY_FAILED";
         /** @enum {string} */
         "alert.Status": "PENDING" | "FIRING" | "ACKNOWLEDGED" | "RESOLVED";
+        /** @enum {string} */
+        "worker.Status": "UP" | "DRAINING" | "DOWN";
     };
     responses: {
         /** @description not JSON, or malformed, or a bad Idempotency-Key */
@@ -11734,6 +12283,747 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkerGroups: {
+        parameters: {
+            query?: {
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerGroupPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkerGroupsByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerGroup"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    putWorkerGroupsByName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the version that was read; a stale one is 412 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "commands": false,
+                 *       "jobGroups": [
+                 *         "billing"
+                 *       ],
+                 *       "maxWorkers": 200,
+                 *       "secrets": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerGroupBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerGroup"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    /** @description address of what was made */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerGroup"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description stale version: read it again and repeat the edit */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    deleteWorkerGroupsByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done, no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description workers of the group are there: stop them first */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkerGroupsByNameTokens: {
+        parameters: {
+            query?: {
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerTokenPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkerGroupsByNameTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expiresAt": "2027-01-31T00:00:00Z",
+                 *       "name": "deployed 2026-11"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerTokenBody"];
+            };
+        };
+        responses: {
+            /** @description with the token, this once */
+            201: {
+                headers: {
+                    /** @description address of what was made */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerToken"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description the group has ten good tokens: revoke one that nobody needs */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    deleteWorkerGroupsByNameTokensById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description name of the worker-group */
+                name: string;
+                /** @description id of the worker-group */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description done, no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkers: {
+        parameters: {
+            query?: {
+                /** @description of this worker group */
+                group?: string;
+                /** @description in this state */
+                status?: "UP" | "DRAINING" | "DOWN";
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkers: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bearer and the token of the worker group */
+                Authorization: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bootId": "b-81f2",
+                 *       "group": "shop",
+                 *       "handlers": [
+                 *         "settle"
+                 *       ],
+                 *       "instance": "shop-7c9",
+                 *       "protocol": 1,
+                 *       "slots": 8
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerRegistrationBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description address of what was made */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerRegistered"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            /** @description not a token of a worker group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the token is of another worker group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the instance name is in use (instance_in_use), or the version of the protocol is not spoken here (protocol_unknown) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description too many workers of the group, or registrations at once: wait for Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkersById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdDrain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description the worker is down */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdLeave: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bearer and the token of the worker group */
+                Authorization: string;
+            };
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "epoch": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerLeaveBody"];
+            };
+        };
+        responses: {
+            /** @description done, no body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            /** @description not a token of a worker group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the worker is of another worker group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["Problem404"];
+            /** @description another life of the worker has begun (epoch_lost) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description too many unknown tokens at once: wait for Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdPoll: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bearer and the token of the worker group */
+                Authorization: string;
+            };
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ack": 1,
+                 *       "epoch": 1,
+                 *       "free": 8,
+                 *       "running": [],
+                 *       "seq": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerPollBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerAnswer"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            /** @description not a token of a worker group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the worker is of another worker group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["Problem404"];
+            /** @description this life of the worker is over (epoch_lost): stop everything and register anew */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description too many unknown tokens at once: wait for Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdReport: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bearer and the token of the worker group */
+                Authorization: string;
+            };
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "epoch": 1,
+                 *       "items": [
+                 *         {
+                 *           "attempt": 1,
+                 *           "end": {
+                 *             "durationMs": 20,
+                 *             "status": "SUCCESS"
+                 *           },
+                 *           "executionId": "0193b2c4",
+                 *           "token": 7
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerReportBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerReceipts"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            /** @description not a token of a worker group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the worker is of another worker group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["Problem404"];
+            /** @description this life of the worker is over (epoch_lost) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description too many unknown tokens at once: wait for Retry-After */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Worker"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description the worker is down */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             503: components["responses"]["Problem503"];
         };
     };

@@ -40,7 +40,7 @@ public final class JobRun {
 
     /**
      * Makes a run for the test of a handler, of the fields that a gateway delivers: {@code data}, {@code params},
-     * {@code secrets}, {@code checkpoint}, {@code shardIndex} and so on. What the handler says is dropped.
+     * {@code checkpoint}, {@code shardIndex} and so on. What the handler says is dropped.
      */
     public static JobRun of(Map<String, ?> delivery) {
         return new JobRun(new LinkedHashMap<>(delivery), null);
@@ -142,12 +142,6 @@ public final class JobRun {
         } catch (NumberFormatException e) {
             throw new FatalJobException("the field " + field + " of the job's data is no number", e);
         }
-    }
-
-    /** A secret by its name; null where the run has none of that name. */
-    public String secret(String name) {
-        Object v = Json.object(delivery.get("secrets")).get(name);
-        return v == null ? null : v.toString();
     }
 
     /** Writes to the run's log; each {} takes an argument. Each line of the text is a line of the log. */
