@@ -363,10 +363,9 @@ func Test26TheLeaseCountsFromTheStoredCall(t *testing.T) {
 	s := play(t)
 	s.Do(func() { s.Beat, s.Wait, s.Lease = 200*time.Millisecond, 200*time.Millisecond, 4*time.Second })
 	late := make(chan struct{})
-	timer := time.AfterFunc(3*time.Second, func() { close(late) })
-	defer timer.Stop()
 	s.Script = func(c *conformance.Call) *conformance.Fault {
 		if c.Kind == "register" && c.N == 1 {
+			time.AfterFunc(3*time.Second, func() { close(late) })
 			return &conformance.Fault{Wait: late}
 		}
 		return nil
