@@ -120,7 +120,7 @@ func (n *Registration) begin(timing delivery.Timing) func(former *worker.Worker,
 			return next, apperror.Conflict("instance_id_taken", "the instance %q of this group has the same id %s by chance: "+
 				"give this one another name", former.Instance, next.ID)
 		}
-		was := registrationOf(former)
+		was := delivery.RegistrationOf(former)
 		is, may := was.Register(n.Boot, timing, now)
 		if !may {
 			return next, apperror.Conflict("instance_in_use", "another process with the instance name %q has called within "+
@@ -139,21 +139,6 @@ func (n *Registration) begin(timing delivery.Timing) func(former *worker.Worker,
 		}
 		return next, nil
 	}
-}
-
-// registrationOf is what the rule of take-over reads of a row.
-func registrationOf(w *worker.Worker) delivery.Registration {
-	if w == nil {
-		return delivery.Registration{}
-	}
-	r := delivery.Registration{
-		Boot: w.Boot, Epoch: w.Epoch, Timing: delivery.Timing{Beat: w.Beat, Lease: w.Lease}, LastBeat: w.LastBeat,
-		LeaseUntil: w.LeaseUntil(), FormerUntil: w.Former.Until,
-	}
-	if w.Status == worker.Down {
-		r.State = delivery.StateDown
-	}
-	return r
 }
 
 // wrong is all that is wrong with a registration in a group.

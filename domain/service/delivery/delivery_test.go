@@ -110,8 +110,8 @@ func TestALeaseIsTakenOverWhenItsTimeHasCome(t *testing.T) {
 	next, ok := r.Register("b", timing, start.Add(12500*time.Millisecond))
 	require.True(t, ok)
 	require.Equal(t, int64(2), next.Epoch)
-	require.False(t, next.Lost(1, start.Add(20*time.Second-1)))
-	require.True(t, next.Lost(1, start.Add(20*time.Second)))
+	require.False(t, next.Lost(1, start.Add(20*time.Second)))
+	require.True(t, next.Lost(1, start.Add(20*time.Second+1)))
 	require.False(t, next.Lost(2, start.Add(time.Hour)))
 	_, ok = next.Beat(1, timing, start)
 	require.False(t, ok)
@@ -135,7 +135,7 @@ func TestALeaseNeverGetsShorter(t *testing.T) {
 
 func TestAWorkerIsDownAfterTwoLooksByANodeWithoutAGap(t *testing.T) {
 	r, _ := delivery.Registration{}.Register("a", delivery.TimingFor(1), start)
-	node, over := 15*time.Second, start.Add(20*time.Second)
+	node, over := 15*time.Second, start.Add(20*time.Second+time.Millisecond)
 	first, down := r.Expired(delivery.Over{}, over, 35*time.Second, node)
 	require.False(t, down)
 	_, down = r.Expired(first, over, 35*time.Second-1, node)

@@ -1,6 +1,10 @@
 package delivery
 
-import "time"
+import (
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+)
 
 // The bounds of a beat, and how many calls a second all workers make together before it grows.
 const (
@@ -41,6 +45,21 @@ type Registration struct {
 	LastBeat, LeaseUntil time.Time
 	// FormerUntil is when the leases of all former epochs are over.
 	FormerUntil time.Time
+}
+
+// RegistrationOf is what the row of a worker says; nil is none.
+func RegistrationOf(w *worker.Worker) Registration {
+	if w == nil {
+		return Registration{}
+	}
+	r := Registration{
+		Boot: w.Boot, Epoch: w.Epoch, Timing: Timing{Beat: w.Beat, Lease: w.Lease}, LastBeat: w.LastBeat,
+		LeaseUntil: w.LeaseUntil(), FormerUntil: w.Former.Until,
+	}
+	if w.Status == worker.Down {
+		r.State = StateDown
+	}
+	return r
 }
 
 // Register enters a life. The same boot id gets the same epoch, so the call may be repeated. Another one is
@@ -87,13 +106,14 @@ func (r Registration) Leave(epoch int64) Registration {
 	return r
 }
 
-// Lost reports whether the store may give away what the worker holds under an epoch. Once true it stays
+// Lost reports whether the store may give away what the worker holds under an epoch. At the very end of a lease it may
+// not: the store cuts its times to milliseconds, and so the lease may last a little longer. Once true it stays
 // true, and a claim for that epoch may still be stored afterwards. So the search for lost runs is repeated.
 func (r Registration) Lost(epoch int64, now time.Time) bool {
 	if epoch == r.Epoch {
 		return r.State != StateUp
 	}
-	return epoch < r.Epoch && !now.Before(r.FormerUntil)
+	return epoch < r.Epoch && now.After(r.FormerUntil)
 }
 
 // Over is a lease that a look found to be over.
@@ -107,7 +127,7 @@ type Over struct {
 // must be a worker's lease and a node's, because gateways that answer Hold renew leases without the store, for
 // so long (HoldUntil).
 func (r Registration) Expired(former Over, now time.Time, beating, nodeLease time.Duration) (Over, bool) {
-	if r.Epoch == 0 || r.State != StateUp || now.Before(r.LeaseUntil) || beating < r.Timing.Lease+nodeLease {
+	if r.Epoch == 0 || r.State != StateUp || !now.After(r.LeaseUntil) || beating < r.Timing.Lease+nodeLease {
 		return Over{}, false
 	}
 	found := Over{Epoch: r.Epoch, Until: r.LeaseUntil}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
 
 const (
@@ -67,21 +68,15 @@ type Watch struct {
 	idle    bool
 	wholeAt time.Duration
 	// over are the leases that were over at the latest look.
-	over map[string]lease
+	over map[string]delivery.Over
 	// rowless are holders without a row, with when they were seen first; rowlessAt is when they are looked for next.
 	rowless   map[string]time.Duration
 	rowlessAt time.Duration
 }
 
-// lease is what was seen of a life that is over.
-type lease struct {
-	epoch int64
-	beat  time.Time
-}
-
 // New wires the parts.
 func New(d Deps) *Watch {
-	return &Watch{Deps: d, over: map[string]lease{}, rowless: map[string]time.Duration{}}
+	return &Watch{Deps: d, over: map[string]delivery.Over{}, rowless: map[string]time.Duration{}}
 }
 
 // RunOnce looks once. A worker is DOWN whose lease was over at two looks, and runs are ended that former lives owe. It
@@ -107,34 +102,31 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 		gap += idleInterval
 	}
 	if !w.looked || began-w.latest > gap {
-		w.since, w.over = began, map[string]lease{}
+		w.since, w.over = began, map[string]delivery.Over{}
 	}
 	w.latest, w.looked, w.idle = began, true, whole && len(late) == 0
 	return errors.Join(w.decide(ctx, late, now, began), w.findRowless(ctx))
 }
 
 func (w *Watch) decide(ctx context.Context, late []worker.Worker, now time.Time, began time.Duration) error {
-	over := map[string]lease{}
+	over := map[string]delivery.Over{}
 	var errs []error
 	for _, one := range late {
 		if w.Elapsed()-began > longestTurn {
 			break // what was seen may not be so any more
 		}
-		if began-w.since <= one.Lease+w.Lease {
+		if began-w.since < one.Lease+w.Lease {
 			continue
 		}
 		if one.Former.Epoch > 0 && now.After(one.Former.Until) {
 			errs = append(errs, w.endFormer(ctx, one, now))
 		}
-		if one.Status == worker.Down || !now.After(one.LeaseUntil()) {
-			continue
-		}
-		seen := lease{one.Epoch, one.LastBeat}
-		if w.over[one.ID] != seen {
+		switch seen, down := delivery.RegistrationOf(&one).Expired(w.over[one.ID], now, began-w.since, w.Lease); {
+		case down:
+			errs = append(errs, w.down(ctx, one))
+		case seen != delivery.Over{}:
 			over[one.ID] = seen
-			continue
 		}
-		errs = append(errs, w.down(ctx, one))
 	}
 	w.over = over
 	return errors.Join(errs...)

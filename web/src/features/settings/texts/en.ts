@@ -32,6 +32,6 @@ export default {
   sources: { DEFAULT: 'default', FILE: 'file', ENVIRONMENT: 'environment', FLAG: 'flag' },
   part: {
     general: 'General', server: 'Server', log: 'Log', node: 'Node', store: 'Store', redis: 'Redis', kafka: 'Kafka', engine: 'Engine', executor: 'Executors',
-    auth: 'Sign-in', secrets: 'Secrets', retention: 'Retention', monitoring: 'Monitoring', tracing: 'Tracing',
+    auth: 'Sign-in', secrets: 'Secrets', retention: 'Retention', monitoring: 'Monitoring', worker: 'Workers', tracing: 'Tracing',
   },
 }

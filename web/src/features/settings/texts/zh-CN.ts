@@ -35,6 +35,6 @@ export default {
   sources: { DEFAULT: '默认', FILE: '文件', ENVIRONMENT: '环境变量', FLAG: '命令行' },
   part: {
     general: '常规', server: '服务器', log: '日志', node: '节点', store: '存储', redis: 'Redis', kafka: 'Kafka', engine: '引擎', executor: '执行器',
-    auth: '登录', secrets: '密钥', retention: '保留', monitoring: '监控', tracing: '链路追踪',
+    auth: '登录', secrets: '密钥', retention: '保留', monitoring: '监控', worker: 'Worker', tracing: '链路追踪',
   },
 } satisfies Texts<typeof en>
