@@ -37,6 +37,9 @@ func (g *Gateway) Report(_ context.Context, _ string, _ int64, items []gateway.I
 	return g.Receipts, g.Err
 }
 
+// Left implements the gateway of the routes of workers.
+func (g *Gateway) Left(string, int64) {}
+
 // Timing implements the gateway of the routes of workers.
 func (g *Gateway) Timing() delivery.Timing { return delivery.TimingFor(0) }
 

@@ -62,6 +62,12 @@ func mailPython(t *testing.T) string {
 // walk runs every block of a page in one shell, and returns what it printed.
 func walk(t *testing.T, path string, tools []string, environ ...string) string {
 	t.Helper()
+	return walkIn(t, "", path, tools, environ...)
+}
+
+// walkIn is walk in a folder.
+func walkIn(t *testing.T, dir, path string, tools []string, environ ...string) string {
+	t.Helper()
 	for _, tool := range tools {
 		_, err := exec.LookPath(tool)
 		require.NoError(t, err, "test/services/install shell prometheus brings it")
@@ -76,7 +82,7 @@ func walk(t *testing.T, path string, tools []string, environ ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-x")
-	cmd.Stdin = strings.NewReader(script.String())
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(script.String())
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()},
 		environ...)
 	// Processes of a failed script must not hold up the test.

@@ -27,6 +27,8 @@ import (
 type Gateway interface {
 	Poll(ctx context.Context, c gateway.Call) (gateway.Answer, error)
 	Report(ctx context.Context, workerID string, epoch int64, items []gateway.Item) ([]gateway.Receipt, error)
+	// Left ends what is parked of a life that has left.
+	Left(workerID string, epoch int64)
 	// Timing is what workers are told now.
 	Timing() delivery.Timing
 }
@@ -199,5 +201,8 @@ func (p *ProtocolController) Leave(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply.Done(c, p.Workers.Leave(c.Request.Context(), c.Param("id"), epoch))
+	if err = p.Workers.Leave(c.Request.Context(), c.Param("id"), epoch); err == nil {
+		p.Gateway.Left(c.Param("id"), epoch)
+	}
+	return reply.Done(c, err)
 }

@@ -79,6 +79,16 @@ func (s *session) end(why error) {
 	}
 }
 
+// Left ends what is parked of a life that has left, so that nothing more is claimed for it here.
+func (g *Gateway) Left(id string, epoch int64) {
+	g.mu.Lock()
+	s := g.sessions[id]
+	g.mu.Unlock()
+	if s != nil && s.epoch == epoch {
+		s.end(errEpochLost())
+	}
+}
+
 // forget drops sessions that have not called for long: their workers have gone elsewhere.
 func (g *Gateway) forget() {
 	now := g.Elapsed()
