@@ -201,6 +201,7 @@ func TestARevokedTokenIsRefused(t *testing.T) {
 	e.call("POST", workers+"/"+id+"/poll", poll, as(next)...).want(200)
 	e.call("DELETE", workerGroups+"/shop", "").wantCode(409, "worker_group_in_use")
 	e.call("POST", workers+"/"+id+"/leave", `{"epoch":1}`, as(next)...).want(204)
+	require.Equal(t, []string{id + " 1"}, e.Gateway.HaveLeft())
 	e.call("DELETE", workerGroups+"/shop", "").want(204)
 	e.call("POST", workers+"/"+id+"/poll", poll, as(next)...).wantCode(401, "unknown_token")
 	require.NotContains(t, e.log.String()+fmt.Sprint(e.kept()), strings.TrimPrefix(next, "psw_"))

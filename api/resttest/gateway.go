@@ -2,6 +2,7 @@ package resttest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
@@ -13,6 +14,7 @@ type Gateway struct {
 	mu    sync.Mutex
 	calls []gateway.Call
 	items []gateway.Item
+	left  []string
 	// Answer is what each poll gets, and Receipts each report; Err refuses both.
 	Answer   gateway.Answer
 	Receipts []gateway.Receipt
@@ -38,7 +40,18 @@ func (g *Gateway) Report(_ context.Context, _ string, _ int64, items []gateway.I
 }
 
 // Left implements the gateway of the routes of workers.
-func (g *Gateway) Left(string, int64) {}
+func (g *Gateway) Left(workerID string, epoch int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = append(g.left, fmt.Sprintf("%s %d", workerID, epoch))
+}
+
+// HaveLeft are the workers that have left, each with the epoch of its life.
+func (g *Gateway) HaveLeft() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.left
+}
 
 // Timing implements the gateway of the routes of workers.
 func (g *Gateway) Timing() delivery.Timing { return delivery.TimingFor(0) }

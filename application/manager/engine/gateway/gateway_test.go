@@ -147,3 +147,25 @@ func TestALifeThatIsOverIsToldSo(t *testing.T) {
 		require.ErrorContains(t, unknown.await(unknown.poll()).err, "register anew")
 	})
 }
+
+// A life that has left gets nothing more, also where a poll of its own is parked still.
+func TestALifeThatHasLeftGetsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 2, "settle")
+		w.take(w.poll())
+		parked := w.poll()
+		synctest.Wait()
+		r.gateway.Left(w.id, 1)
+		r.gateway.Left("nobody", 2)
+		synctest.Wait()
+		require.Empty(t, parked, "those are other lives")
+		_, err := r.Store.LeaveWorker(t.Context(), w.id, 2)
+		require.NoError(t, err)
+		r.gateway.Left(w.id, 2)
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		require.ErrorContains(t, w.await(parked).err, "register anew")
+		require.ErrorContains(t, w.await(w.poll()).err, "register anew")
+		require.Equal(t, entity.StatusWaiting, r.Execution(t, exec.ID).Status)
+	})
+}
