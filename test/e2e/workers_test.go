@@ -17,7 +17,8 @@ var anHour = map[string]any{"ms": 3_600_000}
 // TestWorkersOfTheGoSDK drives processes that are workers. The worker that is killed is lost at the end of its lease of
 // 20 s; the other parts go on meanwhile.
 func TestWorkersOfTheGoSDK(t *testing.T) {
-	b := startBinary(t)
+	// A worker is judged once the server has been up for a worker's lease and its own.
+	b := startBinaryWith(t, "PS_ENGINE_BEATMS=500", "PS_ENGINE_LEASEMS=3000")
 	program := build(t, "../conformance/goworker")
 	killed, lost := aWorkerIsKilled(t, newCrew(b, program, "killed"))
 

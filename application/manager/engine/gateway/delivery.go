@@ -56,7 +56,7 @@ func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) An
 func (g *Gateway) payload(ctx context.Context, s *session, a *attempt) (data string, refused *entity.Outcome, err error) {
 	run := a.run
 	if names := placeholder.SecretNames(run.Job.Data); len(names) > 0 {
-		may, err := g.maySee(s.row.Group)
+		may, err := g.maySee(ctx, s.row.Group)
 		if err != nil {
 			return "", nil, err
 		}
@@ -82,12 +82,22 @@ func (g *Gateway) payload(ctx context.Context, s *session, a *attempt) (data str
 	return data, refused, nil
 }
 
-func (g *Gateway) maySee(group string) (bool, error) {
+// maySee reports whether a worker group gets secrets. Before it says no, which ends a run for good, it reads the groups
+// anew: they may have been allowed a moment ago.
+func (g *Gateway) maySee(ctx context.Context, group string) (bool, error) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	known, ok := g.groups[group]
+	known := g.groups[group]
+	g.mu.Unlock()
+	if known.Secrets {
+		return true, nil
+	}
+	groups, err := g.readGroups(ctx)
+	if err != nil {
+		return false, err
+	}
+	known, ok := groups[group]
 	if !ok {
-		return false, fmt.Errorf("the worker group %s was not read yet", group)
+		return false, fmt.Errorf("there is no worker group %s", group)
 	}
 	return known.Secrets, nil
 }

@@ -68,20 +68,15 @@ func (g *Gateway) stand(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("count the workers: %w", err)
 	}
-	rows, err := g.Groups.WorkerGroups(ctx)
-	if err != nil {
-		return fmt.Errorf("read the worker groups: %w", err)
-	}
-	groups := make(map[string]worker.Group, len(rows))
-	for _, row := range rows {
-		groups[row.Name] = row
+	if _, err := g.readGroups(ctx); err != nil {
+		return err
 	}
 	drains := make(map[string]bool, len(draining))
 	for _, id := range draining {
 		drains[id] = true
 	}
 	g.mu.Lock()
-	g.timing, g.groups = delivery.TimingFor(alive), groups
+	g.timing = delivery.TimingFor(alive)
 	g.mu.Unlock()
 	for _, s := range g.all() {
 		s.mu.Lock()
@@ -96,4 +91,20 @@ func (g *Gateway) stand(ctx context.Context) error {
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// readGroups reads the worker groups, and keeps them.
+func (g *Gateway) readGroups(ctx context.Context) (map[string]worker.Group, error) {
+	rows, err := g.Groups.WorkerGroups(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the worker groups: %w", err)
+	}
+	groups := make(map[string]worker.Group, len(rows))
+	for _, row := range rows {
+		groups[row.Name] = row
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.groups = groups
+	return groups, nil
 }
