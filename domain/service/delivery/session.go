@@ -174,9 +174,9 @@ func (s *Session) Stop(stop Stop) bool {
 	return true
 }
 
-// Ready reports whether the answer holds anything that should not wait.
+// Ready reports whether the answer should not wait: it holds something, or it was given before and got lost.
 func (s *Session) Ready() bool {
-	return !s.answered && (len(s.given.Runs) > 0 || len(s.given.Cancel) > 0 || s.poll.Stopping && s.read)
+	return s.answered || len(s.given.Runs) > 0 || len(s.given.Cancel) > 0 || s.poll.Stopping && s.read
 }
 
 // Answer is the answer to the newest poll. From the first call on it stays the same.

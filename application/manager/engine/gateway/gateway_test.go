@@ -55,6 +55,21 @@ func TestALostAnswerIsDeliveredAgain(t *testing.T) {
 	})
 }
 
+// A call that is repeated because its answer was lost waits for nothing: its runs would stand still meanwhile.
+func TestALostAnswerIsGivenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		r.Trigger(t, r.remoteJob("j", "settle", nil).ID)
+		first := w.await(w.poll())
+		require.Len(t, first.Deliveries, 1)
+		began := r.Clock.Now()
+		second := w.await(w.again())
+		require.Equal(t, first.Deliveries, second.Deliveries)
+		require.Less(t, r.Clock.Now().Sub(began).Seconds(), 1.0)
+	})
+}
+
 // Another gateway, and one that has lost its memory, delivers what its worker was given and did not take; and not what
 // the worker holds, or has ended.
 func TestAGatewayWithoutMemoryGoesByTheStore(t *testing.T) {
