@@ -19,6 +19,8 @@ type attempt struct {
 	// hiding keeps secrets out of what the worker says. opened: the gateway has opened them for it.
 	hiding redact.Hiding
 	opened bool
+	// gone: it is not the worker's any more. Its end alone is heard, for the receipt.
+	gone bool
 	// lines is the number of the last line that was taken.
 	lines int64
 	// deadline is when the attempt runs out of time, by Elapsed; 0 never. It counts from the first delivery here.
@@ -56,7 +58,7 @@ func (s *session) meet(g *Gateway, m met) {
 		return
 	}
 	a := s.remember(g, m.run)
-	a.hiding, a.lines = m.hiding, m.end.Line
+	a.hiding, a.lines, a.gone = m.hiding, m.end.Line, m.gone
 	a.log.Resume(m.end.Line, m.end.Bytes)
 }
 

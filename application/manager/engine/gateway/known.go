@@ -16,6 +16,8 @@ type met struct {
 	run    entity.Run
 	end    repository.LogEnd
 	hiding redact.Hiding
+	// gone: the store does not have it as the worker's any more.
+	gone bool
 }
 
 // meetRuns reads executions whole, with their jobs, how far their logs go, and what hides their secrets. Of a deleted

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/logbuffer"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
 
@@ -129,36 +130,49 @@ func (g *Gateway) whenFlushed() <-chan struct{} {
 // know reads the attempts of a report that this gateway has not met, by one statement.
 func (g *Gateway) know(ctx context.Context, s *session, items []Item) error {
 	var ids []string
+	asked := map[string][]*Item{}
 	s.mu.Lock()
-	for _, item := range items {
-		if s.attempts[item.Attempt] == nil {
+	for i := range items {
+		item := &items[i]
+		if s.attempts[item.Attempt] != nil {
+			continue
+		}
+		if asked[item.Execution] == nil {
 			ids = append(ids, item.Execution)
 		}
+		asked[item.Execution] = append(asked[item.Execution], item)
 	}
 	s.mu.Unlock()
 	read, err := g.meetRuns(ctx, ids)
 	if err != nil {
 		return err
 	}
-	asked := map[string]*Item{}
-	for i := range items {
-		asked[items[i].Execution] = &items[i]
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range read {
-		// The row may be in other hands by now. The end is then refused by the store, and gets its receipt from what it
-		// finds; so the attempt is asked for as its worker names it.
-		e := *m.run.Execution
-		if item := asked[e.ID]; e.Status != entity.StatusRunning || e.Token != item.Token || e.NodeID != s.id ||
-			e.Epoch != s.epoch {
-			e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, s.id, s.epoch, item.Token
-			e.Attempt, e.Claim = item.Number, entity.RunningKey(s.id)
+		for _, item := range asked[m.run.Execution.ID] {
+			s.meetAs(g, m, item)
 		}
-		m.run.Execution = &e
-		s.meet(g, m)
 	}
 	return nil
+}
+
+// meetAs keeps an attempt as its worker names it; the caller holds the lock. The row may be in other hands by now. Then
+// an end alone is taken: the store refuses it, and it gets its receipt from what is found there. Runs of other worker
+// groups are none of the worker's at all.
+func (s *session) meetAs(g *Gateway, m met, item *Item) {
+	e := *m.run.Execution
+	if e.Status != entity.StatusRunning || e.Token != item.Token || e.NodeID != s.id || e.Epoch != s.epoch {
+		group := worker.GroupOf(s.id)
+		if item.End == nil || m.run.Job.Routing.Workers != group && worker.GroupOf(e.NodeID) != group {
+			return
+		}
+		m.gone = true
+		e.Status, e.NodeID, e.Epoch, e.Token = entity.StatusRunning, s.id, s.epoch, item.Token
+		e.Attempt, e.Claim = item.Number, entity.RunningKey(s.id)
+	}
+	m.run.Execution = &e
+	s.meet(g, m)
 }
 
 // said takes what an item says beside an end; nil where the attempt is not known.
@@ -166,8 +180,8 @@ func (s *session) said(item *Item) *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.attempts[item.Attempt]
-	if a == nil {
-		return nil
+	if a == nil || a.gone {
+		return a
 	}
 	for i, line := range item.Lines {
 		if number := item.LineFrom + int64(i); number > a.lines {

@@ -1,0 +1,80 @@
+package gateway_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+)
+
+// reportAll sends items in one report.
+func (w *remote) reportAll(items ...gateway.Item) []gateway.Receipt {
+	w.t.Helper()
+	got := make(chan []gateway.Receipt, 1)
+	go func() {
+		receipts, err := w.gateway.Report(context.Background(), w.id, w.epoch, items)
+		if err != nil {
+			w.t.Errorf("report: %v", err)
+		}
+		got <- receipts
+	}()
+	w.pass(func() bool { return len(got) > 0 }, "the report is answered")
+	return <-got
+}
+
+// A retry may reach the worker that still has the end of the attempt before it: the receipt was lost.
+func TestTwoAttemptsOfOneRunAreToldApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		job := r.remoteJob("j", "settle", func(j *entity.Job) { j.Retry.MaxRetries = 1 })
+		exec := r.Trigger(t, job.ID)[0]
+		first := w.take(w.poll())[0]
+		failed := entity.Failed(entity.ReasonError, "no")
+		require.Equal(t, delivery.ReceiptAccepted, w.report(first, failed).Receipt)
+		var second gateway.Delivery
+		for {
+			if runs := w.take(w.poll()); len(runs) > 0 {
+				second = runs[0]
+				break
+			}
+		}
+		require.Equal(t, exec.ID, second.Run.Execution.ID)
+		r.another()
+		item := func(d gateway.Delivery, o entity.Outcome) gateway.Item {
+			return gateway.Item{
+				Attempt: attemptOf(d), Number: d.Run.Execution.Attempt, Progress: -1, End: &gateway.End{Outcome: o},
+			}
+		}
+		got := w.reportAll(item(second, entity.Succeeded("done")), item(first, failed))
+		require.Equal(t, delivery.ReceiptAccepted, got[0].Receipt)
+		require.Equal(t, delivery.ReceiptDuplicate, got[1].Receipt)
+		require.Equal(t, entity.StatusSuccess, r.Execution(t, exec.ID).Status)
+	})
+}
+
+// A worker writes to the logs of its own runs alone.
+func TestAWorkerSaysNothingOfOthersRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		other := r.register("b", 1, "settle")
+		r.Trigger(t, r.remoteJob("j", "settle", nil).ID)
+		d := other.take(other.poll())[0]
+		w.take(w.poll())
+		receipts, err := w.gateway.Report(context.Background(), w.id, w.epoch, []gateway.Item{{
+			Attempt: attemptOf(d), Number: 1, LineFrom: 1, Lines: []string{"forged"}, Progress: 50,
+		}})
+		require.NoError(t, err)
+		require.Equal(t, delivery.ReceiptStale, receipts[0].Receipt)
+		for range 3 {
+			w.take(w.poll())
+		}
+		require.Empty(t, r.said(d.Run.Execution.ID))
+	})
+}
