@@ -36,6 +36,19 @@ type End struct {
 	Took, Ago time.Duration
 }
 
+// between is when the attempt ran, by the store's clock. It began after it was claimed, whatever its worker measures.
+func (e *End) between(claimed, now time.Time) (start, end time.Time) {
+	end = now.Add(-e.Ago)
+	if end.Before(claimed) {
+		end = claimed
+	}
+	start = end.Add(-max(e.Took, 0))
+	if start.Before(claimed) {
+		start = claimed
+	}
+	return start, end
+}
+
 // Receipt is what an item gets.
 type Receipt struct {
 	delivery.Attempt
@@ -209,10 +222,9 @@ func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) d
 		o.Checkpoint = ""
 	}
 	a.log.End(&o)
-	end := g.StoreClock.Now().Add(-item.End.Ago)
-	took := max(item.End.Took, 0)
+	start, end := item.End.between(a.run.Execution.StartTime, g.StoreClock.Now())
 	receipt := g.Ends.Report(ctx, &completion.Result{
-		Run: a.run, Outcome: o, Start: end.Add(-took), End: end, Took: took, Log: a.log,
+		Run: a.run, Outcome: o, Start: start, End: end, Took: max(item.End.Took, 0), Log: a.log,
 	})
 	if receipt != delivery.ReceiptRetry {
 		s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,5 +77,40 @@ func TestAWorkerSaysNothingOfOthersRuns(t *testing.T) {
 			w.take(w.poll())
 		}
 		require.Empty(t, r.said(d.Run.Execution.ID))
+	})
+}
+
+// An end counts once, also where a report has it twice.
+func TestAReportThatHasAnEndTwiceStoresItOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		d := w.take(w.poll())[0]
+		item := gateway.Item{
+			Attempt: attemptOf(d), Number: 1, Progress: -1, End: &gateway.End{Outcome: entity.Succeeded("done")},
+		}
+		got := w.reportAll(item, item)
+		require.ElementsMatch(t, []delivery.Receipt{delivery.ReceiptAccepted, delivery.ReceiptDuplicate},
+			[]delivery.Receipt{got[0].Receipt, got[1].Receipt})
+		require.Equal(t, entity.StatusSuccess, r.Execution(t, exec.ID).Status)
+	})
+}
+
+// A worker says how long ago a run ended by its own measure of time; no run ended before it began.
+func TestNoRunEndsBeforeItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		d := w.take(w.poll())[0]
+		w.reportAll(gateway.Item{
+			Attempt: attemptOf(d), Number: 1, Progress: -1,
+			End: &gateway.End{Outcome: entity.Succeeded("done"), Ago: 300 * 24 * time.Hour, Took: 60 * 24 * time.Hour},
+		})
+		stored := r.Execution(t, exec.ID)
+		claimed := d.Run.Execution.StartTime.Truncate(time.Millisecond)
+		require.False(t, stored.StartTime.Before(claimed), "%v %v", stored.StartTime, claimed)
+		require.False(t, stored.EndTime.Before(claimed), "%v %v", stored.EndTime, claimed)
 	})
 }
