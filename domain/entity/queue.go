@@ -22,8 +22,8 @@ import (
 //	X<class>!       nobody: no node is fit, one that is is awaited
 //
 // A class is the hash of what it asks for, in 16 hex digits. Before it stands C for
-// commands, H for a handler and K for a worker group: then there are two hashes, of the group and of what it asks for
-// beside the handler, with C between them for commands. For runs without a node the letters say what is missing.
+// commands, H for a handler and K for a worker group: then there are two hashes, of the group and of what it asks for,
+// with C between them for commands. For runs without a node the letters say what is missing.
 // Without a letter no node carries the labels.
 //
 // Node ids hold letters, digits, dots, dashes and underscores, so that none of
@@ -72,14 +72,14 @@ func WorkerQueuesOf(group string) ClaimSpan {
 	return span(claimReady + WorkerMark + group + ".")
 }
 
-// workerQueue is the queue of a class that asks for a worker. Its handler is not in it: a gateway passes over what none
-// of its workers offers.
+// workerQueue is the queue of a class that asks for a worker. Its handler is in it, so that runs which no worker of a
+// gateway can take hold up none behind them.
 func workerQueue(c NodeClass) Queue {
 	kind := ""
 	if c.Command {
 		kind = markCommand
 	}
-	return Queue(string(WorkerClassesOf(c.Workers).Lo) + kind + labelHash(c.Labels) + nameEnd)
+	return Queue(string(WorkerClassesOf(c.Workers).Lo) + kind + c.hash() + nameEnd)
 }
 
 // unroutableFor is what waits for a node that has what the mark stands for.

@@ -157,8 +157,8 @@ func TestAClassHasAQueueOfItsOwn(t *testing.T) {
 		{entity.NodeClass{Labels: zone}, "W~84ff584996ba31fd!"},
 		{entity.NodeClass{Command: true}, "W~Cab30c85be4e40be8!"},
 		{entity.NodeClass{Labels: zone, Handler: "settle"}, "W~Hf18b1492e4e7704f!"},
-		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "a"}, "W~K46dc5e18e28e240984ff584996ba31fd!"},
-		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "b"}, "W~K46dc5e18e28e240984ff584996ba31fd!"},
+		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "a"}, "W~K46dc5e18e28e240988309939c811399f!"},
+		{entity.NodeClass{Workers: "shop", Labels: zone, Handler: "b"}, "W~K46dc5e18e28e24093bc84ca4c4aaae9c!"},
 	} {
 		require.Equal(t, frozen.want, entity.ClassQueue(frozen.class), "nodes of all releases must agree")
 	}

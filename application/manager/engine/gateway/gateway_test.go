@@ -184,3 +184,22 @@ func TestALifeThatHasLeftGetsNothing(t *testing.T) {
 		require.Equal(t, entity.StatusWaiting, r.Execution(t, exec.ID).Status)
 	})
 }
+
+// Runs that no worker here can take hold up nobody behind them, however many they are: their handler's workers are full,
+// or call another gateway.
+func TestRunsOfAnotherHandlerHoldUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		r.register("b", 1, "ship")
+		w.take(w.poll())
+		busy := r.remoteJob("busy", "ship", nil)
+		for range 60 {
+			r.Trigger(t, busy.ID)
+		}
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		runs := w.take(w.poll())
+		require.Len(t, runs, 1)
+		require.Equal(t, exec.ID, runs[0].Run.Execution.ID)
+	})
+}
