@@ -166,6 +166,9 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 		}
 		// No more than there is room for; and not again before the beats tell.
 		return s.reroute(ctx, q, free, 0)
+	case worker.IsID(id) && !isFull(&n, q.Kind()) && s.waitsLong(first):
+		// It has room and does not take the run: it may have come back without the handler or the labels.
+		return s.reroute(ctx, q, batch, 0)
 	}
 	return nil
 }

@@ -115,3 +115,18 @@ func TestStrategiesChooseAmongWorkers(t *testing.T) {
 		c.placed(exec, entity.UnroutableQueue(entity.NodeClassOf(job), entity.WaitHandler), entity.WaitHandler)
 	})
 }
+
+// A worker that comes back without a handler keeps nothing waiting that it cannot run any more.
+func TestAWorkerWithoutTheHandlerKeepsNothingWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{}).start()
+		first, last := c.worker("a", "settle"), c.worker("b", "settle")
+		if last.ID < first.ID {
+			first, last = last, first
+		}
+		exec := c.fire(c.job(forWorkers(by(entity.RouteFirst))).ID, 1)[0]
+		require.Equal(t, entity.NodeQueue(first.ID, entity.SlotGeneral), exec.Claim.Queue())
+		c.worker(first.Instance, "bill")
+		c.placed(exec, entity.NodeQueue(last.ID, entity.SlotGeneral), entity.WaitSlot)
+	})
+}
