@@ -21,13 +21,20 @@ type Gateway struct {
 	Err      error
 }
 
-// Poll implements the gateway of the routes of workers.
+// Poll implements the gateway of the routes of workers, with the bound of an answer.
 func (g *Gateway) Poll(_ context.Context, c gateway.Call) (gateway.Answer, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	a, bytes := g.Answer, 0
+	a.Seq, a.Deliveries = c.Seq, nil
+	for _, d := range g.Answer.Deliveries {
+		if bytes += c.Size(d); bytes > c.Most && len(a.Deliveries) > 0 {
+			break
+		}
+		a.Deliveries = append(a.Deliveries, d)
+	}
+	c.Size, c.Most = nil, 0 // a test compares the rest
 	g.calls = append(g.calls, c)
-	a := g.Answer
-	a.Seq = c.Seq
 	return a, g.Err
 }
 

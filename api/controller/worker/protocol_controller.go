@@ -147,11 +147,12 @@ func (p *ProtocolController) Poll(c *gin.Context) error {
 	// The time that the server gives a request to arrive must not end a call that waits. A writer without deadlines is
 	// a test's.
 	_ = http.NewResponseController(c.Writer).SetReadDeadline(p.Clock.Now().Add(call.Wait + pollGrace))
+	call.Size, call.Most = vo.DeliveryBytes, answerBytes
 	answer, err := p.Gateway.Poll(c.Request.Context(), call)
 	if err != nil {
 		return err
 	}
-	return reply.JSON(c, http.StatusOK, vo.FromPollAnswer(answer, cmp.Or(answer.Beat, timing.Beat), answerBytes))
+	return reply.JSON(c, http.StatusOK, vo.FromPollAnswer(answer, cmp.Or(answer.Beat, timing.Beat)))
 }
 
 // Report answers POST /workers/{id}/report.

@@ -94,27 +94,22 @@ type WorkerRun struct {
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// FromPollAnswer makes the view of the answer to a poll. The runs in it have at most so many bytes together, as JSON,
-// but there is always one: the worker gets the others with its next polls, because it does not list them.
-func FromPollAnswer(a gateway.Answer, beat time.Duration, most int) WorkerAnswer {
+// FromPollAnswer makes the view of the answer to a poll.
+func FromPollAnswer(a gateway.Answer, beat time.Duration) WorkerAnswer {
 	return WorkerAnswer{
-		Seq: a.Seq, LeaseSeq: a.LeaseSeq, LeaseMs: a.Lease.Milliseconds(), Runs: runsWithin(a.Deliveries, most),
+		Seq: a.Seq, LeaseSeq: a.LeaseSeq, LeaseMs: a.Lease.Milliseconds(), Runs: convert.All(a.Deliveries, workerRun),
 		Cancel: convert.All(a.Cancel, fromStop), Drain: a.Drain, Hold: a.Hold,
 		BeatMs: beat.Milliseconds(), WaitMs: beat.Milliseconds(), RetryAfterMs: a.RetryAfter.Milliseconds(),
 	}
 }
 
-func runsWithin(deliveries []gateway.Delivery, most int) []WorkerRun {
-	runs, bytes := []WorkerRun{}, 0
-	for _, d := range deliveries {
-		run := workerRun(d)
-		text, err := json.Marshal(run)
-		if bytes += len(text) + 1; err == nil && len(runs) > 0 && bytes > most {
-			break
-		}
-		runs = append(runs, run)
+// DeliveryBytes is how long a run is in an answer.
+func DeliveryBytes(d gateway.Delivery) int {
+	text, err := json.Marshal(workerRun(d))
+	if err != nil {
+		return 0 // the answer says so
 	}
-	return runs
+	return len(text) + 1
 }
 
 func fromStop(s delivery.Stop) WorkerStop {

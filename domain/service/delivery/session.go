@@ -123,6 +123,9 @@ func (s *Session) deliver(runs []Run) {
 	s.given.Runs = out
 }
 
+// Cut notes that runs were left out of the answer to poll seq, which was too long with them.
+func (s *Session) Cut(seq int64) { s.cut = s.cut || seq == s.poll.Seq }
+
 // Credits is how many runs of each kind may be claimed for the poll: never more than its free slots,
 // together with what the answer delivers already. It is nothing while another claim is under way, whose
 // number is not known yet.

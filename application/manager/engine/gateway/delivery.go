@@ -26,8 +26,8 @@ type Delivery struct {
 
 // deliver makes the runs of an answer whole. One that cannot be given to anybody, because its data are wrong, ends here
 // and is left out. So is one whose secrets cannot be opened now: its worker does not list it, and is given it again.
-func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) Answer {
-	out := Answer{Answer: a}
+func (g *Gateway) deliver(ctx context.Context, s *session, c Call, a delivery.Answer) Answer {
+	out, bytes := Answer{Answer: a}, 0
 	s.mu.Lock()
 	out.Drain, out.Beat = s.row.Status == worker.Draining, s.row.Beat
 	s.mu.Unlock()
@@ -45,7 +45,15 @@ func (g *Gateway) deliver(ctx context.Context, s *session, a delivery.Answer) An
 		case refused != nil:
 			g.refuse(ctx, known, *refused)
 		default:
-			out.Deliveries = append(out.Deliveries, Delivery{Run: known.run, Data: data, Timeout: g.begin(s, known)})
+			d := Delivery{Run: known.run, Data: data}
+			if bytes += c.Size(d); bytes > c.Most && len(out.Deliveries) > 0 {
+				s.mu.Lock()
+				s.delivery.Cut(a.Seq)
+				s.mu.Unlock()
+				return out
+			}
+			d.Timeout = g.begin(s, known)
+			out.Deliveries = append(out.Deliveries, d)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,5 +202,31 @@ func TestRunsOfAnotherHandlerHoldUpNobody(t *testing.T) {
 		runs := w.take(w.poll())
 		require.Len(t, runs, 1)
 		require.Equal(t, exec.ID, runs[0].Run.Execution.ID)
+	})
+}
+
+// What an answer has no room for keeps its slot: nothing is claimed in its place.
+func TestWhatALongAnswerLeavesOutKeepsItsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		job := r.remoteJob("j", "settle", func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("x", 400) + `"}` })
+		execs := make([]*entity.Execution, 0, 20)
+		for range 20 {
+			execs = append(execs, r.Trigger(t, job.ID)...)
+		}
+		require.Len(t, w.take(w.poll()), 2)
+		for range 3 {
+			began := r.Clock.Now()
+			require.Len(t, w.take(w.poll()), 2)
+			require.Less(t, r.Clock.Now().Sub(began), time.Second)
+		}
+		running := 0
+		for _, e := range execs {
+			if r.Execution(t, e.ID).Status == entity.StatusRunning {
+				running++
+			}
+		}
+		require.Equal(t, 8, running, "as many as it has slots")
 	})
 }

@@ -15,6 +15,10 @@ type Call struct {
 	delivery.Poll
 	// Wait is how long it may be parked.
 	Wait time.Duration
+	// Size is how many bytes a run takes in the answer, Most how many all of them may take. There is always one; the worker
+	// gets the others with its next polls, because it does not list them.
+	Size func(d Delivery) int
+	Most int
 }
 
 // Answer is what it gets: the runs with all that their handlers need.
@@ -72,7 +76,7 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 			return Answer{}, err
 		}
 		if ok {
-			out := g.deliver(ctx, s, answer)
+			out := g.deliver(ctx, s, c, answer)
 			if leaving {
 				out.RetryAfter = time.Duration(g.Random() * float64(spread))
 			}

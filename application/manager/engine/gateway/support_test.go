@@ -168,7 +168,7 @@ func (w *remote) poll() chan answered {
 // again sends the newest poll.
 func (w *remote) again() chan answered {
 	call := gateway.Call{
-		WorkerID: w.id, Wait: 5 * time.Second,
+		WorkerID: w.id, Wait: 5 * time.Second, Most: 1000, Size: func(d gateway.Delivery) int { return len(d.Data) },
 		Poll: delivery.Poll{Epoch: w.epoch, Seq: w.seq, Ack: w.ack, Free: w.free, Running: w.running},
 	}
 	got := make(chan answered, 1)
