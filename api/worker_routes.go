@@ -38,7 +38,8 @@ const (
 
 // ofWorker reports whether workers make the call.
 func ofWorker(r Route) bool {
-	return r.Method == http.MethodPost && slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
+	return r.Method == http.MethodPost &&
+		slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
 }
 
 // callOf is what a call of workers is named.

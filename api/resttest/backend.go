@@ -139,8 +139,16 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 			Zone: time.UTC, Grace: time.Minute,
 		}), nil),
 		Explain: &explain.ExplainService{
-			Ledger: b.Executions.Fires, Jobs: b.Store.Jobs, Executions: b.Store.Executions, Groups: b.Store, Nodes: b.Store, Workers: b.Store,
-			Alerts: b.Store, Chains: b.Store, Schedules: b.Schedules, Clock: b.Time,
+			Ledger:     b.Executions.Fires,
+			Jobs:       b.Store.Jobs,
+			Executions: b.Store.Executions,
+			Groups:     b.Store,
+			Nodes:      b.Store,
+			Workers:    b.Store,
+			Alerts:     b.Store,
+			Chains:     b.Store,
+			Schedules:  b.Schedules,
+			Clock:      b.Time,
 		},
 	}
 }

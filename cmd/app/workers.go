@@ -31,10 +31,11 @@ func newGateway(b base, s storage, n self, c core, runner *running.TaskManager, 
 	sealed *detached.Manager,
 ) *gateway.Gateway {
 	g := gateway.New(gateway.Deps{
-		NodeID: n.node.ID, Store: s.Store, Claims: s.Store, Executions: s.Store.Executions, Jobs: c.jobs, Logs: s.Store.Records,
-		Workers: s.Store, Groups: s.Store.WorkerGroups, Ends: runner.Ends, Secrets: n.Secrets, Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock),
-		Sealed: sealed, Expand: expand, Lease: c.lease, HoldUntil: member.HoldUntil, Clock: b.machine, StoreClock: s.Clock,
-		Elapsed: boottime.Of(b.machine), Random: rand.Float64, LogLimit: entity.LogLimit, Logger: b.logger,
+		NodeID: n.node.ID, Store: s.Store, Claims: s.Store, Executions: s.Store.Executions, Jobs: c.jobs,
+		Logs: s.Store.Records, Workers: s.Store, Groups: s.Store.WorkerGroups, Ends: runner.Ends, Secrets: n.Secrets,
+		Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock), Sealed: sealed, Expand: expand, Lease: c.lease,
+		HoldUntil: member.HoldUntil, Clock: b.machine, StoreClock: s.Clock, Elapsed: boottime.Of(b.machine),
+		Random: rand.Float64, LogLimit: entity.LogLimit, Logger: b.logger,
 	})
 	c.Commits.OnCommit(g.AfterCommit)
 	return g

@@ -112,7 +112,9 @@ func (s *JobSettings) job(timeZone string) *entity.Job {
 		Priority: s.Priority, TimeoutSec: s.TimeoutSec, StartDeadlineSec: s.StartDeadlineSec, Retry: s.RetryPolicy.policy(),
 		Overlap: entity.OverlapPolicy(s.OverlapPolicy), MaxConcurrency: s.MaxConcurrency,
 		MaxQueued: s.MaxQueued, ShardCount: s.ShardCount, Broadcast: s.Broadcast,
-		Routing:    entity.Routing{Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels, Workers: s.Routing.Workers},
+		Routing: entity.Routing{
+			Strategy: entity.RoutingStrategy(s.Routing.Strategy), Labels: s.Routing.Labels, Workers: s.Routing.Workers,
+		},
 		OnNodeLoss: entity.OnNodeLoss(s.OnNodeLoss),
 		Alerts: entity.JobAlerts{
 			OnFailure: s.Alerts.OnFailure, OnSuccess: s.Alerts.OnSuccess, OnEnd: s.Alerts.OnEnd,

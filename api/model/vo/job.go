@@ -230,7 +230,9 @@ func fromDefinition(j *entity.Job) Definition {
 		},
 		OverlapPolicy: string(j.Overlap), MaxConcurrency: j.MaxConcurrency, MaxQueued: j.MaxQueued,
 		ShardCount: j.ShardCount, Broadcast: j.Broadcast,
-		Routing:    Routing{Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels), Workers: j.Routing.Workers},
+		Routing: Routing{
+			Strategy: string(j.Routing.Strategy), Labels: labels(j.Routing.Labels), Workers: j.Routing.Workers,
+		},
 		OnNodeLoss: string(j.OnNodeLoss), Alerts: fromAlerts(j.Alerts), Deadline: fromDeadline(j.Deadline),
 		Parameters: fromParameters(j.Parameters), Next: fromNext(j.Next),
 	}

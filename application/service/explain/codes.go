@@ -197,8 +197,12 @@ func Sentences() []Sentence {
 		{"", FactNodeSlots, "node {nodeId} is {status}, with {taken} of {slots} slots taken"},
 		{"", FactMoreNodes, "and {count} (node|nodes) more may take it"},
 		{"", FactNoNodeUp, "no node that may take it is up"},
-		{"", FactWorkers, "of the worker group {workers} {count} (worker is|workers are) up; {fit} of them can run it, with " +
-			"{free} of {slots} slots free"},
+		{
+			"",
+			FactWorkers,
+			"of the worker group {workers} {count} (worker is|workers are) up; {fit} of them can run it, with " +
+				"{free} of {slots} slots free",
+		},
 		{"", FactNodeFitsAway, "node {nodeId} has it, and is {status} since {since}"},
 		{"", FactNoNodeFits, "{count} (executor is|executors are) up, and none of them has it"},
 		{"", FactAsksCommands, "the job asks for a node that runs commands"},

@@ -15,9 +15,9 @@ type WorkerGroups interface {
 	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
 }
 
-// checkWorkers says whether the workers that a definition names run jobs of its group: a worker group is a door into the
-// programs of a team, and each team says whose jobs may come through it. A group that does not exist serves nobody, and
-// the answer is the same, so that nobody learns of groups that are not for them.
+// checkWorkers says whether the workers that a definition names run jobs of its group: a worker group is a door into
+// the programs of a team, and each team says whose jobs may come through it. A group that does not exist serves nobody,
+// and the answer is the same, so that nobody learns of groups that are not for them.
 func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
 	name := job.Routing.Workers
 	if name == "" || s.Workers == nil || !worker.ValidGroup(name) {
@@ -30,9 +30,16 @@ func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apper
 	if err == nil && g.Serves(job.Group) {
 		return nil, nil
 	}
-	return []apperror.Field{{
-		Field: "routing.workers", Code: "worker_group_not_allowed",
-		Message: fmt.Sprintf("there is no worker group %s that serves the group %s: let an administrator make it, or add the "+
-			"group to its job groups", name, job.Group),
-	}}, nil
+	return []apperror.Field{
+		{
+			Field: "routing.workers",
+			Code:  "worker_group_not_allowed",
+			Message: fmt.Sprintf(
+				"there is no worker group %s that serves the group %s: let an administrator make it, or add the "+
+					"group to its job groups",
+				name,
+				job.Group,
+			),
+		},
+	}, nil
 }

@@ -96,8 +96,12 @@ func (t *Trials) Run(ctx context.Context, userID string, job *entity.Job, given 
 		return nil, err
 	}
 	if job.Routing.Workers != "" {
-		return nil, apperror.InvalidField("routing.workers", "runs_on_workers", "a draft runs on this node, and the job runs "+
-			"on workers: store it, and trigger it with params")
+		return nil, apperror.InvalidField(
+			"routing.workers",
+			"runs_on_workers",
+			"a draft runs on this node, and the job runs "+
+				"on workers: store it, and trigger it with params",
+		)
 	}
 	leave, err := t.enter(userID)
 	if err != nil {

@@ -165,26 +165,18 @@ func (a *Authenticator) entryOf(hash string) (*entry, error) {
 	return v, nil
 }
 
-// makeRoom drops what holds no more, else any token that was not good.
+// makeRoom drops what holds no more, and all tokens that were not good: they come again one by one, so that the next
+// strangers do not each cost a pass over all.
 func (a *Authenticator) makeRoom() bool {
 	if len(a.entries) < maxEntries {
 		return true
 	}
-	one := ""
 	for hash, v := range a.entries {
-		switch {
-		case v.now != nil:
-		case !a.holds(v, awayLife), !v.good && !a.holds(v, lookLife):
+		if v.now == nil && (!v.good || !a.holds(v, awayLife)) {
 			delete(a.entries, hash)
-		case !v.good:
-			one = hash
 		}
 	}
-	if len(a.entries) < maxEntries {
-		return true
-	}
-	delete(a.entries, one)
-	return one != ""
+	return len(a.entries) < maxEntries
 }
 
 // look asks the store for a token.

@@ -148,6 +148,11 @@ func (s *GroupService) refuseOldNodes(ctx context.Context) error {
 	if old == "" {
 		return nil
 	}
-	return apperror.Conflict("old_nodes", "workers need one release on all nodes: bring %s to %s, and try again; they would "+
-		"run the jobs of workers themselves", old, s.Release)
+	return apperror.Conflict(
+		"old_nodes",
+		"workers need one release on all nodes: bring %s to %s, and try again; they would "+
+			"run the jobs of workers themselves",
+		old,
+		s.Release,
+	)
 }

@@ -19,8 +19,8 @@ func MissingWorker(c entity.NodeClass, w *worker.Worker) entity.Wait {
 	return entity.WaitNone
 }
 
-// UnfitWorkers is what keeps all of the workers from taking runs of a class; WaitNone when one of them can. Workers that
-// are down or drain count for nothing. Where one has the labels, the handler is what is missing.
+// UnfitWorkers is what keeps all of the workers from taking runs of a class; WaitNone when one of them can. Workers
+// that are down or drain count for nothing. Where one has the labels, the handler is what is missing.
 func UnfitWorkers(c entity.NodeClass, workers []worker.Worker) entity.Wait {
 	missing := entity.WaitWorker
 	for i := range workers {

@@ -203,7 +203,9 @@ func TestWrongFields(t *testing.T) {
 		{"shardCount out_of_range", func(j *entity.Job) { j.ShardCount = 1025 }},
 		{"routing.strategy unknown_value", func(j *entity.Job) { j.Routing.Strategy = "BEST" }},
 		{"routing.labels.k invalid", func(j *entity.Job) { j.Routing.Labels = map[string]string{"k": "a\nb"} }},
-		{"routing.workers invalid", func(j *entity.Job) { j.Type, j.Class, j.Routing.Workers = entity.JobCustom, "a", "Shop" }},
+		{"routing.workers invalid", func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers = entity.JobCustom, "a", "Shop"
+		}},
 		{"routing.workers conflict", func(j *entity.Job) { j.Type, j.Class, j.Routing.Workers = entity.JobHTTP, "", "shop" }},
 		{"broadcast conflict", func(j *entity.Job) {
 			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true

@@ -70,8 +70,8 @@ func (m *Manager) opened(t *entity.RunToken) (values []string, err error) {
 	return values, nil
 }
 
-// hiding is what keeps the secrets of an attempt out of texts. Where this node cannot open them no text is shown: the end
-// of a run is worth more than what was said about it, and another node may lack the key as well.
+// hiding is what keeps the secrets of an attempt out of texts. Where this node cannot open them no text is shown: the
+// end of a run is worth more than what was said about it, and another node may lack the key as well.
 func (m *Manager) hiding(t *entity.RunToken) redact.Hiding {
 	if len(t.Secrets) == 0 {
 		return redact.Hiding{}

@@ -46,8 +46,8 @@ func (m members) of(jobGroup string) []worker.Worker {
 	return m.workers
 }
 
-// readMembers reads the worker groups of jobs that are not fresh. Where the store does not answer, what was known before
-// counts.
+// readMembers reads the worker groups of jobs that are not fresh. Where the store does not answer, what was known
+// before counts.
 func (r *Router) readMembers(ctx context.Context, jobs []*entity.Job, which func(job *entity.Job) bool) {
 	for _, job := range jobs {
 		if job == nil || job.Routing.Workers == "" || !which(job) {
@@ -80,8 +80,8 @@ func (r *Router) readMembers(ctx context.Context, jobs []*entity.Job, which func
 // asksMembers reports whether the strategy of the job chooses among workers.
 func asksMembers(job *entity.Job) bool { return job.Routing.Strategy != entity.RouteAny }
 
-// routeToWorker is Route for a job of a worker group. One that any worker may take waits in the queue of its class. There
-// it stays also while no worker is fit, for a while: a group that restarts is no trouble.
+// routeToWorker is Route for a job of a worker group. One that any worker may take waits in the queue of its class.
+// There it stays also while no worker is fit, for a while: a group that restarts is no trouble.
 func (r *Router) routeToWorker(job *entity.Job, exec *entity.Execution, fire int64, class entity.NodeClass,
 ) admission.Placement {
 	at := func(q entity.Queue) admission.Placement {

@@ -61,7 +61,11 @@ func (g *Gateway) deliver(ctx context.Context, s *session, c Call, a delivery.An
 
 // payload fills the placeholders of a run. The secrets among them are opened for groups alone that may have them, and
 // kept with the attempt before they leave, so that each gateway can hide them in what the worker says.
-func (g *Gateway) payload(ctx context.Context, s *session, a *attempt) (data string, refused *entity.Outcome, err error) {
+func (g *Gateway) payload(
+	ctx context.Context,
+	s *session,
+	a *attempt,
+) (data string, refused *entity.Outcome, err error) {
 	run := a.run
 	if names := placeholder.SecretNames(run.Job.Data); len(names) > 0 {
 		may, err := g.maySee(ctx, s.row.Group)

@@ -186,8 +186,8 @@ func TestALifeThatHasLeftGetsNothing(t *testing.T) {
 	})
 }
 
-// Runs that no worker here can take hold up nobody behind them, however many they are: their handler's workers are full,
-// or call another gateway.
+// Runs that no worker here can take hold up nobody behind them, however many they are: their handler's workers are
+// full, or call another gateway.
 func TestRunsOfAnotherHandlerHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

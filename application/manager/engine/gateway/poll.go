@@ -15,8 +15,8 @@ type Call struct {
 	delivery.Poll
 	// Wait is how long it may be parked.
 	Wait time.Duration
-	// Size is how many bytes a run takes in the answer, Most how many all of them may take. There is always one; the worker
-	// gets the others with its next polls, because it does not list them.
+	// Size is how many bytes a run takes in the answer, Most how many all of them may take. There is always one; the
+	// worker gets the others with its next polls, because it does not list them.
 	Size func(d Delivery) int
 	Most int
 }
@@ -92,7 +92,8 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	}
 }
 
-// count counts attempts by the kind of slot; the caller holds the lock. One that is not known here takes a general slot.
+// count counts attempts by the kind of slot; the caller holds the lock. One that is not known here takes a general
+// slot.
 func (s *session) count(running []delivery.Attempt) (n entity.Slots) {
 	for _, key := range running {
 		kind := entity.SlotGeneral

@@ -74,7 +74,8 @@ func (g *Gateway) Leave() {
 	}
 }
 
-// Close refuses reports from then on, and waits for those under way: two seconds at most. Their ends need the completers.
+// Close refuses reports from then on, and waits for those under way: two seconds at most. Their ends need the
+// completers.
 func (g *Gateway) Close() {
 	g.Leave()
 	g.mu.Lock()
