@@ -62,8 +62,8 @@ type Hiding struct {
 }
 
 // unknownText replaces a text that may hold secrets that this node does not know.
-const unknownText = Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide them in this " +
-	"text)"
+const unknownText = Hidden + " (withheld: this node cannot open the secrets of the run, so it cannot hide " +
+	"them in this text)"
 
 // Hide returns how the values are hidden.
 func Hide(values []string) Hiding { return Hiding{hide: newMask(values).hide} }
