@@ -24,7 +24,10 @@ var tags = map[string]string{
 var nouns = map[string]string{"dead-letters": "execution", "alert-channels": "channel"}
 
 // wholeLists are lists that have no pages.
-var wholeLists = []string{"nodes", "handlers", "auth/sessions", "executions/{id}/attempts", "dead-letters/causes"}
+var wholeLists = []string{
+	"nodes", "handlers", "auth/sessions", "executions/{id}/attempts", "dead-letters/causes", "worker-groups",
+	"worker-groups/{name}/tokens",
+}
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 

@@ -12288,12 +12288,7 @@ export interface operations {
     };
     getWorkerGroups: {
         parameters: {
-            query?: {
-                /** @description most items of the page */
-                limit?: number;
-                /** @description nextCursor of the page before */
-                cursor?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -12454,12 +12449,7 @@ export interface operations {
     };
     getWorkerGroupsByNameTokens: {
         parameters: {
-            query?: {
-                /** @description most items of the page */
-                limit?: number;
-                /** @description nextCursor of the page before */
-                cursor?: string;
-            };
+            query?: never;
             header?: never;
             path: {
                 /** @description name of the worker-group */
