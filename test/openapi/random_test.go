@@ -93,25 +93,32 @@ func TestExamplesWorkWhenPasted(t *testing.T) {
 			raw, err := json.Marshal(example)
 			require.NoError(t, err)
 			c := call{method: op.Method, path: op.Path, header: http.Header{"Content-Type": {openapitest.JSON}}, body: raw}
-			for _, p := range op.Parameters {
-				switch {
-				case p.Value.In != "path":
-				case p.Value.Name == "version":
-					c.path = strings.Replace(c.path, "{version}", "1", 1)
-				default:
-					name := "shop" // PUT makes it
-					if known := d.w.objects[kindOf(op.Path)]; len(known) > 0 {
-						name = known[len(known)-1]
-					}
-					c.path = strings.Replace(c.path, "{"+p.Value.Name+"}", name, 1)
-				}
-			}
+			c.path = d.filled(op)
 			got := w.send(w.admin, c)
 			require.NoError(t, w.doc.Check(got))
 			// An example may speak of another version than there is, not of wrong fields.
 			require.Contains(t, []int{200, 201, 202, 204, 409}, got.Status, "%s", got.Answer)
 		})
 	}
+}
+
+// filled is the path of an operation about the last object that there is.
+func (d *drawer) filled(op openapitest.Operation) string {
+	path := op.Path
+	for _, p := range op.Parameters {
+		switch {
+		case p.Value.In != "path":
+		case p.Value.Name == "version":
+			path = strings.Replace(path, "{version}", "1", 1)
+		default:
+			name := "shop" // PUT makes it
+			if known := d.w.objects[kindOf(op.Path)]; len(known) > 0 {
+				name = known[len(known)-1]
+			}
+			path = strings.Replace(path, "{"+p.Value.Name+"}", name, 1)
+		}
+	}
+	return path
 }
 
 // fresh replaces what an example cannot know: what is to come, and ids of users and teams.

@@ -218,7 +218,7 @@ type TemplatePreview struct {
 // ReadTemplatePreview reads it, for one of some types of channels.
 func ReadTemplatePreview(r *http.Request, types []alert.ChannelType) (p TemplatePreview, err error) {
 	_, err = readBody(r, func(b *TemplatePreviewBody, f *faults) {
-		if b.Language != "en" && b.Language != "zh" {
+		if !f.has("language") && b.Language != "en" && b.Language != "zh" {
 			f.add("language", "unknown_value", "use en or zh")
 		}
 		if !slices.Contains(types, alert.ChannelType(b.ChannelType)) {

@@ -72,10 +72,24 @@ func (b *binder) into(v reflect.Value) {
 		case name == "-" || b.taken[name]:
 		case field.Tag.Get("readonly") == "true":
 			b.ignore(name)
-		default:
-			b.field(name, v.Field(i))
+		case b.field(name, v.Field(i)):
+			b.chosen(name, field.Tag, v.Field(i))
 		}
 	}
+}
+
+// chosen refuses an empty text where one of a list of words belongs. Its sender forgot to fill it in; what acts on a
+// default that nobody chose would hide that.
+func (b *binder) chosen(name string, tag reflect.StructTag, v reflect.Value) {
+	words, listed := tag.Lookup("enums")
+	if !listed || v.Kind() != reflect.String || v.String() != "" {
+		return
+	}
+	remedy := ""
+	if otherwise, optional := tag.Lookup("default"); optional {
+		remedy = ", or left out for " + otherwise
+	}
+	b.faults.add(join(b.path, name), "unknown_value", "must be one of %s%s", strings.ReplaceAll(words, ",", ", "), remedy)
 }
 
 // field reads one field; ok is false where it is absent or wrong.

@@ -95,7 +95,7 @@ type Rule struct {
 	KeepSec int `json:"keepSec" validate:"optional" minimum:"0" maximum:"2592000"`
 	// ResolveAfterSec ends an episode of events after so long without another; 0 is a day.
 	ResolveAfterSec int    `json:"resolveAfterSec" validate:"optional" minimum:"0" maximum:"2592000"`
-	Notify          Notify `json:"notify" validate:"optional" default:"FIRST"`
+	Notify          Notify `json:"notify" validate:"optional" enums:"FIRST,EACH" default:"FIRST"`
 	Expression      string `json:"expression" validate:"optional" maxLength:"4096"`
 	// ChannelIDs are channels of the group, or for all groups.
 	ChannelIDs []string `json:"channelIds" validate:"optional" maxItems:"100"`
