@@ -97,7 +97,7 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 		{
 			WorkerID: id, Wait: 7 * time.Millisecond,
 			Poll: delivery.Poll{
-				Epoch: 1, Seq: 3, Ack: 2, Free: delivery.Slots{4, 1}, Stopping: true,
+				Epoch: 1, Seq: 3, Ack: 2, Free: entity.Slots{4, 1}, Stopping: true,
 				Running: []delivery.Attempt{{Execution: "y", Token: 5}},
 			},
 		},

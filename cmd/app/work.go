@@ -139,7 +139,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 		LogLimit: entity.LogLimit, Logger: b.logger,
 	})
 	return work{
-		k, planner, runner, member, detachedRuns, newGateway(b, s, n, k, runner, member, detachedRuns), dispatcher,
+		k, planner, runner, member, detachedRuns, newGateway(b, s, n, k, tasks, runner, member, detachedRuns), dispatcher,
 		maintenance.NewRetention(maintenance.RetentionDeps{
 			Store: s.Store, Clock: b.machine, StoreClock: s.Clock, Logger: b.logger, JobVersions: days.JobVersions,
 			Days: maintenance.RetentionDays{

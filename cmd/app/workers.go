@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/workers"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/detached"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
@@ -27,15 +28,15 @@ func (e *Engine) watchWorkers() *workers.Watch {
 }
 
 // newGateway connects workers with the store.
-func newGateway(b base, s storage, n self, c core, runner *running.TaskManager, member *membership.Member,
-	sealed *detached.Manager,
+func newGateway(b base, s storage, n self, c core, tasks *periodic.Tasks, runner *running.TaskManager,
+	member *membership.Member, sealed *detached.Manager,
 ) *gateway.Gateway {
 	g := gateway.New(gateway.Deps{
 		NodeID: n.node.ID, Store: s.Store, Claims: s.Store, Executions: s.Store.Executions, Jobs: c.jobs,
 		Logs: s.Store.Records, Workers: s.Store, Groups: s.Store.WorkerGroups, Ends: runner.Ends, Secrets: n.Secrets,
 		Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock), Sealed: sealed, Expand: expand, Lease: c.lease,
 		HoldUntil: member.HoldUntil, Clock: b.machine, StoreClock: s.Clock, Elapsed: boottime.Of(b.machine),
-		Random: rand.Float64, LogLimit: entity.LogLimit, Logger: b.logger,
+		Random: rand.Float64, Watch: tasks.Watch, LogLimit: entity.LogLimit, Logger: b.logger,
 	})
 	c.Commits.OnCommit(g.AfterCommit)
 	return g

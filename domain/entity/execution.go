@@ -1,6 +1,9 @@
 package entity
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Trigger says why a run exists.
 type Trigger string
@@ -195,6 +198,20 @@ func JobIDsOf(execs []*Execution) []string {
 		ids[i] = e.JobID
 	}
 	return ids
+}
+
+// JobOf returns the job of an execution among those that were loaded, by id. Of a deleted job no more than its id is
+// left.
+func JobOf(e *Execution, loaded map[string]*Job) *Job {
+	if job := loaded[e.JobID]; job != nil {
+		return job
+	}
+	return &Job{ID: e.JobID}
+}
+
+// ByPosition orders waiting executions of several queues: as they are to be claimed.
+func ByPosition(a, b *Execution) int {
+	return cmp.Or(cmp.Compare(a.Claim.SortKey(), b.Claim.SortKey()), cmp.Compare(a.ID, b.ID))
 }
 
 // ByID returns executions by their ids.

@@ -130,7 +130,7 @@ func ReadWorkerPoll(r *http.Request, workerID string, otherwise time.Duration) (
 		WorkerID: workerID,
 		Poll: delivery.Poll{
 			Epoch: body.Epoch, Seq: body.Seq, Ack: body.Ack, Stopping: body.Stopping, Running: running,
-			Free: delivery.Slots{delivery.General: int(body.Free), delivery.Command: int(body.FreeCommands)},
+			Free: entity.Slots{entity.SlotGeneral: int(body.Free), entity.SlotCommand: int(body.FreeCommands)},
 		},
 		Wait: time.Duration(or(body.WaitMs, otherwise.Milliseconds())) * time.Millisecond,
 	}, err

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // The bounds of one answer and of one report.
@@ -39,23 +41,10 @@ func ParseAttempt(s string) (Attempt, bool) {
 	return a, err == nil && token > 0 && a.String() == s
 }
 
-// Kind is the kind of slot that a run takes.
-type Kind uint8
-
-// The kinds of slots: handlers and calls take a general one, commands their own.
-const (
-	General Kind = iota
-	Command
-	kinds
-)
-
-// Slots counts slots of each kind.
-type Slots [kinds]int
-
 // Run is an attempt and the kind of slot that it takes.
 type Run struct {
 	Attempt
-	Kind Kind
+	Kind entity.SlotKind
 }
 
 // Poll is a worker's call for work: a beat, its free slots, and all that it holds. It was composed at one
@@ -67,7 +56,7 @@ type Poll struct {
 	// Ack is the seq of the newest answer that the worker took. It tells that this one was taken, and
 	// nothing of others: not of those before it, nor of another gateway's answer to the same poll.
 	Ack  int64
-	Free Slots
+	Free entity.Slots
 	// Running holds what runs and what has ended without a receipt.
 	Running []Attempt
 	// Stopping: the worker drains and begins nothing more.

@@ -12,7 +12,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func run(execution string, token int64, kind delivery.Kind) delivery.Run {
+func run(execution string, token int64, kind entity.SlotKind) delivery.Run {
 	return delivery.Run{Attempt: delivery.Attempt{Execution: execution, Token: token}, Kind: kind}
 }
 
@@ -38,15 +38,15 @@ func TestTheTimingGrowsWithTheWorkers(t *testing.T) {
 func TestAPollThatComesTwiceGetsTheSameAnswer(t *testing.T) {
 	s := delivery.NewSession(3)
 	require.Equal(t, delivery.ArrivalForeign, s.Poll(delivery.Poll{Epoch: 2, Seq: 1}, 0))
-	require.Equal(t, delivery.ArrivalNew, s.Poll(delivery.Poll{Epoch: 3, Seq: 5, Free: delivery.Slots{1, 2}}, 0))
+	require.Equal(t, delivery.ArrivalNew, s.Poll(delivery.Poll{Epoch: 3, Seq: 5, Free: entity.Slots{1, 2}}, 0))
 	require.True(t, s.Unread())
 	require.Zero(t, s.Credits(), "nothing is claimed before the read")
 	require.False(t, s.Held(4, nil), "a read for an older poll says nothing")
-	require.True(t, s.Held(5, []delivery.Run{run("a", 1, delivery.Command)}))
-	require.Equal(t, delivery.Slots{1, 1}, s.Credits())
+	require.True(t, s.Held(5, []delivery.Run{run("a", 1, entity.SlotCommand)}))
+	require.Equal(t, entity.Slots{1, 1}, s.Credits())
 	require.Equal(t, int64(5), s.Claiming())
 	require.Zero(t, s.Credits(), "a claim is under way")
-	s.Claimed(5, []delivery.Run{run("b", 2, delivery.General)}, true)
+	s.Claimed(5, []delivery.Run{run("b", 2, entity.SlotGeneral)}, true)
 	first := s.Answer()
 	require.Len(t, first.Runs, 2)
 	s.Stored(5, 20*time.Second)
@@ -60,13 +60,13 @@ func TestMemorySparesTheReadOnlyWhereItSuffices(t *testing.T) {
 	s.Poll(delivery.Poll{Epoch: 1, Seq: 1}, 0)
 	s.Held(1, nil)
 	s.Answer()
-	s.Poll(delivery.Poll{Epoch: 1, Seq: 2, Ack: 1, Free: delivery.Slots{1}}, 0)
+	s.Poll(delivery.Poll{Epoch: 1, Seq: 2, Ack: 1, Free: entity.Slots{1}}, 0)
 	require.False(t, s.Unread())
 	seq := s.Claiming()
-	s.Poll(delivery.Poll{Epoch: 1, Seq: 3, Ack: 1, Free: delivery.Slots{1}}, 0)
+	s.Poll(delivery.Poll{Epoch: 1, Seq: 3, Ack: 1, Free: entity.Slots{1}}, 0)
 	require.True(t, s.Unread(), "the answer to poll 2 was not given")
 	s.Held(3, nil)
-	s.Claimed(seq, []delivery.Run{run("a", 1, delivery.General)}, true)
+	s.Claimed(seq, []delivery.Run{run("a", 1, entity.SlotGeneral)}, true)
 	require.Empty(t, s.Answer().Runs, "a claim for an older poll is not delivered without a read")
 	s.Poll(delivery.Poll{Epoch: 1, Seq: 4, Ack: 3}, 0)
 	require.True(t, s.Unread())
@@ -77,7 +77,7 @@ func TestAnAnswerIsBoundedAndTheRestComesNext(t *testing.T) {
 	s.Poll(delivery.Poll{Epoch: 1, Seq: 1}, 0)
 	var runs []delivery.Run
 	for i := range delivery.MaxRuns + 1 {
-		runs = append(runs, run("a", int64(i+1), delivery.General))
+		runs = append(runs, run("a", int64(i+1), entity.SlotGeneral))
 	}
 	s.Held(1, runs)
 	require.Len(t, s.Answer().Runs, delivery.MaxRuns)

@@ -3,6 +3,8 @@ package delivery
 import (
 	"slices"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // MaxBeatWait is how long a beat may wait at a gateway. An older one is dropped: a gateway that was
@@ -129,7 +131,7 @@ func (s *Session) Cut(seq int64) { s.cut = s.cut || seq == s.poll.Seq }
 // Credits is how many runs of each kind may be claimed for the poll: never more than its free slots,
 // together with what the answer delivers already. It is nothing while another claim is under way, whose
 // number is not known yet.
-func (s *Session) Credits() (free Slots) {
+func (s *Session) Credits() (free entity.Slots) {
 	if s.answered || !s.read || s.claiming || s.poll.Stopping {
 		return free
 	}

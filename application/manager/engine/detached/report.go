@@ -125,10 +125,7 @@ func (m *Manager) jobOf(ctx context.Context, exec *entity.Execution) (*entity.Jo
 	if err != nil {
 		return nil, fmt.Errorf("load the job of a report: %w", err)
 	}
-	if job := jobs[exec.JobID]; job != nil {
-		return job, nil
-	}
-	return &entity.Job{ID: exec.JobID}, nil
+	return entity.JobOf(exec, jobs), nil
 }
 
 // outcome is what the target says that the attempt came to.

@@ -140,11 +140,7 @@ func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution,
 	}
 	ends := make([]completion.End, len(execs))
 	for i, exec := range execs {
-		job := jobs[exec.JobID]
-		if job == nil {
-			job = &entity.Job{ID: exec.JobID}
-		}
-		ends[i] = completion.End{Run: entity.Run{Job: job, Execution: exec}, Outcome: outcome(exec)}
+		ends[i] = completion.End{Run: entity.Run{Job: entity.JobOf(exec, jobs), Execution: exec}, Outcome: outcome(exec)}
 	}
 	taken, err := m.Runner.Conclude(ctx, ends)
 	for _, ok := range taken {

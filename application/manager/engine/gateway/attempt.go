@@ -62,14 +62,6 @@ func (s *session) meet(g *Gateway, m met) {
 	a.log.Resume(m.end.Line, m.end.Bytes)
 }
 
-// kindOf is the kind of slot that a run takes on a worker.
-func kindOf(run entity.Run) delivery.Kind {
-	if run.Job.SlotKind() == entity.SlotCommand {
-		return delivery.Command
-	}
-	return delivery.General
-}
-
 // look reads what workers hold: for polls that need it at once, and for all of them every few seconds, because another
 // gateway may have claimed late, or somebody has asked a run to stop.
 func (g *Gateway) look(ctx context.Context) error {
@@ -80,13 +72,11 @@ func (g *Gateway) look(ctx context.Context) error {
 	g.mu.Unlock()
 	asked := map[string]*session{}
 	seqs := map[string]int64{}
-	for _, s := range g.all() {
-		s.mu.Lock()
-		if s.known && s.over == nil && (all || s.delivery.Unread()) {
+	g.each(func(s *session) {
+		if s.lives() && (all || s.delivery.Unread()) {
 			asked[s.id], seqs[s.id] = s, s.delivery.Seq()
 		}
-		s.mu.Unlock()
-	}
+	})
 	if all {
 		g.lookedAt = began
 		g.forget()
@@ -158,7 +148,7 @@ func (g *Gateway) hold(
 		if a == nil {
 			continue // it has ended since
 		}
-		rows = append(rows, delivery.Run{Attempt: key, Kind: kindOf(a.run)})
+		rows = append(rows, delivery.Run{Attempt: key, Kind: a.run.Job.SlotKind()})
 	}
 	for key, a := range s.attempts {
 		if !now[key] && a.since < began {

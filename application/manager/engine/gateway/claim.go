@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
@@ -24,7 +25,7 @@ type claiming struct {
 	*Gateway
 	group    string
 	sessions []*session
-	free     map[*session]delivery.Slots
+	free     map[*session]entity.Slots
 	seqs     map[*session]int64
 	given    map[*session][]delivery.Run
 }
@@ -36,64 +37,60 @@ func (c *claiming) run(ctx context.Context) error {
 	if err != nil || len(queues) == 0 {
 		return err
 	}
-	c.free, c.seqs, c.given = map[*session]delivery.Slots{}, map[*session]int64{}, map[*session][]delivery.Run{}
+	c.free, c.seqs, c.given = map[*session]entity.Slots{}, map[*session]int64{}, map[*session][]delivery.Run{}
 	total := 0
 	for _, s := range c.sessions {
 		s.mu.Lock()
-		if free := s.delivery.Credits(); free != (delivery.Slots{}) {
+		if free := s.delivery.Credits(); free != (entity.Slots{}) {
 			c.free[s], c.seqs[s] = free, s.delivery.Claiming()
-			total += free[delivery.General] + free[delivery.Command]
+			total += free.Total()
 		}
 		s.mu.Unlock()
 	}
 	known := false
 	defer func() { c.end(known) }()
-	holders, taken, err := c.match(ctx, queues, min(total, claimAtOnce))
-	if err != nil || len(holders) == 0 {
+	matches, err := c.match(ctx, queues, min(total, claimAtOnce))
+	if err != nil || len(matches) == 0 {
 		known = true // nothing was asked for
 		return err
 	}
-	known, err = c.take(ctx, queues, holders, taken)
+	known, err = c.take(ctx, queues, matches)
 	return err
 }
 
+// match is the worker that is to have a run, and the job as it was read for the choice.
+type match struct {
+	*session
+	job *entity.Job
+}
+
 // match chooses a worker for each of the first runs of the queues, by what the runs ask for and the workers have.
-func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) (
-	holders map[string]repository.Holder, workers map[string]*session, err error,
-) {
-	holders, workers = map[string]repository.Holder{}, map[string]*session{}
+func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) (map[string]match, error) {
+	matches := map[string]match{}
 	var heads []*entity.Execution
 	for _, q := range queues {
 		lo, hi := q.Range()
 		execs, err := c.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: headsPerSlot * total})
 		if err != nil {
-			return nil, nil, fmt.Errorf("read the queue %s: %w", q, err)
+			return nil, fmt.Errorf("read the queue %s: %w", q, err)
 		}
 		heads = append(heads, execs...)
 	}
 	jobs, err := c.Jobs.Load(ctx, entity.JobIDsOf(heads))
 	if err != nil {
-		return nil, nil, fmt.Errorf("load the jobs of runs that wait for workers: %w", err)
+		return nil, fmt.Errorf("load the jobs of runs that wait for workers: %w", err)
 	}
-	slices.SortStableFunc(heads, func(a, b *entity.Execution) int {
-		switch x, y := a.Claim.SortKey(), b.Claim.SortKey(); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(heads, entity.ByPosition)
 	for _, e := range heads {
 		job := jobs[e.JobID]
-		if job == nil || len(holders) == total || !c.serves(job.Group) {
+		if job == nil || len(matches) == total || !c.serves(job.Group) {
 			continue // of a deleted job the sweep ends it
 		}
 		if s := c.choose(entity.NodeClassOf(job), e.Claim.WaitsOn()); s != nil {
-			holders[e.ID], workers[e.ID] = repository.Holder{NodeID: s.id, Epoch: s.epoch}, s
+			matches[e.ID] = match{s, job}
 		}
 	}
-	return holders, workers, nil
+	return matches, nil
 }
 
 // serves reports whether the worker group still runs jobs of a job group.
@@ -106,10 +103,7 @@ func (c *claiming) serves(jobGroup string) bool {
 
 // choose is the worker with the most free slots that offers what the class asks for; only limits it to one worker.
 func (c *claiming) choose(class entity.NodeClass, only string) (best *session) {
-	kind := delivery.General
-	if class.Command {
-		kind = delivery.Command
-	}
+	kind := class.Kind()
 	for _, s := range c.sessions {
 		if only != "" && s.id != only || c.free[s][kind] <= 0 || !s.offers(class) {
 			continue
@@ -128,14 +122,12 @@ func (c *claiming) choose(class entity.NodeClass, only string) (best *session) {
 
 // take runs the claim transaction. When its commit was not answered, known is false: the next read of what the workers
 // hold tells (engine rule 9). A run that the store refuses holds up no other (engine rule 10).
-func (c *claiming) take(ctx context.Context, queues []entity.Queue, holders map[string]repository.Holder,
-	workers map[string]*session,
-) (known bool, err error) {
-	ids := make([]string, 0, len(holders))
-	for id := range holders {
-		ids = append(ids, id)
+func (c *claiming) take(ctx context.Context, queues []entity.Queue, matches map[string]match) (known bool, err error) {
+	ids := slices.Sorted(maps.Keys(matches))
+	holders := make(map[string]repository.Holder, len(ids))
+	for id, m := range matches {
+		holders[id] = repository.Holder{NodeID: m.id, Epoch: m.epoch}
 	}
-	slices.Sort(ids)
 	known = true
 	err = batch.Walk(c.blame, ids, func(id string) string { return id }, func(part []string) error {
 		var got []*entity.Execution
@@ -149,7 +141,8 @@ func (c *claiming) take(ctx context.Context, queues []entity.Queue, holders map[
 			known = known && !errors.Is(err, repository.ErrCommitUnknown)
 			return err
 		}
-		return c.taken(ctx, got, workers)
+		c.taken(got, matches)
+		return nil
 	}, func(id string, cause error) error {
 		c.Logger.Error("the store does not let a worker take a run", "execution", id, "error", cause)
 		return nil
@@ -157,24 +150,15 @@ func (c *claiming) take(ctx context.Context, queues []entity.Queue, holders map[
 	return known, err
 }
 
-// taken notes runs that were claimed, with the jobs as they are now.
-func (c *claiming) taken(ctx context.Context, got []*entity.Execution, workers map[string]*session) error {
-	jobs, err := c.Jobs.Load(ctx, entity.JobIDsOf(got))
-	if err != nil {
-		return fmt.Errorf("load the jobs of claimed runs: %w", err)
-	}
+// taken notes runs that were claimed. Nothing can fail between the commit and the note.
+func (c *claiming) taken(got []*entity.Execution, matches map[string]match) {
 	for _, e := range got {
-		s := workers[e.ID]
-		run := entity.Run{Job: jobs[e.JobID], Execution: e}
-		if run.Job == nil {
-			run.Job = &entity.Job{ID: e.JobID}
-		}
-		s.mu.Lock()
-		s.remember(c.Gateway, run)
-		s.mu.Unlock()
-		c.given[s] = append(c.given[s], delivery.Run{Attempt: attemptOf(e), Kind: kindOf(run)})
+		m := matches[e.ID]
+		m.mu.Lock()
+		m.remember(c.Gateway, entity.Run{Job: m.job, Execution: e})
+		m.mu.Unlock()
+		c.given[m.session] = append(c.given[m.session], delivery.Run{Attempt: attemptOf(e), Kind: m.job.SlotKind()})
 	}
-	return nil
 }
 
 // end tells the sessions what was claimed for them.

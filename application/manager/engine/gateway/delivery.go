@@ -68,13 +68,13 @@ func (g *Gateway) payload(
 ) (data string, refused *entity.Outcome, err error) {
 	run := a.run
 	if names := placeholder.SecretNames(run.Job.Data); len(names) > 0 {
-		may, err := g.maySee(ctx, s.row.Group)
+		may, err := g.maySee(ctx, s.group())
 		if err != nil {
 			return "", nil, err
 		}
 		if !may {
 			o := entity.Failed(entity.ReasonSecretMissing, fmt.Sprintf("the job names the secret %s, and the worker group %s "+
-				"gets no secrets: let an administrator allow them for it", names[0], s.row.Group))
+				"gets no secrets: let an administrator allow them for it", names[0], s.group()))
 			o.NoRetry = true
 			return "", &o, nil
 		}

@@ -7,6 +7,8 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,6 +99,8 @@ type Deps struct {
 	Elapsed func() time.Duration
 	// Random is in [0, 1).
 	Random func() float64
+	// Watch has the node's tasks watch a loop of that name: note takes the result of each of its turns.
+	Watch func(name string, interval time.Duration) (note func(err error))
 	// LogLimit is the most bytes kept of one attempt's log.
 	LogLimit int
 	Logger   *slog.Logger
@@ -138,6 +142,7 @@ type Gateway struct {
 	groups map[string]worker.Group
 	wake   chan struct{}
 	blame  *batch.Blame
+	loops  []loop
 	// flushNow asks for a flush; flushed is closed, and made anew, after each. flushedAt is when the last one ended.
 	flushNow  chan struct{}
 	flushed   chan struct{}
@@ -149,38 +154,53 @@ type Gateway struct {
 
 // New wires the parts.
 func New(d Deps) *Gateway {
-	return &Gateway{
+	g := &Gateway{
 		Deps: d, sessions: map[string]*session{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
 		timing: delivery.TimingFor(0), flushNow: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
+	for _, l := range []loop{
+		{"worker-claims", claimInterval, g.wake, g.work, nil},
+		{"worker-beats", beatInterval, nil, g.beat, nil},
+		{"worker-logs", flushInterval, g.flushNow, g.flush, nil},
+	} {
+		l.note = g.Watch(l.name, l.interval)
+		g.loops = append(g.loops, l)
+	}
+	return g
+}
+
+// loop takes a turn at intervals, and when it is woken.
+type loop struct {
+	name     string
+	interval time.Duration
+	wake     <-chan struct{}
+	turn     func(ctx context.Context) error
+	note     func(err error)
 }
 
 // Run works until ctx ends.
 func (g *Gateway) Run(ctx context.Context) {
 	var loops sync.WaitGroup
-	loops.Go(func() { g.every(ctx, claimInterval, g.wake, g.work) })
-	loops.Go(func() { g.every(ctx, beatInterval, nil, g.beat) })
-	loops.Go(func() { g.every(ctx, flushInterval, g.flushNow, g.flush) })
+	for _, l := range g.loops {
+		loops.Go(func() { l.run(ctx, g.Clock) })
+	}
 	loops.Wait()
 }
 
-// every calls turn at intervals, and when it is woken.
-func (g *Gateway) every(ctx context.Context, interval time.Duration, wake <-chan struct{},
-	turn func(ctx context.Context) error,
-) {
-	timer := g.Clock.NewTimer(interval)
+func (l loop) run(ctx context.Context, c clock.Clock) {
+	timer := c.NewTimer(l.interval)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-wake:
+		case <-l.wake:
 		case <-timer.C():
 		}
-		if err := batch.Guard(func() error { return turn(ctx) }); err != nil && ctx.Err() == nil {
-			g.Logger.Warn("a turn of the gateway for workers failed", "error", err)
+		if err := batch.Guard(func() error { return l.turn(ctx) }); err == nil || ctx.Err() == nil {
+			l.note(err)
 		}
-		timer.Reset(interval)
+		timer.Reset(l.interval)
 	}
 }
 
@@ -191,13 +211,14 @@ func (g *Gateway) Timing() delivery.Timing {
 	return g.timing
 }
 
-// all are the sessions there are.
-func (g *Gateway) all() []*session {
+// each calls do with every session, which it locks meanwhile.
+func (g *Gateway) each(do func(s *session)) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	out := make([]*session, 0, len(g.sessions))
-	for _, s := range g.sessions {
-		out = append(out, s)
+	all := slices.Collect(maps.Values(g.sessions))
+	g.mu.Unlock()
+	for _, s := range all {
+		s.mu.Lock()
+		do(s)
+		s.mu.Unlock()
 	}
-	return out
 }

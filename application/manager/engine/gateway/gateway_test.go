@@ -125,7 +125,7 @@ func TestWorkersGetWhatTheyCanTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		small, other := r.register("small", 1, "settle"), r.register("other", 1, "bill")
-		small.free, other.free = delivery.Slots{2, 0}, delivery.Slots{8, 0}
+		small.free, other.free = entity.Slots{2, 0}, entity.Slots{8, 0}
 		settle := r.remoteJob("settle", "settle", nil)
 		elsewhere := r.remoteJob(
 			"elsewhere",
@@ -139,7 +139,7 @@ func TestWorkersGetWhatTheyCanTake(t *testing.T) {
 		mine, none := small.poll(), other.poll()
 		require.Len(t, small.take(mine), 2)
 		require.Empty(t, other.take(none))
-		small.free = delivery.Slots{}
+		small.free = entity.Slots{}
 		require.Empty(t, small.take(small.poll()))
 	})
 }

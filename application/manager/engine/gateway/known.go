@@ -44,10 +44,7 @@ func (g *Gateway) meetRuns(ctx context.Context, ids []string) ([]met, error) {
 	}
 	out := make([]met, len(execs))
 	for i, e := range execs {
-		out[i] = met{run: entity.Run{Job: jobs[e.JobID], Execution: e}, hiding: hidings[e.ID]}
-		if out[i].run.Job == nil {
-			out[i].run.Job = &entity.Job{ID: e.JobID}
-		}
+		out[i] = met{run: entity.Run{Job: entity.JobOf(e, jobs), Execution: e}, hiding: hidings[e.ID]}
 		for _, end := range ends {
 			if end.ExecutionID == e.ID && end.Attempt == e.Attempt {
 				out[i].end = end
@@ -80,8 +77,7 @@ func (g *Gateway) stand(ctx context.Context) error {
 	g.mu.Lock()
 	g.timing = delivery.TimingFor(alive)
 	g.mu.Unlock()
-	for _, s := range g.all() {
-		s.mu.Lock()
+	g.each(func(s *session) {
 		status := worker.Up
 		if drains[s.id] {
 			status = worker.Draining
@@ -90,8 +86,7 @@ func (g *Gateway) stand(ctx context.Context) error {
 			s.row.Status = status
 			s.tell()
 		}
-		s.mu.Unlock()
-	}
+	})
 	return nil
 }
 

@@ -249,12 +249,10 @@ func (g *Gateway) flush(ctx context.Context) error {
 		g.flushed = make(chan struct{})
 	}()
 	var buffers []*logbuffer.Buffer
-	for _, s := range g.all() {
-		s.mu.Lock()
+	g.each(func(s *session) {
 		for _, a := range s.attempts {
 			buffers = append(buffers, a.log)
 		}
-		s.mu.Unlock()
-	}
+	})
 	return logbuffer.Flush(ctx, g.Store, buffers)
 }

@@ -44,6 +44,12 @@ func (s *session) tell() {
 	s.changed = make(chan struct{})
 }
 
+// lives reports whether the worker's row was read, and its life is not over; the caller holds the lock.
+func (s *session) lives() bool { return s.known && s.over == nil }
+
+// group is that of the worker. It is in its id, since it never changes.
+func (s *session) group() string { return worker.GroupOf(s.id) }
+
 // offers reports whether the worker is fit for a class.
 func (s *session) offers(c entity.NodeClass) bool {
 	return routing.MissingWorker(c, &s.row) == entity.WaitNone

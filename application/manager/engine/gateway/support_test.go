@@ -102,6 +102,7 @@ func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 		Groups: r.Store.WorkerGroups, Logs: r.Store.Records, Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock,
 		StoreClock: n.Time, Elapsed: n.Clock.Monotonic, LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 		Secrets: r.secrets, Tokens: r.secrets, Sealed: r.secrets, Random: func() float64 { return 0.5 },
+		Watch:     func(string, time.Duration) func(error) { return func(error) {} },
 		HoldUntil: func() time.Duration { return time.Duration(r.hold.Load()) },
 		Expand:    func(run entity.Run) (string, *entity.Outcome) { return run.Job.Data + run.Secrets["pin"], nil },
 	})
@@ -132,7 +133,7 @@ type remote struct {
 	id         string
 	epoch, seq int64
 	ack        int64
-	free       delivery.Slots
+	free       entity.Slots
 	running    []delivery.Attempt
 }
 
@@ -150,7 +151,7 @@ func (r *rig) register(instance string, epoch int64, handlers ...string) *remote
 		return w, nil
 	})
 	require.NoError(r.t, err)
-	return &remote{rig: r, id: w.ID, epoch: epoch, free: delivery.Slots{8, 2}}
+	return &remote{rig: r, id: w.ID, epoch: epoch, free: entity.Slots{8, 2}}
 }
 
 // answered is what a poll got.
@@ -194,7 +195,7 @@ func (w *remote) take(got chan answered) []gateway.Delivery {
 	w.ack = a.Seq
 	for _, d := range a.Deliveries {
 		w.running = append(w.running, delivery.Attempt{Execution: d.Run.Execution.ID, Token: d.Run.Execution.Token})
-		w.free[delivery.General]--
+		w.free[entity.SlotGeneral]--
 	}
 	return a.Deliveries
 }

@@ -30,34 +30,27 @@ func (g *Gateway) AfterCommit(e commit.PostCommit) {
 
 // Wanted says that runs wait for workers of these groups. Others' groups wake nobody.
 func (g *Gateway) Wanted(groups []string) {
-	for _, s := range g.all() {
-		s.mu.Lock()
-		ours := slices.Contains(groups, s.row.Group)
-		s.mu.Unlock()
-		if ours {
-			g.Wake()
-			return
-		}
+	ours := false
+	g.each(func(s *session) { ours = ours || slices.Contains(groups, s.group()) })
+	if ours {
+		g.Wake()
 	}
 }
 
 // StopAsked says that somebody asked these runs to stop. Where one is a worker's of this gateway, what the workers hold
 // is read at once.
 func (g *Gateway) StopAsked(ids []string) {
-	for _, s := range g.all() {
-		s.mu.Lock()
-		ours := false
+	ours := false
+	g.each(func(s *session) {
 		for key := range s.attempts {
 			ours = ours || slices.Contains(ids, key.Execution)
 		}
-		s.mu.Unlock()
-		if ours {
-			g.mu.Lock()
-			g.lookNow = true
-			g.mu.Unlock()
-			g.Wake()
-			return
-		}
+	})
+	if ours {
+		g.mu.Lock()
+		g.lookNow = true
+		g.mu.Unlock()
+		g.Wake()
 	}
 }
 
@@ -67,11 +60,7 @@ func (g *Gateway) Leave() {
 	g.mu.Lock()
 	g.leaving = true
 	g.mu.Unlock()
-	for _, s := range g.all() {
-		s.mu.Lock()
-		s.tell()
-		s.mu.Unlock()
-	}
+	g.each((*session).tell)
 }
 
 // Close refuses reports from then on, and waits for those under way: two seconds at most. Their ends need the

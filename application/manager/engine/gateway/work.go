@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
-
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // work is one turn: it reads the rows of workers that are new here, what they hold, and claims for those with free
@@ -31,14 +29,12 @@ func (g *Gateway) work(ctx context.Context) error {
 func (g *Gateway) meet(ctx context.Context) error {
 	asked := map[string]*session{}
 	var ids []string
-	for _, s := range g.all() {
-		s.mu.Lock()
+	g.each(func(s *session) {
 		if !s.known && s.over == nil {
 			asked[s.id] = s
 			ids = append(ids, s.id)
 		}
-		s.mu.Unlock()
-	}
+	})
 	if len(ids) == 0 {
 		return nil
 	}
@@ -72,9 +68,8 @@ func (g *Gateway) beat(ctx context.Context) error {
 	asked := map[string]*session{}
 	seqs := map[string]int64{}
 	var beats []repository.WorkerBeat
-	for _, s := range g.all() {
-		s.mu.Lock()
-		if seq, ok := s.delivery.Beat(now); ok && s.known && s.over == nil {
+	g.each(func(s *session) {
+		if seq, ok := s.delivery.Beat(now); ok && s.lives() {
 			// The lease of a life never gets shorter: its worker may count on a longer one.
 			s.row.Beat, s.row.Lease = timing.Beat, max(s.row.Lease, timing.Lease)
 			asked[s.id], seqs[s.id] = s, seq
@@ -82,8 +77,7 @@ func (g *Gateway) beat(ctx context.Context) error {
 				ID: s.id, Epoch: s.epoch, Running: s.running, Stopping: s.stopping, Beat: s.row.Beat, Lease: s.row.Lease,
 			})
 		}
-		s.mu.Unlock()
-	}
+	})
 	if len(beats) == 0 {
 		return nil
 	}
@@ -106,13 +100,11 @@ func (g *Gateway) beat(ctx context.Context) error {
 // claim takes runs for the workers with free slots, a group of workers at a time.
 func (g *Gateway) claim(ctx context.Context) error {
 	groups := map[string][]*session{}
-	for _, s := range g.all() {
-		s.mu.Lock()
-		if s.known && s.over == nil && s.row.Status == worker.Up && s.delivery.Credits() != (delivery.Slots{}) {
-			groups[s.row.Group] = append(groups[s.row.Group], s)
+	g.each(func(s *session) {
+		if s.lives() && s.row.Status == worker.Up && s.delivery.Credits() != (entity.Slots{}) {
+			groups[s.group()] = append(groups[s.group()], s)
 		}
-		s.mu.Unlock()
-	}
+	})
 	var errs []error
 	for group, sessions := range groups {
 		c := &claiming{Gateway: g, group: group, sessions: sessions}

@@ -252,9 +252,8 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 	}
 	runs := make([]entity.Run, 0, len(execs))
 	for _, exec := range execs {
-		run := entity.Run{Job: jobs[exec.JobID], Execution: exec}
-		if run.Job == nil {
-			run.Job = &entity.Job{ID: exec.JobID}
+		run := entity.Run{Job: entity.JobOf(exec, jobs), Execution: exec}
+		if jobs[exec.JobID] == nil {
 			t.endWithoutRun(run, entity.Outcome{
 				Status: entity.StatusCancelled, Reason: entity.ReasonDeleted,
 				Message: "the job was deleted",

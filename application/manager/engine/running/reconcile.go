@@ -94,10 +94,7 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 			!t.beginRecovery(exec) {
 			continue
 		}
-		job := jobs[exec.JobID]
-		if job == nil {
-			job = &entity.Job{ID: exec.JobID}
-		}
+		job := entity.JobOf(exec, jobs)
 		outcome := entity.Failed(entity.ReasonNodeLost, "the node that ran this attempt is gone")
 		outcome.Checkpoint, outcome.Progress = exec.Checkpoint, exec.Progress
 		if exec.CancelRequested {

@@ -1,7 +1,6 @@
 package execution
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"maps"
@@ -72,7 +71,7 @@ func (w *executionWriter) only(ctx context.Context, r repository.ClaimRequest) (
 				return e.Claim >= lo && e.Claim < hi
 			})
 	})
-	slices.SortFunc(rows, byPosition)
+	slices.SortFunc(rows, entity.ByPosition)
 	return rows, nil
 }
 
@@ -138,7 +137,7 @@ func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
 		}
 		heads = append(heads, found...)
 	}
-	slices.SortFunc(heads, byPosition)
+	slices.SortFunc(heads, entity.ByPosition)
 	heads = heads[:min(len(heads), r.Limit)]
 	keys, ids := make(map[string]entity.ClaimKey, len(heads)), make([]string, len(heads))
 	for i, e := range heads {
@@ -149,16 +148,11 @@ func (w *executionWriter) merged(ctx context.Context, r repository.ClaimRequest,
 		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(e *entity.Execution) bool { return e.Claim != keys[e.ID] })
-	slices.SortFunc(rows, byPosition)
+	slices.SortFunc(rows, entity.ByPosition)
 	return rows, nil
 }
 
 func scanClaimHead(rows *sql.Rows) (*entity.Execution, error) {
 	e := &entity.Execution{}
 	return e, rows.Scan(&e.ID, &e.Claim)
-}
-
-// byPosition orders runs of several queues.
-func byPosition(a, b *entity.Execution) int {
-	return cmp.Or(cmp.Compare(a.Claim.SortKey(), b.Claim.SortKey()), cmp.Compare(a.ID, b.ID))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
 
@@ -136,7 +137,7 @@ func (c *config) gateActions(w *World, g int, add func(bool, string, int, int)) 
 	if c.seed != seedNoLook && w.looksNew(gate) {
 		add(false, "look", g, 0)
 	}
-	credits := gate.Session.Credits()[delivery.General]
+	credits := gate.Session.Credits()[entity.SlotGeneral]
 	if c.seed == seedCredits && !gate.Session.Unread() {
 		credits = 1
 	}

@@ -189,7 +189,7 @@ func (g *Gate) untaken(a delivery.Answer, first bool) (out []delivery.Run) {
 
 func pollOf(p attempts.Poll) delivery.Poll {
 	out := delivery.Poll{
-		Epoch: p.Epoch, Seq: p.Seq, Ack: p.Ack, Free: delivery.Slots(p.Free), Stopping: p.Stopping,
+		Epoch: p.Epoch, Seq: p.Seq, Ack: p.Ack, Free: entity.Slots(p.Free), Stopping: p.Stopping,
 	}
 	for _, a := range p.Running {
 		out.Running = append(out.Running, delivery.Attempt(a))
