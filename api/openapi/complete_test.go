@@ -163,9 +163,7 @@ func refusals(op *openapi2.Operation, r api.Route) (statuses []int) {
 	if in["path"] || r.Object == middleware.Group {
 		statuses = append(statuses, 404)
 	}
-	whole := strings.HasSuffix(r.Path, "/worker-groups") || strings.HasSuffix(r.Path, "/:name/tokens")
-	if in["query"] || strings.Contains(r.Path, "/nodes") || strings.HasSuffix(r.Path, "/handlers") ||
-		whole && r.Method == http.MethodGet {
+	if in["query"] || isWhole(r) && r.Method == http.MethodGet {
 		statuses = append(statuses, 422)
 	}
 	if in["body"] || r.Idempotent {

@@ -29,6 +29,11 @@ var wholeLists = []string{
 	"worker-groups/{name}/tokens",
 }
 
+// isWhole: the route's list has no pages. It refuses parameters that it does not know, as all lists do.
+func isWhole(r api.Route) bool {
+	return slices.Contains(wholeLists, strings.TrimPrefix(openapitest.Template(r.Path), "/api/v1/"))
+}
+
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // completePath adds what the path of a route says: the tag, and the parameters in it. It adds the parameters of pages,
@@ -59,7 +64,7 @@ func completePath(op *openapi2.Operation, r api.Route) {
 		}
 	}
 	op.Parameters = append(missing, op.Parameters...)
-	if answersPage(op) && !slices.Contains(wholeLists, path) {
+	if answersPage(op) && !isWhole(r) {
 		op.Parameters = append(op.Parameters, &openapi2.Parameter{
 			In: "query", Name: "limit", Type: &openapi3.Types{"integer"}, Description: "most items of the page",
 			Minimum: new(1.0), Maximum: new(float64(request.MaxLimit)), Default: request.DefaultLimit,

@@ -49,7 +49,7 @@ func Test29Drain(t *testing.T) {
 	require.True(t, s.Newest("leave").At.After(s.Newest("report").At), "it leaves when nothing is left")
 }
 
-// What runs may end within the grace.
+// A run that has begun may end within the grace.
 func Test29WhatRunsMayEnd(t *testing.T) {
 	s := play(t)
 	s.env["PS_GRACE_MS"] = "30000"

@@ -49,7 +49,7 @@ type Registration struct {
 }
 
 // Register begins a life of a worker, or goes on with it where the boot id is the same. The token is of tokenGroup.
-// What is wrong with the fields is told all at once.
+// The error names all fields that are wrong.
 func (s *WorkerService) Register(ctx context.Context, tokenGroup string, n Registration) (worker.Worker, error) {
 	if n.Protocol != Protocol && n.Protocol != 0 {
 		return worker.Worker{}, apperror.Conflict("protocol_unknown", "this server speaks version %d of the worker "+

@@ -205,7 +205,7 @@ func TestRunsOfAnotherHandlerHoldUpNobody(t *testing.T) {
 	})
 }
 
-// What an answer has no room for keeps its slot: nothing is claimed in its place.
+// A run that an answer has no room for keeps its slot: nothing is claimed in its place.
 func TestWhatALongAnswerLeavesOutKeepsItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

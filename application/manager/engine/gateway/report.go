@@ -59,7 +59,7 @@ type Receipt struct {
 }
 
 // Report takes what a worker says of its attempts, and answers when each end has its receipt, or after two seconds.
-// What cannot be decided by then gets RETRY.
+// An item that cannot be decided by then gets RETRY.
 func (g *Gateway) Report(ctx context.Context, workerID string, epoch int64, items []Item) ([]Receipt, error) {
 	if !g.enter() {
 		return nil, errAway()

@@ -8249,6 +8249,7 @@ export interface operations {
             };
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -9086,6 +9087,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
+            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -11073,7 +11075,6 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
-            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -11110,7 +11111,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
@@ -11147,7 +11147,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
