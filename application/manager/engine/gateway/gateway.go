@@ -131,7 +131,9 @@ const (
 type Gateway struct {
 	Deps
 	mu       sync.Mutex
-	sessions map[string]*session
+	sessions map[life]*session
+	// epochs are those of the lives that the store has confirmed, by worker.
+	epochs map[string]int64
 	// leaving: the node stops, and its workers are to go elsewhere.
 	leaving bool
 	// closed: no report is taken any more; reports are those under way.
@@ -155,7 +157,7 @@ type Gateway struct {
 // New wires the parts.
 func New(d Deps) *Gateway {
 	g := &Gateway{
-		Deps: d, sessions: map[string]*session{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
+		Deps: d, sessions: map[life]*session{}, epochs: map[string]int64{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
 		timing: delivery.TimingFor(0), flushNow: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
 	for _, l := range []loop{

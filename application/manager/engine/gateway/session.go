@@ -55,24 +55,47 @@ func (s *session) offers(c entity.NodeClass) bool {
 	return routing.MissingWorker(c, &s.row) == entity.WaitNone
 }
 
-// session is that of a life; a newer life takes the place of an older one. It is nil for a life that this gateway knows
-// to be a former one.
+// life names a session. A call may claim any epoch: those that the store has not confirmed stand beside the true one,
+// and end nothing.
+type life struct {
+	id    string
+	epoch int64
+}
+
+// session is that of a life. It is nil for a life that this gateway knows to be a former one.
 func (g *Gateway) session(id string, epoch int64) *session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.sessions[id]
-	switch {
-	case s != nil && s.epoch == epoch:
-		return s
-	case s != nil && s.epoch > epoch:
-		return nil
+	s := g.sessions[life{id, epoch}]
+	if s == nil && epoch >= g.epochs[id] {
+		s = newSession(id, epoch, g.Elapsed())
+		g.sessions[life{id, epoch}] = s
 	}
-	if s != nil {
+	return s
+}
+
+// confirm notes which of the lives that were met are those of their workers' rows; all others of these workers are over.
+func (g *Gateway) confirm(met []*session) {
+	var over []*session
+	g.mu.Lock()
+	for _, s := range met {
+		if s.known { // only the turn that meets it writes that
+			g.epochs[s.id] = s.epoch
+		} else {
+			over = append(over, s)
+			delete(g.sessions, life{s.id, s.epoch})
+		}
+	}
+	for key, s := range g.sessions {
+		if key.epoch < g.epochs[key.id] {
+			over = append(over, s)
+			delete(g.sessions, key)
+		}
+	}
+	g.mu.Unlock()
+	for _, s := range over {
 		s.end(errEpochLost())
 	}
-	s = newSession(id, epoch, g.Elapsed())
-	g.sessions[id] = s
-	return s
 }
 
 // end tells parked polls that the life is over.
@@ -88,9 +111,9 @@ func (s *session) end(why error) {
 // Left ends what is parked of a life that has left, so that nothing more is claimed for it here.
 func (g *Gateway) Left(id string, epoch int64) {
 	g.mu.Lock()
-	s := g.sessions[id]
+	s := g.sessions[life{id, epoch}]
 	g.mu.Unlock()
-	if s != nil && s.epoch == epoch {
+	if s != nil {
 		s.end(errEpochLost())
 	}
 }
@@ -100,12 +123,15 @@ func (g *Gateway) forget() {
 	now := g.Elapsed()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for id, s := range g.sessions {
+	for key, s := range g.sessions {
 		s.mu.Lock()
 		gone := now-s.seen > forgetAfter
 		s.mu.Unlock()
 		if gone {
-			delete(g.sessions, id)
+			delete(g.sessions, key)
+		}
+		if gone && g.epochs[key.id] == key.epoch {
+			delete(g.epochs, key.id)
 		}
 	}
 }

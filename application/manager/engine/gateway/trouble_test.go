@@ -220,3 +220,21 @@ func TestANodeThatStopsSendsItsWorkersElsewhere(t *testing.T) {
 		require.ErrorContains(t, err, "call the next one")
 	})
 }
+
+// A call that claims an epoch which the store does not have ends nothing: any holder of the group's token could make one.
+func TestAnEpochThatTheStoreDoesNotHaveEndsNoLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		job := r.remoteJob("j", "settle", nil)
+		r.Trigger(t, job.ID)
+		d := w.take(w.poll())[0]
+		parked := w.poll()
+		stranger := &remote{rig: r, id: w.id, epoch: 9, free: w.free}
+		require.ErrorContains(t, stranger.await(stranger.poll()).err, "this life of the worker is over")
+		require.Empty(t, w.take(parked), "the poll beside it is answered at its end")
+		require.Equal(t, delivery.ReceiptAccepted, w.report(d, entity.Succeeded("")).Receipt)
+		r.Trigger(t, job.ID)
+		require.Len(t, w.take(w.poll()), 1)
+	})
+}

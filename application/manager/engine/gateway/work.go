@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
@@ -27,18 +29,18 @@ func (g *Gateway) work(ctx context.Context) error {
 
 // meet reads the rows of workers that call this gateway for the first time.
 func (g *Gateway) meet(ctx context.Context) error {
-	asked := map[string]*session{}
-	var ids []string
+	var asked []*session
+	ids := map[string]bool{}
 	g.each(func(s *session) {
 		if !s.known && s.over == nil {
-			asked[s.id] = s
-			ids = append(ids, s.id)
+			asked = append(asked, s)
+			ids[s.id] = true
 		}
 	})
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := g.Workers.WorkersByID(ctx, ids)
+	rows, err := g.Workers.WorkersByID(ctx, slices.Sorted(maps.Keys(ids)))
 	if err != nil {
 		return fmt.Errorf("read workers: %w", err)
 	}
@@ -46,16 +48,14 @@ func (g *Gateway) meet(ctx context.Context) error {
 	for _, w := range rows {
 		found[w.ID] = w
 	}
-	for id, s := range asked {
-		w, ok := found[id]
-		if !ok || w.Epoch != s.epoch || w.Status == worker.Down {
-			s.end(errEpochLost())
-			continue
+	for _, s := range asked {
+		if w, ok := found[s.id]; ok && w.Epoch == s.epoch && w.Status != worker.Down {
+			s.mu.Lock()
+			s.row, s.known = w, true
+			s.mu.Unlock()
 		}
-		s.mu.Lock()
-		s.row, s.known = w, true
-		s.mu.Unlock()
 	}
+	g.confirm(asked)
 	return nil
 }
 
