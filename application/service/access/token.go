@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,8 +15,6 @@ import (
 )
 
 const (
-	// MaxTokenLife is the longest that an API token may be good for.
-	MaxTokenLife = 366 * 24 * time.Hour
 	// tokenPrefix lets secret scanners recognise an API token.
 	tokenPrefix = "pst_"
 	// MaxTokens is how many tokens that have not expired a user may have.
@@ -50,22 +47,7 @@ func (s *TokenService) Create(ctx context.Context, userID string,
 	n TokenInput,
 ) (t entity.Token, secret string, err error) {
 	now := s.clock.Now()
-	var wrong []apperror.Field
-	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {
-		wrong = append(wrong, apperror.Field{
-			Field: "name", Code: "invalid",
-			Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", maxUserName),
-		})
-	} else if remedy := validation.Line(n.Name, maxUserName); remedy != "" {
-		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: remedy})
-	}
-	if !n.ExpiresAt.After(now) || n.ExpiresAt.Sub(now) > MaxTokenLife {
-		wrong = append(wrong, apperror.Field{
-			Field: "expiresAt", Code: "out_of_range",
-			Message: "must be a time within the next 366 days",
-		})
-	}
-	if err := apperror.Invalid(wrong); err != nil {
+	if err := apperror.Invalid(validation.Token(n.Name, maxUserName, n.ExpiresAt, now)); err != nil {
 		return t, "", err
 	}
 	id, err := uuid.NewV7()

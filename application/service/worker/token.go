@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,7 +33,7 @@ func (s *GroupService) CreateToken(ctx context.Context, n TokenInput) (t worker.
 		return t, "", err
 	}
 	now := s.Clock.Now()
-	if err := apperror.Invalid(n.wrong(now)); err != nil {
+	if err := apperror.Invalid(validation.Token(n.Name, bounds.Name, n.ExpiresAt, now)); err != nil {
 		return t, "", err
 	}
 	id, err := uuid.NewV7()
@@ -49,23 +48,6 @@ func (s *GroupService) CreateToken(ctx context.Context, n TokenInput) (t worker.
 		ExpiresAt: n.ExpiresAt, CreateTime: now,
 	}
 	return t, secret, s.Groups.AddWorkerToken(ctx, t, worker.MaxTokens)
-}
-
-func (n *TokenInput) wrong(now time.Time) (wrong []apperror.Field) {
-	if n.Name == "" || strings.TrimSpace(n.Name) != n.Name {
-		wrong = append(wrong, apperror.Field{
-			Field: "name", Code: "invalid",
-			Message: fmt.Sprintf("must have 1 to %d characters, without spaces around them", bounds.Name),
-		})
-	} else if remedy := validation.Line(n.Name, bounds.Name); remedy != "" {
-		wrong = append(wrong, apperror.Field{Field: "name", Code: "invalid", Message: remedy})
-	}
-	if !n.ExpiresAt.After(now) || n.ExpiresAt.Sub(now) > worker.MaxTokenLife {
-		wrong = append(wrong, apperror.Field{
-			Field: "expiresAt", Code: "out_of_range", Message: "must be a time within the next 366 days",
-		})
-	}
-	return wrong
 }
 
 // Tokens are those of a group, expired ones too, by id.

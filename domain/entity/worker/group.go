@@ -67,8 +67,5 @@ type Token struct {
 	CreateTime time.Time
 }
 
-// MaxTokenLife is how long a token may be valid.
-const MaxTokenLife = 366 * 24 * time.Hour
-
 // TokenPrefix is what tokens of workers begin with.
 const TokenPrefix = "psw_"
