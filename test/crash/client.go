@@ -106,6 +106,34 @@ func (c *Client) CreateGroup(ctx context.Context, name string, maxConcurrency in
 		map[string]any{"name": name, "maxConcurrency": maxConcurrency}, nil)
 }
 
+// CreateWorkerGroup adds a worker group for jobs of the group default, and returns a token of it.
+func (c *Client) CreateWorkerGroup(ctx context.Context, name string) (token string, err error) {
+	path := "/api/v1/worker-groups/" + name
+	if err := c.call(ctx, http.MethodPut, path, "", map[string]any{"jobGroups": []string{"default"}}, nil); err != nil {
+		return "", err
+	}
+	var made struct{ Token string }
+	return made.Token, c.call(ctx, http.MethodPost, path+"/tokens", "",
+		map[string]any{"name": "test", "expiresAt": time.Now().Add(24 * time.Hour)}, &made)
+}
+
+// Workers are the ids of workers that are UP, by instance.
+func (c *Client) Workers(ctx context.Context) (map[string]string, error) {
+	var page struct {
+		Items []struct{ ID, Instance, Status string }
+	}
+	if err := c.call(ctx, http.MethodGet, "/api/v1/workers?limit=200", "", nil, &page); err != nil {
+		return nil, err
+	}
+	ids := map[string]string{}
+	for _, item := range page.Items {
+		if item.Status == "UP" {
+			ids[item.Instance] = item.ID
+		}
+	}
+	return ids, nil
+}
+
 // Pause stops the planning of a job and returns its state.
 func (c *Client) Pause(ctx context.Context, id string) (v JobView, err error) {
 	return v, c.call(ctx, http.MethodPost, "/api/v1/jobs/"+id+"/pause", "", nil, &v)

@@ -26,6 +26,8 @@ type Size struct {
 	Wide, Async bool
 	// Handlers adds jobs of handlers, each of which the named nodes alone have.
 	Handlers map[string][]string
+	// Workers are the ids of the workers of the group shop; jobs that only they run are added where there are any.
+	Workers []string
 	// Long adds runs that take longer than a lease.
 	Long bool
 }
@@ -259,6 +261,9 @@ func workload(target string, size Size) []definition {
 	}
 	if size.Async {
 		list = append(list, accepted(target)...)
+	}
+	if len(size.Workers) > 0 {
+		list = append(list, ofWorkers(target, size.Workers)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(size.Handlers)) {
 		list = append(list, definition{

@@ -48,6 +48,9 @@ func TestFault(t *testing.T) {
 		test.Terms.Most = 9
 		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
 		test.Size = crash.Size{Copies: 3, Fill: 60, Once: 60}
+		var err error
+		test.Worker, err = rig.BuildWorker(t.Context(), dir)
+		require.NoError(t, err)
 	}
 	options := fault.Options(dir, test.Terms.Nodes)
 	options.Handlers = [][]string{{"first"}, {"last"}, {"last"}}

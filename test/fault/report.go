@@ -46,7 +46,7 @@ func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
 		names[j.ID] = j.Name
 	}
 	for _, row := range h.Rows {
-		for _, work := range []string{"64 shards", "accepted", "handler", "command"} {
+		for _, work := range []string{"64 shards", "accepted", "handler", "command", "worker"} {
 			if strings.HasPrefix(names[row.JobID], work) && (row.ShardIndex == 0) {
 				r.Works[work]++
 			}

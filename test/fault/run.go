@@ -34,6 +34,8 @@ type Test struct {
 	For    time.Duration
 	Size   crash.Size
 	Target *crash.Target
+	// Worker is the program of workers, whose jobs are there as well; empty: there are none.
+	Worker string
 	// URL is where the target listens.
 	URL  string
 	Logf func(format string, args ...any)
@@ -67,6 +69,12 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 		return report, err
 	}
 	t.Target.ReportTo(t.report(ctx))
+	var err error
+	if t.Worker != "" {
+		if t.Size.Workers, err = t.hire(ctx, client); err != nil {
+			return report, err
+		}
+	}
 	jobs, err := crash.CreateAll(ctx, client, t.URL, t.Size)
 	if err != nil {
 		return report, err
@@ -102,6 +110,10 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return report, err
 	}
+	for _, worker := range t.Rig.Workers {
+		asked := time.Now()
+		striker.exits = append(striker.exits, history.Exit{Node: worker.ID, At: asked, Code: worker.Stop()})
+	}
 	for _, m := range t.Rig.Members {
 		asked := time.Now()
 		striker.exits = append(striker.exits, history.Exit{Node: m.ID, At: asked, Code: m.Stop()})
@@ -128,7 +140,11 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		w.run(watching)
 		wg.Wait()
 	}()
+	torment, relieve := context.WithCancel(ctx)
+	tormented := make(chan error, 1)
+	go func() { tormented <- s.disturbCrew(torment, t.Terms.Seed) }()
 	defer func() {
+		relieve()
 		stop()
 		<-done
 	}()
@@ -148,7 +164,8 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		}
 		rig.Sleep(ctx, round.Rest)
 	}
-	return errors.Join(t.Rig.Heal(ctx), s.Done())
+	relieve()
+	return errors.Join(<-tormented, t.Rig.Heal(ctx), s.Done())
 }
 
 // complete adds what the targets saw, and the former attempts where they tell

@@ -12,6 +12,8 @@ import (
 const (
 	retryBound  = 15 * time.Second
 	resumeBound = 10 * time.Second
+	// workerBound is the lease of a worker, and two seconds until its runs begin elsewhere, and as long as nodes have.
+	workerBound = 20*time.Second + 2*time.Second + resumeBound
 	// settleBound is how long a node may speak of the past after a fault.
 	settleBound = 8 * time.Second
 )
@@ -40,7 +42,9 @@ func (c *checker) cluster(rows map[string][]Row) {
 	for _, f := range c.h.Cluster.Faults {
 		if f.Harm == HarmDeath {
 			c.goesOn(f)
-			c.resumes(f, rows)
+			if !f.Worker {
+				c.resumes(f, rows)
+			}
 		}
 	}
 }
@@ -140,7 +144,11 @@ func (c *checker) outputs() {
 
 // goesOn checks that what ran on a node when it died ran again, or ended.
 func (c *checker) goesOn(death Fault) {
-	until := c.deadline(death.From, retryBound)
+	bound := retryBound
+	if death.Worker {
+		bound = workerBound
+	}
+	until := c.deadline(death.From, bound, death.Worker)
 	for _, call := range c.h.Calls {
 		near := call.Answer == AnswerCut && call.Start.Before(death.From) && call.End.After(death.From.Add(-time.Second)) &&
 			call.End.Before(death.From.Add(time.Second))
@@ -165,7 +173,7 @@ func (c *checker) goesOn(death Fault) {
 
 // resumes checks that every job that fires at least each second goes on.
 func (c *checker) resumes(death Fault, rows map[string][]Row) {
-	until := c.deadline(death.From, resumeBound)
+	until := c.deadline(death.From, resumeBound, false)
 	for _, j := range c.h.Jobs {
 		if !j.dense() || !until.Before(j.Until) || j.From.After(death.From) {
 			continue

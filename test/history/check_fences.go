@@ -78,7 +78,7 @@ func (c *checker) caused(node string, at time.Time) bool {
 			return near(f, at)
 		}
 		return f.Harm == HarmOutage && near(f, at) &&
-			slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool { return g.takesLease() && near(g, f.From) })
+			slices.ContainsFunc(c.h.Cluster.Faults, func(g Fault) bool { return g.takesLease() && !g.Worker && near(g, f.From) })
 	})
 }
 

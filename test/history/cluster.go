@@ -73,6 +73,8 @@ type Fault struct {
 	// Store: it touches the store or the way to it, so that what must be stored may
 	// be late.
 	Store bool
+	// Worker: it was done to a worker, whose lease is not a node's.
+	Worker bool
 	// Mute: it keeps nodes from asking the store for its time.
 	Mute bool
 }

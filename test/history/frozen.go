@@ -43,13 +43,14 @@ func (c *checker) frozen(call Call, at time.Time) bool {
 }
 
 // deadline is a moment after t by when something must have happened, bound
-// later; what takes a lease or touches the store before that begins the bound anew.
-func (c *checker) deadline(t time.Time, bound time.Duration) time.Time {
+// later; what takes a lease or touches the store before that begins the bound anew. That of a worker counts for
+// workers alone.
+func (c *checker) deadline(t time.Time, bound time.Duration, worker bool) time.Time {
 	end := t.Add(bound)
 	for range c.h.Cluster.Faults {
 		moved := false
 		for _, f := range c.h.Cluster.Faults {
-			if later := f.Until.Add(bound); (f.Store || f.takesLease()) && !f.From.Equal(t) && f.From.Before(end) &&
+			if later := f.Until.Add(bound); (f.Store || f.takesLease() && (worker || !f.Worker)) && !f.From.Equal(t) && f.From.Before(end) &&
 				f.Until.After(t) && later.After(end) {
 				end, moved = later, true
 			}

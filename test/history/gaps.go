@@ -25,14 +25,14 @@ func Gaps(h History) (all, alone []time.Duration) {
 		list := rows[j.ID]
 		slices.SortFunc(list, func(a, b Row) int { return a.CreateTime.Compare(b.CreateTime) })
 		for _, f := range h.Cluster.Faults {
-			if f.Harm != HarmDeath || f.From.After(j.Until) {
+			if f.Harm != HarmDeath || f.Worker || f.From.After(j.Until) {
 				continue
 			}
 			next := slices.IndexFunc(list, func(r Row) bool { return r.CreateTime.After(f.From) })
 			if next > 0 && list[next-1].NodeID == f.Node {
 				gap := list[next].CreateTime.Sub(f.From)
 				all = append(all, gap)
-				if c.deadline(f.From, resumeBound).Equal(f.From.Add(resumeBound)) {
+				if c.deadline(f.From, resumeBound, false).Equal(f.From.Add(resumeBound)) {
 					alone = append(alone, gap)
 				}
 			}

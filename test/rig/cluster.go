@@ -50,6 +50,8 @@ type Options struct {
 type Rig struct {
 	Options
 	Members []*Member
+	// Workers are those that were hired.
+	Workers []*Worker
 }
 
 // Member is one node of the rig.
@@ -181,6 +183,9 @@ func (r *Rig) Heal(ctx context.Context) error {
 
 // Close ends what still runs and keeps what the nodes have logged.
 func (r *Rig) Close() {
+	for _, w := range r.Workers {
+		w.close(r.Dir)
+	}
 	for _, m := range r.Members {
 		if m.Node != nil {
 			m.Kill()

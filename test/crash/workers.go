@@ -1,0 +1,46 @@
+package crash
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+)
+
+// WorkerHandler is the handler of the jobs of workers.
+const WorkerHandler = "call"
+
+// ofWorkers are jobs that workers alone run, with the rules that the nodes' own jobs have.
+func ofWorkers(target string, ids []string) []definition {
+	of := func(name, query string, j history.Job, more map[string]any) definition {
+		j.Name, j.Called, j.Nodes = "worker, "+name, true, ids
+		body := map[string]any{
+			"jobType": "CUSTOM", "jobClass": WorkerHandler, "jobData": call(target, query),
+			"routing": map[string]any{"workers": "shop"},
+		}
+		maps.Copy(body, more)
+		return definition{j, body}
+	}
+	second := every(1, nil)
+	list := []definition{
+		of("serial", "fence&ms=300", history.Job{Step: time.Second, OneAtATime: true},
+			map[string]any{"schedule": second, "overlapPolicy": "SERIAL"}),
+		of("long", "ms=6000", history.Job{Step: 2 * time.Second}, map[string]any{"schedule": every(2, nil)}),
+		of("long, serial", "fence&ms=5000", history.Job{Step: 10 * time.Second, OneAtATime: true},
+			map[string]any{"schedule": every(10, nil), "overlapPolicy": "SERIAL"}),
+		of("not after a loss", "ms=400", history.Job{Step: time.Second, OnceOnly: true},
+			map[string]any{"schedule": second, "onNodeLoss": "FAIL"}),
+		of("fails once", "ms=5&fail=1", history.Job{Step: time.Second, MaxRetries: 2},
+			map[string]any{"schedule": second, "retryPolicy": map[string]any{"maxRetries": 2, "intervalMs": 100}}),
+		of("three shards", "ms=100", history.Job{Step: time.Second, Shards: 3},
+			map[string]any{"schedule": second, "shardCount": 3}),
+		of("at most two", "ms=900", history.Job{Step: time.Second, AtMost: 2},
+			map[string]any{"schedule": second, "maxConcurrency": 2}),
+	}
+	for i := range 4 {
+		list = append(list, of(fmt.Sprintf("fill %d", i), "ms=10", history.Job{Step: 500 * time.Millisecond},
+			map[string]any{"schedule": rate(500)}))
+	}
+	return list
+}
