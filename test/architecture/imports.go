@@ -27,7 +27,7 @@ const (
 )
 
 // benchSees is what the parts of the bench may see of the product.
-var benchSees = []string{"domain", "infrastructure", "internal", "cmd/app", "cmd/client"}
+var benchSees = []string{"domain", "infrastructure", "internal", "cmd/app", "cmd/client", "sdk"}
 
 // layers is the house of the design: api → application → domain ← infrastructure.
 // A directory stands before the one it lies in.
@@ -36,6 +36,13 @@ var layers = []layer{
 	{dir: bench + "/report", sees: []string{bench + "/measure"}},
 	{dir: bench + "/node", sees: []string{"domain", "infrastructure", "cmd/app", bench + "/measure"}},
 	{dir: bench + "/rig", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node"}, benchSees...)},
+	// It takes the loads of others in turns.
+	{
+		dir: bench + "/workload/onworkers",
+		sees: []string{
+			bench + "/measure", bench + "/report", bench + "/rig", bench + "/workload/throughput", bench + "/workload/timing",
+		},
+	},
 	{
 		dir:   bench + "/workload",
 		sees:  append([]string{bench + "/measure", bench + "/report", bench + "/node", bench + "/rig"}, benchSees...),

@@ -155,3 +155,20 @@ func (l *Ledger) LastAfter(t time.Time) float64 {
 	}
 	return float64(last-t.UnixMicro()) / 1000
 }
+
+// Pace is how many entries a second there were between the first tenth of all and the last one; 0 where they are too few
+// to say.
+func (l *Ledger) Pace() float64 {
+	l.mu.Lock()
+	at := make([]int64, len(l.starts))
+	for i, s := range l.starts {
+		at[i] = s.At
+	}
+	l.mu.Unlock()
+	slices.Sort(at)
+	from, to := len(at)/10, len(at)-1-len(at)/10
+	if to <= from || at[to] == at[from] {
+		return 0
+	}
+	return float64(to-from) / (time.Duration(at[to]-at[from]) * time.Microsecond).Seconds()
+}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -56,13 +57,13 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return handle(ctx, run, rep)
 	}
 	at, e := o.Now(), run.Execution
-	job, err := strconv.Atoi(strings.TrimPrefix(run.Job.Name, JobPrefix))
+	job, err := numberOf(run.Job.Name)
 	if err != nil {
-		return entity.Failed(entity.ReasonInvalid, "this is no job of the bench")
+		return entity.Failed(entity.ReasonInvalid, err.Error())
 	}
 	long := run.Job.Class == LongClass
 	o.see(measure.StartEvent{
-		ScheduledTime: e.ScheduledTime.UnixMilli(), At: at.UnixMicro(), Job: uint32(job),
+		ScheduledTime: e.ScheduledTime.UnixMilli(), At: at.UnixMicro(), Job: job,
 		Recorded: clip(e.CreateTime.Sub(e.ScheduledTime).Milliseconds()),
 		Taken:    clip(e.UpdateTime.Sub(e.ScheduledTime).Milliseconds()),
 		Attempt:  uint8(min(e.Attempt, 255)), Long: long,
@@ -74,6 +75,27 @@ func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 		return entity.Failed(entity.ReasonShutdown, "the node stops")
 	}
 	return entity.Succeeded("")
+}
+
+// Entered notes the entry of a handler of a worker, which does not know when its run was stored.
+func (o *Observer) Entered(name string, scheduled time.Time, attempt int) error {
+	at := o.Now()
+	job, err := numberOf(name)
+	if err == nil {
+		o.see(measure.StartEvent{
+			ScheduledTime: scheduled.UnixMilli(), At: at.UnixMicro(), Job: job, Attempt: uint8(min(attempt, 255)),
+		})
+	}
+	return err
+}
+
+// numberOf is the number of a job of the bench.
+func numberOf(name string) (uint32, error) {
+	job, err := strconv.ParseUint(strings.TrimPrefix(name, JobPrefix), 10, 32)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no job of the bench", name)
+	}
+	return uint32(job), nil
 }
 
 // Check implements app.Executor.

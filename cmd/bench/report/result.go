@@ -33,6 +33,7 @@ type Result struct {
 	Console             *Console            `json:"console,omitempty"`
 	Storm               *Storm              `json:"storm,omitempty"`
 	HTTP                *HTTP               `json:"http,omitempty"`
+	Workers             *Workers            `json:"workers,omitempty"`
 	Planned             int                 `json:"planned"`
 	Lost                int                 `json:"lost"`
 	Doubled             int                 `json:"doubled"`

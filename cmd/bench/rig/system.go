@@ -52,6 +52,9 @@ type Shape struct {
 	// handler goes on, so that a node that is killed has kept nothing back.
 	// Calls: HTTP jobs are run by the product's own executors, and no entry is seen.
 	Served, Eager, Calls bool
+	// Workers: a worker of the group WorkerGroup is there, which has as many slots as the node. It is of this process,
+	// and calls the node as any worker does. It is for one node.
+	Workers bool
 }
 
 // NewSystem makes what the options ask for, and sends what is seen to the ledger.
@@ -62,7 +65,8 @@ func (b *Bench) NewSystem(ctx context.Context, l *measure.Ledger, s Shape) (Syst
 	observer := b.Observe(l.See, nil)
 	a := &inProcess{b: b, observer: observer}
 	var err error
-	if s.Served {
+	a.workers = s.Workers
+	if s.Served || s.Workers {
 		if a.server, a.cfg, err = b.OpenServer(ctx, observer); err != nil {
 			return nil, err
 		}
@@ -83,6 +87,9 @@ type inProcess struct {
 	cfg              config.Config
 	observer         *node.Observer
 	started, stopped bool
+	// workers: the worker runs until dismiss.
+	workers bool
+	dismiss func() error
 }
 
 // Write implements Writer.
@@ -98,10 +105,14 @@ func (a *inProcess) Describe(jobs int) report.Result {
 	return a.b.NewResult(a.engine.Store.Info(), a.cfg, jobs)
 }
 
-func (a *inProcess) Start(context.Context) error {
+func (a *inProcess) Start(ctx context.Context) error {
 	a.started = true
 	if a.server != nil {
-		return a.server.Start()
+		err := a.server.Start()
+		if err == nil && a.workers {
+			a.dismiss, err = a.hire(ctx)
+		}
+		return err
 	}
 	a.engine.Start()
 	return nil
@@ -118,6 +129,11 @@ func (a *inProcess) Processes() []Process { return nil }
 
 func (a *inProcess) Stop(ctx context.Context) error {
 	a.stopped = true
+	if a.dismiss != nil {
+		if err := a.dismiss(); err != nil {
+			return err
+		}
+	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopBound)
 	defer cancel()
 	if a.server != nil {

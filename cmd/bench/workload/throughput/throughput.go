@@ -31,6 +31,8 @@ type FlatOut struct {
 	Ceiling, Coordinated bool
 	// History is the number of ended runs that the engine finds.
 	History int
+	// Workers: a worker runs the jobs, and not the node.
+	Workers bool
 }
 
 // Run lets the engine run flat out. There are enough distinct jobs, with one fire each, all due
@@ -45,7 +47,7 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 		}
 		rate = int(before)
 	}
-	r, err := b.measure(ctx, rate, "plain", func(*entity.Job) {})
+	r, err := b.measure(ctx, rate, "plain", b.shape)
 	if err != nil {
 		return r, err
 	}
@@ -70,6 +72,30 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 	return r, nil
 }
 
+// shape makes a job one of workers where it is to be.
+func (b FlatOut) shape(j *entity.Job) {
+	if b.Workers {
+		rig.ToWorkers(j)
+	}
+}
+
+// Alone lets the engine run so many jobs flat out, one fire each, and nothing beside them. The executions a second are
+// those of entries, from the first tenth to the last one.
+func (b FlatOut) Alone(ctx context.Context, jobs int) (report.Result, error) {
+	l, s, r, err := b.begin(ctx, jobs, "plain", b.shape)
+	if err != nil {
+		return r, err
+	}
+	defer s.Close(ctx)
+	b.awaitAll(ctx, s, jobs)
+	r.ExecutionsPerSecond = l.Pace()
+	if err := s.Stop(ctx); err != nil {
+		return r, err
+	}
+	r.Count(l.Account(s.Now().Add(time.Hour)))
+	return r, ctx.Err()
+}
+
 // measureCeiling is what a bare program reaches on the same machine, in executions a second.
 func (b FlatOut) measureCeiling(ctx context.Context) (float64, error) {
 	perSecond, err := b.shapeF(ctx)
@@ -85,34 +111,12 @@ func (b FlatOut) measure(ctx context.Context, rate int, kind string,
 	change func(j *entity.Job),
 ) (report.Result, error) {
 	jobs := max(minJobs, int(expectedShare*float64(rate)*(b.Duration+rig.WarmUp).Seconds()))
-	l := measure.NewLedger(jobs)
-	s, err := b.NewSystem(ctx, l, rig.Shape{})
+	l, s, r, err := b.begin(ctx, jobs, kind, change)
 	if err != nil {
-		return report.Result{}, err
-	}
-	defer s.Close(ctx)
-	b.Note("loading %d %s jobs, one fire each", jobs, kind)
-	now := s.Now().Truncate(time.Millisecond)
-	var some []string
-	err = b.LoadJobs(ctx, s, 0, jobs, func(i int, j *entity.Job) {
-		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs)).Truncate(time.Millisecond)
-		l.Plan(i, j.NextFireTime, 0)
-		if i < minJobs {
-			some = append(some, j.ID)
-		}
-		change(j)
-	})
-	if err != nil {
-		return report.Result{}, err
-	}
-	if err := b.LoadPast(ctx, s, b.History, some); err != nil {
-		return report.Result{}, err
-	}
-	r := s.Describe(jobs)
-	b.Note("running flat out for %s after %s of warm-up", b.Duration, rig.WarmUp)
-	if err := s.Start(ctx); err != nil {
 		return r, err
 	}
+	defer s.Close(ctx)
+	b.Note("running flat out for %s after %s of warm-up", b.Duration, rig.WarmUp)
 	if err := b.Sleep(ctx, rig.WarmUp); err != nil {
 		return r, err
 	}
@@ -136,8 +140,43 @@ func (b FlatOut) measure(ctx context.Context, rate int, kind string,
 		return r, err
 	}
 	r.History = b.History
-	r.Count(l.Account(now.Add(time.Hour)))
+	r.Count(l.Account(s.Now().Add(time.Hour)))
 	return r, ctx.Err()
+}
+
+// begin loads so many jobs that are due already, and starts the system.
+func (b FlatOut) begin(ctx context.Context, jobs int, kind string, change func(j *entity.Job)) (
+	l *measure.Ledger, s rig.System, r report.Result, err error,
+) {
+	l = measure.NewLedger(jobs)
+	if s, err = b.NewSystem(ctx, l, rig.Shape{Workers: b.Workers}); err != nil {
+		return l, s, r, err
+	}
+	defer func() {
+		if err != nil {
+			s.Close(ctx)
+		}
+	}()
+	b.Note("loading %d %s jobs, one fire each", jobs, kind)
+	now := s.Now().Truncate(time.Millisecond)
+	var some []string
+	err = b.LoadJobs(ctx, s, 0, jobs, func(i int, j *entity.Job) {
+		j.NextFireTime = now.Add(time.Duration(i) * time.Second / time.Duration(jobs)).Truncate(time.Millisecond)
+		l.Plan(i, j.NextFireTime, 0)
+		if i < minJobs {
+			some = append(some, j.ID)
+		}
+		change(j)
+	})
+	if err != nil {
+		return l, s, r, err
+	}
+	if err = b.LoadPast(ctx, s, b.History, some); err != nil {
+		return l, s, r, err
+	}
+	r = s.Describe(jobs)
+	err = s.Start(ctx)
+	return l, s, r, err
 }
 
 // drainBound is how long the rest of a load may take.

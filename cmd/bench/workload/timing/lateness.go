@@ -21,6 +21,8 @@ type Lateness struct {
 	History int
 	// Together: all jobs are due on whole seconds, and not spread evenly over them.
 	Together bool
+	// Workers: a worker runs the jobs, and not the node.
+	Workers bool
 }
 
 // Run measures handler entry minus due time at a steady rate. Each job fires once a second, spread
@@ -28,7 +30,7 @@ type Lateness struct {
 func (b Lateness) Run(ctx context.Context) (report.Result, error) {
 	jobs := b.Rate
 	l := measure.NewLedger(jobs * int((b.Duration + 2*rig.WarmUp).Seconds()))
-	s, err := b.NewSystem(ctx, l, rig.Shape{})
+	s, err := b.NewSystem(ctx, l, rig.Shape{Workers: b.Workers})
 	if err != nil {
 		return report.Result{}, err
 	}
@@ -86,5 +88,9 @@ func (b Lateness) firing(ctx context.Context, s rig.System, l *measure.Ledger, j
 	if b.Together {
 		load, begin = b.LoadTogether, begin.Truncate(time.Second).Add(time.Second)
 	}
-	return begin, load(ctx, s, l, jobs, begin, func(int, *entity.Job) {})
+	return begin, load(ctx, s, l, jobs, begin, func(_ int, j *entity.Job) {
+		if b.Workers {
+			rig.ToWorkers(j)
+		}
+	})
 }
