@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/timing"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
@@ -22,6 +23,9 @@ func small(t *testing.T, name string) (report.Result, string) {
 	require.NoError(t, err)
 	o := Options{
 		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Progress: io.Discard,
+	}
+	if name == "workers" {
+		o.Rounds = 1
 	}
 	if name == "storm" {
 		o.Burst, o.Rounds, o.Rate = 600, 1, 100
@@ -52,6 +56,17 @@ func TestASmallBenchLosesNothingAndLeavesNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, left, "the scratch database is gone")
 		})
+	}
+}
+
+func TestASmallBenchOfWorkersComparesBothSides(t *testing.T) {
+	t.Parallel()
+	r, _ := small(t, "workers")
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Positive(t, r.Planned)
+	for _, s := range []measure.Spread{r.Workers.Throughput, r.Workers.P50, r.Workers.P99} {
+		require.Equal(t, 1, s.Turns)
+		require.Positive(t, s.Median)
 	}
 }
 

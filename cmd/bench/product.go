@@ -82,9 +82,9 @@ func Product() Set {
 			},
 			{
 				Name: "workers", About: "jobs on a worker beside the same jobs as handlers of the server: flat out, and their delay",
-				Defaults: Options{Duration: 5 * time.Second, Rate: 500, Rounds: 9},
+				Defaults: Options{Duration: 5 * time.Second, Jobs: 30_000, Rate: 500, Rounds: 9},
 				Make: func(b *rig.Bench, _ config.Config, o Options) Workload {
-					return onworkers.Compared{Bench: b, Rate: o.Rate, Rounds: o.Rounds}
+					return onworkers.Compared{Bench: b, Jobs: o.Jobs, Rate: o.Rate, Rounds: o.Rounds}
 				},
 			},
 			{
@@ -130,7 +130,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 func flags(f *pflag.FlagSet, o *Options) {
 	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, alerts 30s, http 10s, workers 5s)")
 	f.IntVar(&o.Jobs, "jobs", 0,
-		"number of jobs of stampede (10000), http (1000), idle (0), the burst of alerts (a tenth of it) and lateness, "+
+		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), the burst of alerts (a tenth of it) and lateness, "+
 			"where those beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
 		"fires a second of lateness (1000), storm (5000), workers (500), and of failover, rolling and restart-store (300), calls a "+

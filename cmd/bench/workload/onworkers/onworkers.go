@@ -15,12 +15,9 @@ import (
 // Compared measures both in turns: flat out, and at a steady rate.
 type Compared struct {
 	*rig.Bench
-	// Rate is the fires a second of the steady load, Rounds the turns.
-	Rate, Rounds int
+	// Jobs run flat out, once each; Rate is the fires a second of the steady load, Rounds the turns.
+	Jobs, Rate, Rounds int
 }
-
-// flatJobs are those that run flat out, once each: some seconds of work.
-const flatJobs = 30_000
 
 // Run takes the turns. Each has a fresh store for each of its four loads; which side begins changes from turn to turn.
 func (c Compared) Run(ctx context.Context) (report.Result, error) {
@@ -62,7 +59,7 @@ type side struct {
 }
 
 func (c Compared) measure(ctx context.Context, worker bool) (r report.Result, s side, err error) {
-	r, err = throughput.FlatOut{Bench: c.Bench, Workers: worker}.Alone(ctx, flatJobs)
+	r, err = throughput.FlatOut{Bench: c.Bench, Workers: worker}.Alone(ctx, c.Jobs)
 	if err != nil {
 		return r, s, err
 	}
