@@ -51,6 +51,7 @@ type Config struct {
 type Worker struct {
 	AllowPlain     bool
 	MaxConnections int
+	MaxPerAddress  int
 }
 
 // Server is the REST edge and the life of the process.

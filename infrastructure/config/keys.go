@@ -245,6 +245,8 @@ func (c *Config) keys() []key {
 		{name: "worker.maxConnections", at: &c.Worker.MaxConnections, max: 1_000_000, text: "How many connections of " +
 			"workers the port keeps, beside those of `server.maxConnections`; 0 is a quarter of the files that the process " +
 			"may open, and at most 10,000."},
+		{name: "worker.maxPerAddress", at: &c.Worker.MaxPerAddress, max: 1_000_000, text: "How many of them come from one " +
+			"address (IPv6: a /64) that is no trusted proxy; 0 is all."},
 		{name: "tracing.endpoint", at: &c.Tracing.Endpoint, text: "Where an OpenTelemetry collector takes traces " +
 			"by OTLP over HTTP, such as `http://collector:4318/v1/traces`; empty is no [tracing](tracing.md)."},
 	}

@@ -13,9 +13,10 @@ import (
 type Conn struct {
 	net.Conn
 	owner *Listener
-	// lane is the lane of its address; nil where the address has no bound of its own.
-	lane *source
-	peer bool
+	// lane is the lane of its address; nil where the address has no bound of its own. crew is that lane for one that
+	// is counted with those of workers.
+	lane, crew *source
+	peer       bool
 	// local means that it has one of the places for this machine; worker that it is counted with those of workers.
 	local, worker bool
 	// known means that a caller has signed in on the connection.
@@ -89,6 +90,10 @@ func (c *Conn) uncount() {
 	switch {
 	case c.worker:
 		c.owner.workers--
+		if c.crew != nil {
+			c.crew.workers--
+			c.owner.forget(c.crew)
+		}
 		return
 	case c.peer:
 		c.owner.peers--
@@ -111,17 +116,23 @@ func (c *Conn) Worker() bool {
 	switch {
 	case c.worker || c.gone:
 		return true
-	case c.owner.workers >= c.owner.limits.Workers:
+	case c.owner.workers >= c.owner.limits.Workers, c.lane.full(c.owner.limits.WorkersPerAddress):
 		c.owner.refused(ReasonWorker)
 		return false
 	}
 	c.work()
+	if c.crew = c.lane; c.crew != nil {
+		c.crew.workers++
+	}
 	c.uncount()
 	c.owner.workers++
 	c.worker, c.known, c.lane, c.local = true, true, nil, false
 	c.unbound()
 	return true
 }
+
+// full reports whether an address has as many connections of workers as it may; 0 is no bound.
+func (s *source) full(most int) bool { return s != nil && most > 0 && s.workers >= most }
 
 // Close implements net.Conn.
 func (c *Conn) Close() error {

@@ -18,8 +18,9 @@ type Limits struct {
 	// Total bounds all connections except those of peers. PerAddress bounds the connections of
 	// one IPv4 address or one IPv6 /64.
 	Total, PerAddress int
-	// Peers bounds the connections of peers, and Workers those of workers. Both are counted apart.
-	Peers, Workers int
+	// Peers bounds the connections of peers, and Workers those of workers. Both are counted apart. WorkersPerAddress
+	// bounds those of workers of one address that nobody shares; 0 is no bound.
+	Peers, Workers, WorkersPerAddress int
 	// StrangerIdle is how long a connection without a sign-in may be idle.
 	StrangerIdle time.Duration
 	// StrangerBody is how long a connection without a sign-in may take for its headers and its
@@ -70,6 +71,8 @@ type Listener struct {
 type source struct {
 	network netip.Prefix
 	count   int
+	// workers are those of workers, which are not in count.
+	workers int
 	// idle holds the connections without a sign-in that wait for a request, longest first.
 	idle list.List
 	// sending holds those without a sign-in that send a request, longest first.
@@ -184,7 +187,7 @@ func (l *Listener) laneOf(address netip.Addr) *source {
 
 // forget drops the lane of an address without connections.
 func (l *Listener) forget(one *source) {
-	if one != nil && one.count == 0 && one != &l.local {
+	if one != nil && one.count == 0 && one.workers == 0 && one != &l.local {
 		delete(l.from, one.network)
 	}
 }

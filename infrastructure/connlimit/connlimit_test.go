@@ -295,3 +295,18 @@ func TestPlacesAreKeptForThisMachine(t *testing.T) {
 		"the former one makes room")
 	first.cut()
 }
+
+func TestWorkersOfOneAddressHaveABoundOfTheirOwn(t *testing.T) {
+	s := open(t, connlimit.Limits{Total: 10, PerAddress: 5, Workers: 10, WorkersPerAddress: 2})
+	first, second := s.dial("127.0.0.2"), s.dial("127.0.0.2")
+	require.True(t, first.get("/worker"))
+	require.True(t, second.get("/worker"))
+	require.True(t, first.get("/worker"), "it has its place")
+	third := s.dial("127.0.0.2")
+	require.False(t, third.get("/worker"))
+	require.True(t, s.dial("127.0.0.2").get("/in"), "people of that address are counted apart")
+	require.True(t, s.dial("127.0.0.3").get("/worker"), "another address has its own")
+	_ = second.Close()
+	require.Eventually(t, func() bool { return s.dial("127.0.0.2").get("/worker") }, 10*time.Second, 10*time.Millisecond,
+		"a connection that ends gives its place back")
+}

@@ -43,6 +43,7 @@ func (s *Server) limitConnections(cfg config.Server, l net.Listener, c clock.Clo
 	if limits.Workers = s.cfg.Worker.MaxConnections; limits.Workers == 0 {
 		limits.Workers = ofFiles(shareOfWorkers)
 	}
+	limits.WorkersPerAddress = s.cfg.Worker.MaxPerAddress
 	limits.StrangerIdle, limits.Peers, limits.Peer = strangerIdle, peerConnections, s.isNode
 	limits.StrangerBody, limits.Local = strangerBody, localConnections
 	limits.Refused = func(reason string) {
