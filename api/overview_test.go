@@ -202,7 +202,10 @@ func (silentLoads) Spread(context.Context, monitor.SpreadQuery) (monitor.Spread,
 }
 
 // cut counts to one: to hit the real bounds would take many thousand rows.
-type cut struct{ repository.Counts }
+type cut struct {
+	repository.Counts
+	repository.WorkerCounts
+}
 
 func (c cut) CountRuns(ctx context.Context, since time.Time, groups []string,
 	_ int,
@@ -251,6 +254,16 @@ func TestTheOverviewIsShown(t *testing.T) {
 		return func(x *entity.Execution) { x.Status, x.Claim = status, claim }
 	}
 	several("w", 5, now, in(entity.StatusWaiting, entity.CommonQueue.Key(5, now)))
+	several("k", 2, now, in(entity.StatusWaiting,
+		entity.UnroutableQueue(entity.NodeClass{Workers: "shop"}, entity.WaitWorker).Key(5, now)))
+	several("h", 1, now, in(entity.StatusWaiting,
+		entity.UnroutableQueue(entity.NodeClass{Workers: "shop", Handler: "settle"}, entity.WaitHandler).Key(5, now)))
+	token := e.workerGroup("shop", "a", "c")
+	gone := e.register(token, "shop", "gone")
+	e.register(token, "shop", "up")
+	require.NoError(t, e.Store.DrainWorker(t.Context(), e.register(token, "shop", "draining"), true))
+	_, err := e.Store.LeaveWorker(t.Context(), gone, 1)
+	require.NoError(t, err)
 	several("r", 6, now, in(entity.StatusRunning, entity.RunningKey("node-1")))
 	for i, status := range []entity.Status{
 		entity.StatusSuccess, entity.StatusFailed, entity.StatusTimeout,
@@ -286,8 +299,9 @@ func TestTheOverviewIsShown(t *testing.T) {
 	late := func() (p50, p99 time.Duration) { return 1234567 * time.Nanosecond, time.Second }
 	e.rebuild(func(d *api.Deps) { d.Overview = e.Overview(health, late) })
 	require.JSONEq(t, `{"time":"2026-11-20T12:00:00.000Z","jobs":{"created":1,"enabled":2,"paused":3,"finished":4},
-		"executions":{"waiting":5,"running":6,"lastHour":{"success":8,"failed":9,"timeout":10,"cancelled":11,"skipped":12,"dead":13}},
-		"deadLetters":7,"nodes":{"up":1,"suspect":2,"down":3,"draining":4},"leader":"node-1",
+		"executions":{"waiting":8,"running":6,"lastHour":{"success":8,"failed":9,"timeout":10,"cancelled":11,"skipped":12,"dead":13}},
+		"deadLetters":7,"nodes":{"up":1,"suspect":2,"down":3,"draining":4},
+		"workers":{"groups":1,"up":1,"draining":1,"down":1,"waiting":3},"leader":"node-1",
 		"degraded":["Redis is away","the node other-0 has not beaten for 0s","the node other-1 has not beaten for 0s"],
 		"degradedParts":[{"part":"redis","reason":"Redis is away","since":"2026-11-20T12:00:00.000Z"},
 			{"part":"node","reason":"the node other-0 has not beaten for 0s","since":"2026-11-20T12:00:00.000Z"},
@@ -295,12 +309,13 @@ func TestTheOverviewIsShown(t *testing.T) {
 		"latenessMs":{"p50":1.23,"p99":1000}}`, e.call("GET", path, "").want(200).body)
 
 	a := e.call("GET", path, "", e.narrow("b", "c")...).want(200).json()
+	require.Equal(t, map[string]any{"groups": 1.0, "up": 1.0, "draining": 1.0, "down": 1.0, "waiting": 0.0}, a["workers"])
 	require.Equal(t, []any{0.0, 0.0, 0.0},
 		[]any{a["jobs"].(map[string]any)["created"], a["executions"].(map[string]any)["waiting"], a["deadLetters"]},
 		"nothing is in these groups")
 	e.rebuild(func(d *api.Deps) {
 		d.Overview = monitor.NewOverviewService(monitor.OverviewDeps{
-			Counts: cut{e.Store}, Nodes: e.Store, Leader: func(context.Context) (string, error) { return "", nil },
+			Counts: cut{e.Store, e.Store}, Nodes: e.Store, Leader: func(context.Context) (string, error) { return "", nil },
 			Monitor: monitor.NewMonitorService(e.Store, resttest.NoTasks{}, e.Clock), Lateness: resttest.Lateness(nil),
 			Clock: e.Time, Machine: e.Clock,
 		})

@@ -400,3 +400,30 @@ func TestAParkedPollIsNotCut(t *testing.T) {
 	require.Equal(t, 200, p.Code)
 	require.Equal(t, e.Clock.Now().Add(30*time.Second), p.until)
 }
+
+// A group that jobs name stays: their runs would wait for workers that can never come.
+func TestAWorkerGroupThatJobsNameStays(t *testing.T) {
+	e := newEdge(t)
+	token := e.workerGroup("shop", "mine")
+	id := e.register(token, "shop", "a")
+	m := e.call("GET", workerGroups+"/shop", "").want(200).json()
+	require.Equal(t, map[string]any{"up": 1.0, "draining": 0.0, "down": 0.0}, m["workers"])
+	require.Equal(t, m["workers"], e.call("GET", workerGroups, "").want(200).json()["items"].([]any)[0].(map[string]any)["workers"])
+	e.call("POST", workers+"/"+id+"/leave", `{"epoch":1}`, as(token)...).want(204)
+
+	var jobs []string
+	for i := range 21 {
+		jobs = append(jobs, e.create(encode(t, minimal().with(fields{
+			"name": fmt.Sprintf("settle-%02d", i), "group": "mine", "routing": fields{"workers": "shop"},
+		})))["id"].(string))
+	}
+	a := e.call("DELETE", workerGroups+"/shop", "").want(409)
+	require.Equal(t, "worker_group_in_use", a.json()["code"])
+	require.Contains(t, a.json()["detail"], "mine/settle-00, mine/settle-01")
+	require.Contains(t, a.json()["detail"], ", and more; give them another routing.workers or none")
+	require.Len(t, a.json()["errors"], 20)
+	for _, id := range jobs {
+		e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
+	}
+	e.call("DELETE", workerGroups+"/shop", "").want(204)
+}

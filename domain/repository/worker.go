@@ -64,8 +64,26 @@ type Workers interface {
 	ForgetWorkers(ctx context.Context, before time.Time) (int, error)
 }
 
+// WorkerCount is how many workers a worker group has in each state.
+type WorkerCount struct {
+	Group string
+	// JobGroups are those whose jobs may name the worker group.
+	JobGroups          []string
+	Up, Draining, Down int
+}
+
+// WorkerCounts counts workers.
+type WorkerCounts interface {
+	// CountWorkers counts those of each worker group, by name, also where there are none.
+	CountWorkers(ctx context.Context) ([]WorkerCount, error)
+}
+
 // WorkerGroups keeps worker groups and their tokens.
 type WorkerGroups interface {
+	WorkerCounts
+	// JobsOnWorkers are jobs that name the worker group, by id, at most so many: with id, name and group alone. It reads
+	// all jobs.
+	JobsOnWorkers(ctx context.Context, name string, limit int) ([]*entity.Job, error)
 	// WorkerGroup is one; apperror.KindNotFound where there is none.
 	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
 	// WorkerGroups lists all, by name.
@@ -73,7 +91,7 @@ type WorkerGroups interface {
 	// PutWorkerGroup makes a group, or changes it where its version is that of g; version 0 makes. Otherwise it is
 	// apperror.KindConflict.
 	PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Group, error)
-	// DropWorkerGroup deletes a group with its tokens. One with workers that are not DOWN is refused as
+	// DropWorkerGroup deletes a group with its tokens, whatever jobs name it. One with workers that are not DOWN is refused as
 	// apperror.KindConflict.
 	DropWorkerGroup(ctx context.Context, name string) error
 	// AddWorkerToken adds a token to a group; most is how many of it may be valid at once.

@@ -73,18 +73,23 @@ func (g *GroupController) Put(c *gin.Context) error {
 	if err != nil {
 		return request.EditFailed(err, given)
 	}
-	if before == nil {
-		middleware.SetDiff(c, nil, vo.FromWorkerGroup(after))
-		return replyGroup(c, http.StatusCreated, after)
+	shown, err := g.Groups.Counted(c.Request.Context(), after)
+	if err != nil {
+		return err
 	}
-	middleware.SetDiff(c, vo.FromWorkerGroup(*before), vo.FromWorkerGroup(after))
-	return replyGroup(c, http.StatusOK, after)
+	if before == nil {
+		middleware.SetDiff(c, nil, vo.FromWorkerGroup(shown))
+		return replyGroup(c, http.StatusCreated, shown)
+	}
+	// The workers are no part of what was changed.
+	middleware.SetDiff(c, vo.FromWorkerGroup(worker.Group{Group: *before, Workers: shown.Workers}), vo.FromWorkerGroup(shown))
+	return replyGroup(c, http.StatusOK, shown)
 }
 
 // Delete answers DELETE /worker-groups/{name}.
 //
 //	@Summary Delete a worker group with its tokens
-//	@Failure 409 {object} problem.Problem "workers of the group are there: stop them first"
+//	@Failure 409 {object} problem.Problem "workers of the group are there: stop them first; or jobs name it, and errors lists up to 20 of them"
 //	@Router /api/v1/worker-groups/{name} [delete]
 func (g *GroupController) Delete(c *gin.Context) error {
 	return reply.Done(c, g.Groups.Delete(c.Request.Context(), c.Param("name")))
@@ -153,7 +158,7 @@ func nameToken(c *gin.Context, t entityworker.Token) {
 	middleware.SetTargetName(c, t.Group+"/"+t.Name)
 }
 
-func replyGroup(c *gin.Context, status int, g entityworker.Group) error {
+func replyGroup(c *gin.Context, status int, g worker.Group) error {
 	c.Header("ETag", request.ETag(g.Version))
 	return reply.JSON(c, status, vo.FromWorkerGroup(g))
 }

@@ -19,6 +19,12 @@ type WorkerGroupBody struct {
 	Commands bool `json:"commands,omitempty"`
 	// MaxWorkers is how many workers it has at most that are not down.
 	MaxWorkers int `json:"maxWorkers,omitempty" default:"2000" minimum:"1" maximum:"10000"`
+	// Workers are a part of answers.
+	Workers struct {
+		Up       int `json:"up"`
+		Draining int `json:"draining"`
+		Down     int `json:"down"`
+	} `json:"workers,omitempty" readonly:"true"`
 	// Version is that of the group that was read, for edits; a stale one is refused. Without one
 	// and without If-Match the last edit wins.
 	Version    int       `json:"version,omitempty" minimum:"0"`

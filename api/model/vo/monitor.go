@@ -57,6 +57,16 @@ type Overview struct {
 		Down     int `json:"down"`
 		Draining int `json:"draining"`
 	} `json:"nodes"`
+	// Workers are those of the worker groups that serve the caller's groups. Waiting are runs that wait for a worker, or
+	// for a node or a worker that has their handler.
+	Workers struct {
+		Groups         int  `json:"groups"`
+		Up             int  `json:"up"`
+		Draining       int  `json:"draining"`
+		Down           int  `json:"down"`
+		Waiting        int  `json:"waiting"`
+		WaitingAtLeast bool `json:"waitingAtLeast,omitempty"`
+	} `json:"workers"`
 	// Leader is the node that does the tasks of the leader; null while there is
 	// none.
 	Leader *string `json:"leader" extensions:"x-nullable"`
@@ -127,6 +137,9 @@ func FromOverview(o monitor.Overview) Overview {
 	}
 	v.Nodes.Up, v.Nodes.Suspect = o.Nodes[entity.NodeUp], o.Nodes[entity.NodeSuspect]
 	v.Nodes.Down, v.Nodes.Draining = o.Nodes[entity.NodeDown], o.Nodes[entity.NodeDraining]
+	v.Workers.Groups, v.Workers.Up, v.Workers.Draining = o.Workers.Groups, o.Workers.Up, o.Workers.Draining
+	v.Workers.Down = o.Workers.Down
+	v.Workers.Waiting, v.Workers.WaitingAtLeast = o.Workers.Waiting.N, o.Workers.Waiting.AtLeast
 	if o.Leader != "" {
 		v.Leader = &o.Leader
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	entityworker "github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Worker is a program of users that runs jobs.
@@ -72,17 +73,31 @@ type WorkerGroup struct {
 	Secrets  bool `json:"secrets"`
 	Commands bool `json:"commands"`
 	// MaxWorkers is how many workers it has at most that are not down.
-	MaxWorkers int  `json:"maxWorkers"`
-	Version    int  `json:"version"`
-	CreateTime Time `json:"createTime" format:"date-time"`
-	UpdateTime Time `json:"updateTime" format:"date-time"`
+	MaxWorkers int `json:"maxWorkers"`
+	// Workers are how many it has by now.
+	Workers    WorkerCount `json:"workers"`
+	Version    int         `json:"version"`
+	CreateTime Time        `json:"createTime" format:"date-time"`
+	UpdateTime Time        `json:"updateTime" format:"date-time"`
+}
+
+// WorkerCount is how many workers are in each state.
+type WorkerCount struct {
+	Up       int `json:"up"`
+	Draining int `json:"draining"`
+	Down     int `json:"down"`
+}
+
+// FromWorkerCount makes the view of a count.
+func FromWorkerCount(c repository.WorkerCount) WorkerCount {
+	return WorkerCount{c.Up, c.Draining, c.Down}
 }
 
 // FromWorkerGroup makes the view of a worker group.
-func FromWorkerGroup(g entityworker.Group) WorkerGroup {
+func FromWorkerGroup(g worker.Group) WorkerGroup {
 	return WorkerGroup{
 		Name: g.Name, JobGroups: whole(g.JobGroups), Secrets: g.Secrets, Commands: g.Commands, MaxWorkers: g.MaxWorkers,
-		Version: g.Version, CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
+		Workers: FromWorkerCount(g.Workers), Version: g.Version, CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
 	}
 }
 

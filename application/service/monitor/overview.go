@@ -39,12 +39,20 @@ type Overview struct {
 	// DeadLetters are those that wait for a person.
 	DeadLetters Count
 	Nodes       map[entity.NodeStatus]int
+	Workers     Workers
 	// Leader is the node that does the tasks of the leader; empty for none.
 	Leader string
 	// Degraded is what does not work as it should, on the node that answers and
 	// in the registry.
 	Degraded []Trouble
 	Lateness Lateness
+}
+
+// Workers are those of the worker groups that serve the caller's groups.
+type Workers struct {
+	Groups, Up, Draining, Down int
+	// Waiting are runs that wait for a worker, or for a node or a worker that has their handler.
+	Waiting Count
 }
 
 // Count is a number of rows; AtLeast marks one that hit its bound.
@@ -62,8 +70,11 @@ type Lateness struct {
 
 // OverviewDeps are the parts of an OverviewService.
 type OverviewDeps struct {
-	Counts repository.Counts
-	Nodes  interface {
+	Counts interface {
+		repository.Counts
+		repository.WorkerCounts
+	}
+	Nodes interface {
 		All(ctx context.Context) ([]entity.Node, error)
 	}
 	// Leader is the node that does the tasks of the leader; empty for none.
@@ -110,7 +121,10 @@ func (s *OverviewService) Overview(ctx context.Context, groups []string) (o Over
 	if o.LastHour, o.LastHourAtLeast, err = s.Counts.CountRuns(ctx, o.Time.Add(-time.Hour), groups, limit); err != nil {
 		return o, err
 	}
-	if o.Waiting, o.Running, err = s.live(ctx, groups, limit); err != nil {
+	if err = s.live(ctx, groups, limit, &o); err != nil {
+		return o, err
+	}
+	if err = s.countWorkers(ctx, groups, &o.Workers); err != nil {
 		return o, err
 	}
 	if o.DeadLetters.N, o.DeadLetters.AtLeast, err = s.Counts.CountLetters(ctx, groups, limit); err != nil {
@@ -162,15 +176,30 @@ func SkewReason(node string, offset time.Duration) string {
 		side)
 }
 
-// live counts the runs that wait, for whatever, and those that run.
-func (s *OverviewService) live(ctx context.Context, groups []string, limit int) (waiting, running Count, err error) {
-	spans := entity.WaitingSpans()
-	waits := len(spans)
-	counts, err := s.Counts.CountClaims(ctx, append(spans, entity.RunningSpans()...), groups, limit)
+// live counts the runs that wait, for whatever and for a worker, and those that run.
+func (s *OverviewService) live(ctx context.Context, groups []string, limit int, o *Overview) error {
+	waiting, running := entity.WaitingSpans(), entity.RunningSpans()
+	unplaced := append(entity.WaitWorker.Spans(), entity.WaitHandler.Spans()...)
+	counts, err := s.Counts.CountClaims(ctx, slices.Concat(waiting, running, unplaced), groups, limit)
 	if err != nil {
-		return waiting, running, err
+		return err
 	}
-	return total(counts[:waits]), total(counts[waits:]), nil
+	runs, rest := len(waiting), len(waiting)+len(running)
+	o.Waiting, o.Running, o.Workers.Waiting = total(counts[:runs]), total(counts[runs:rest]), total(counts[rest:])
+	return nil
+}
+
+// countWorkers adds up the workers that may run jobs of the groups.
+func (s *OverviewService) countWorkers(ctx context.Context, groups []string, w *Workers) error {
+	counts, err := s.Counts.CountWorkers(ctx)
+	for _, c := range counts {
+		if groups != nil && !slices.ContainsFunc(c.JobGroups, func(g string) bool { return slices.Contains(groups, g) }) {
+			continue
+		}
+		w.Groups++
+		w.Up, w.Draining, w.Down = w.Up+c.Up, w.Draining+c.Draining, w.Down+c.Down
+	}
+	return err
 }
 
 func total(counts []repository.SpanCount) (c Count) {

@@ -29,8 +29,14 @@ func (punctual) Lateness() (p50, p99 time.Duration, known bool) {
 	return 2 * time.Millisecond, 30 * time.Millisecond, true
 }
 
+// counts are what an overview counts.
+type counts interface {
+	repository.Counts
+	repository.WorkerCounts
+}
+
 // watching is the overview over the store of a desk.
-func (d *desk) watching(tallies repository.Counts, loops ...periodic.Status) *monitor.OverviewService {
+func (d *desk) watching(tallies counts, loops ...periodic.Status) *monitor.OverviewService {
 	return monitor.NewOverviewService(monitor.OverviewDeps{
 		Counts: tallies, Nodes: d.Store, Leader: func(context.Context) (string, error) {
 			return d.ID(), nil
@@ -202,6 +208,8 @@ func (c *tallying) CountClaims(_ context.Context, spans []entity.ClaimSpan, _ []
 func (c *tallying) CountLetters(_ context.Context, _ []string, limit int) (int, bool, error) {
 	return limit, c.cut, nil
 }
+
+func (c *tallying) CountWorkers(context.Context) ([]repository.WorkerCount, error) { return nil, nil }
 
 func TestJobsAreCountedEveryFiveSeconds(t *testing.T) {
 	d := newDesk(t)

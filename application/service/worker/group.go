@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -49,14 +51,49 @@ type GroupInput struct {
 // codeStale is the code of an edit of a version that is not the newest.
 const codeStale = "stale_version"
 
+// Group is a worker group with its workers: how many of them are in each state.
+type Group struct {
+	worker.Group
+	Workers repository.WorkerCount
+}
+
 // List is every worker group, by name.
-func (s *GroupService) List(ctx context.Context) ([]worker.Group, error) {
-	return s.Groups.WorkerGroups(ctx)
+func (s *GroupService) List(ctx context.Context) ([]Group, error) {
+	groups, err := s.Groups.WorkerGroups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.counted(ctx, groups...)
 }
 
 // Get is one of them.
-func (s *GroupService) Get(ctx context.Context, name string) (worker.Group, error) {
-	return s.Groups.WorkerGroup(ctx, name)
+func (s *GroupService) Get(ctx context.Context, name string) (Group, error) {
+	group, err := s.Groups.WorkerGroup(ctx, name)
+	if err != nil {
+		return Group{}, err
+	}
+	return s.Counted(ctx, group)
+}
+
+// Counted is a group with its workers.
+func (s *GroupService) Counted(ctx context.Context, group worker.Group) (Group, error) {
+	out, err := s.counted(ctx, group)
+	if err != nil {
+		return Group{}, err
+	}
+	return out[0], nil
+}
+
+func (s *GroupService) counted(ctx context.Context, groups ...worker.Group) ([]Group, error) {
+	counts, err := s.Groups.CountWorkers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]repository.WorkerCount, len(counts))
+	for _, c := range counts {
+		of[c.Group] = c
+	}
+	return convert.All(groups, func(g worker.Group) Group { return Group{g, of[g.Name]} }), nil
 }
 
 // Put makes a worker group, or changes it. before is nil where there was none.
@@ -131,10 +168,41 @@ func (n *GroupInput) wrong() (wrong []apperror.Field) {
 	return wrong
 }
 
-// Delete removes a worker group with its tokens. One with workers that are not DOWN is a conflict.
+// maxNamed bounds the jobs that a refusal names.
+const maxNamed = 20
+
+// Delete removes a worker group with its tokens. One with workers that are not DOWN is a conflict, and so is one that
+// jobs name: their runs would wait for workers that can never come.
 func (s *GroupService) Delete(ctx context.Context, name string) error {
+	if _, err := s.Groups.WorkerGroup(ctx, name); err != nil {
+		return err
+	}
+	jobs, err := s.Groups.JobsOnWorkers(ctx, name, maxNamed+1)
+	if err != nil {
+		return fmt.Errorf("find the jobs that name the worker group %s: %w", name, err)
+	}
+	if len(jobs) > 0 {
+		return inUse(name, jobs)
+	}
 	defer s.Auth.Forget(name)
 	return s.Groups.DropWorkerGroup(ctx, name)
+}
+
+// inUse refuses to delete a worker group that jobs name.
+func inUse(name string, jobs []*entity.Job) error {
+	more := ""
+	if len(jobs) > maxNamed {
+		jobs, more = jobs[:maxNamed], ", and more"
+	}
+	named := convert.All(jobs, func(j *entity.Job) string { return j.Group + "/" + j.Name })
+	used := apperror.New(apperror.KindConflict, "worker_group_in_use", fmt.Sprintf("jobs name the worker group %s: %s%s; "+
+		"give them another routing.workers or none, or delete them, and try again", name, strings.Join(named, ", "), more))
+	used.Fields = convert.All(jobs, func(j *entity.Job) apperror.Field {
+		return apperror.Field{
+			Field: "routing.workers", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),
+		}
+	})
+	return used
 }
 
 // refuseOldNodes refuses a new group while a node is up that runs another program: it would run jobs of workers itself.

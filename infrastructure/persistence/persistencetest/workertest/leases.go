@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -265,6 +266,24 @@ func Groups(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Equal(t, "bank", all[0].Name)
+
+	jobs := make([]*entity.Job, 4)
+	for i := range jobs {
+		jobs[i] = storetest.PlannedJob(i+1, storetest.Noon)
+		jobs[i].Routing.Workers = group
+	}
+	jobs[1].Routing = entity.Routing{Strategy: entity.RouteAny, Labels: map[string]string{"workers": group}}
+	jobs[2].Routing.Workers = "shop.eu"
+	storetest.Add(t, s, jobs)
+	ids := func(name string, limit int) []string {
+		found, err := r.JobsOnWorkers(t.Context(), name, limit)
+		require.NoError(t, err)
+		return convert.All(found, func(j *entity.Job) string { return j.ID })
+	}
+	require.Equal(t, []string{jobs[0].ID, jobs[3].ID}, ids(group, 9), "a label is no worker group")
+	require.Equal(t, []string{jobs[0].ID}, ids(group, 1))
+	require.Empty(t, ids("sho", 9))
+	require.Empty(t, ids("%", 9))
 
 	w := register(t, s, life("a", 1))
 	requireCode(t, r.DropWorkerGroup(t.Context(), group), apperror.KindConflict, "worker_group_in_use")

@@ -209,4 +209,17 @@ func Lists(t *testing.T, open storetest.Opener) {
 	gone, err := s.WorkersOf(t.Context(), "bank", 2)
 	require.NoError(t, err)
 	require.Empty(t, gone)
+
+	putGroup(t, s, "empty", 1)
+	require.NoError(t, s.DrainWorker(t.Context(), worker.ID(group, "pod-0"), true))
+	want := []repository.WorkerCount{
+		{Group: "bank", JobGroups: []string{"payments", "结算"}, Down: 1},
+		{Group: "empty", JobGroups: []string{"payments", "结算"}},
+		{Group: group, JobGroups: []string{"payments", "结算"}, Up: 2, Draining: 1},
+	}
+	for name, counts := range map[string]repository.WorkerCounts{"workers": s, "groups": s.WorkerGroups} {
+		counted, err := counts.CountWorkers(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, counted, name)
+	}
 }

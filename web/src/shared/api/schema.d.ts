@@ -4862,6 +4862,15 @@ export interface components {
             };
             /** Format: date-time */
             time: string;
+            /** @description workers are those of the worker groups that serve the caller's groups. Waiting are runs that wait for a worker, or for a node or a worker that has their handler. */
+            workers: {
+                down: number;
+                draining: number;
+                groups: number;
+                up: number;
+                waiting: number;
+                waitingAtLeast?: boolean;
+            };
         };
         ParameterBody: {
             /** @description default is the value of runs that are given none, those of the schedule as well; null is none. */
@@ -6132,6 +6141,11 @@ export interface components {
             seq: number;
             waitMs: number;
         };
+        WorkerCount: {
+            down: number;
+            draining: number;
+            up: number;
+        };
         WorkerEndBody: {
             agoMs?: number;
             /** @description durationMs is how long it took, AgoMs how long ago it ended. */
@@ -6169,6 +6183,8 @@ export interface components {
             /** Format: date-time */
             updateTime: string;
             version: number;
+            /** @description workers are how many it has by now. */
+            workers: components["schemas"]["WorkerCount"];
         };
         WorkerGroupBody: {
             /** @description commands lets its workers run commands. */
@@ -6190,6 +6206,12 @@ export interface components {
             readonly updateTime?: string | null;
             /** @description version is that of the group that was read, for edits; a stale one is refused. Without one and without If-Match the last edit wins. */
             version?: number | null;
+            /** @description workers are a part of answers. */
+            readonly workers?: {
+                down: number;
+                draining: number;
+                up: number;
+            } | null;
         };
         WorkerGroupPage: {
             items: components["schemas"]["WorkerGroup"][];
@@ -12434,7 +12456,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
-            /** @description workers of the group are there: stop them first */
+            /** @description workers of the group are there: stop them first; or jobs name it, and errors lists up to 20 of them */
             409: {
                 headers: {
                     [name: string]: unknown;
