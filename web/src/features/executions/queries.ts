@@ -41,6 +41,18 @@ function asked(filters: Filters) {
   }>
 }
 
+/** The worker group that a job names; empty where nodes run it. */
+export function useWorkerGroupOf(jobId: MaybeRefOrGetter<string | undefined>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.all, 'workers', toValue(jobId)]),
+    queryFn: async ({ signal }) => {
+      const job = await data(client.GET('/api/v1/jobs/{id}', { params: { path: { id: toValue(jobId) ?? '' } }, signal }))
+      return job.routing.workers ?? ''
+    },
+    enabled: computed(() => toValue(jobId) !== undefined),
+  })
+}
+
 /** A page of executions, newest first. */
 export function useExecutions(filters: () => Filters, cursor: MaybeRefOrGetter<string>) {
   useLive(['executions'], [keys.lists()])

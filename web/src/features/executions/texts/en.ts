@@ -30,6 +30,7 @@ export default {
     search: 'Search the log', noHit: 'Not found', hit: '{at} of {n}', before: 'Previous', after: 'Next', count: 'one line | {n} lines',
     away: 'Connection lost. It goes on by itself.', follow: 'Follow', download: 'Download', empty: 'This run wrote no log.', line: 'Line {n}',
   },
+  workersOf: 'Workers of {group}',
   waits: {
     SLOT: 'It waits for a free slot.', NODE: 'It waits for a node that may run it.', COMMAND: 'It waits for a node that runs commands.',
     HANDLER: 'It waits for its handler.', WORKER: 'It waits for a worker of its group.', TIME: 'It waits for its time.', JOB: 'It waits for another run of the job.',

@@ -33,6 +33,7 @@ export default {
     search: '搜索日志', noHit: '未找到', hit: '第 {at} 处，共 {n} 处', before: '上一处', after: '下一处', count: '1 行 | {n} 行',
     away: '连接已断开，将自动恢复。', follow: '跟随', download: '下载', empty: '本次运行没有输出日志。', line: '第 {n} 行',
   },
+  workersOf: '{group} 组的 Worker',
   waits: {
     SLOT: '正在等待空闲的执行槽。', NODE: '正在等待可运行它的节点。', COMMAND: '正在等待可运行命令的节点。',
     HANDLER: '正在等待对应的处理器。', WORKER: '正在等待其 Worker 组中的 Worker。', TIME: '正在等待运行时间。', JOB: '正在等待该任务的另一次运行。',

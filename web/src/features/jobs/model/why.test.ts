@@ -100,6 +100,7 @@ describe('a sentence', () => {
   it('leads to what it names', () => {
     expect(linkOf(fact('RUN_ENDED', {}, 'e1'))).toBe('/executions/e1')
     expect(linkOf(fact('NODE_SLOTS', {}, 'n1'))).toBe('/nodes/n1')
+    expect(linkOf(fact('WORKERS', { workers: 'shop', count: 0 }, 'shop'))).toBe('/workers?group=shop')
     expect(linkOf(fact('NODE_WAS_LOST', {}, 'n1'))).toBe('/nodes/n1')
     expect(linkOf(fact('ALERT', {}, 'a1'))).toBe('/alerts/a1')
     expect(linkOf(fact('JITTER'))).toBeUndefined()

@@ -59,8 +59,10 @@ export function factOf(fact: Explanation['facts'][number], zone: string): string
   return hasText(key) ? fill(raw(key), fact.params, zone) : fact.text
 }
 
-/** Where a fact leads: to the run, the node or the alert that it names. */
+/** Where a fact leads: to the workers, the run, the node or the alert that it names. */
 export function linkOf(fact: Explanation['facts'][number]): string | undefined {
+  const { workers } = fact.params
+  if (fact.code === 'WORKERS' && typeof workers === 'string') return `/workers?group=${encodeURIComponent(workers)}`
   if (fact.id === '') return undefined
   if (fact.code === 'ALERT') return `/alerts/${fact.id}`
   if (fact.code.startsWith('NODE_')) return `/nodes/${fact.id}`

@@ -4,7 +4,6 @@ export default {
   id: 'Node',
   status: 'State',
   load: 'Load',
-  loadOf: '{running} of {slots} slots taken',
   partitions: 'Partitions',
   partitionsText: 'Each partition of the jobs is planned by one node.',
   noPartitions: 'This node plans no jobs.',

@@ -7,7 +7,6 @@ export default {
   id: '节点',
   status: '状态',
   load: '负载',
-  loadOf: '已占用 {running} / {slots} 个槽位',
   partitions: '分区',
   partitionsText: '任务的每个分区由一个节点负责计划。',
   noPartitions: '此节点不负责计划任务。',

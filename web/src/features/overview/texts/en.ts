@@ -11,6 +11,8 @@ export default {
   skipped: '{n} skipped',
   leader: 'Leader: {node}', noLeader: 'There is no leader now',
   notUp: 'one is not up | {n} are not up', allUp: 'all of them',
+  workers: 'Workers up', waitForWorker: 'one run waits for a worker or a handler | {n} runs wait for a worker or a handler',
+  workersNotUp: '{draining} draining, {down} down',
   degraded: 'Something does not work as it should',
   today: 'Today against usual',
   usualIs: 'Usual is the day before, up to this time. | Usual is the median of {n} days before, up to this time.',

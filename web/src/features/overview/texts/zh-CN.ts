@@ -14,6 +14,8 @@ export default {
   skipped: '跳过 {n} 次',
   leader: '主节点：{node}', noLeader: '当前没有主节点',
   notUp: '{n} 个不在线', allUp: '全部在线',
+  workers: '在线 Worker', waitForWorker: '{n} 次运行在等待 Worker 或处理器',
+  workersNotUp: '排空中 {draining}，离线 {down}',
   degraded: '部分组件工作异常',
   today: '今日与平日对比',
   usualIs: '平日指前 {n} 天截至同一时刻的中位数。',

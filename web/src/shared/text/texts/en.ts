@@ -22,6 +22,7 @@ export default {
   search: {
     searching: 'Searching…', stopped: 'Nothing found so far', until: 'Looked at entries up to {time}.', stop: 'Stop', goOn: 'Go on',
   },
+  loadOf: '{running} of {slots} slots taken',
   time: { never: 'never', jobZone: 'job: {time}', today: 'today', now: 'now' },
   status: {
     WAITING: 'Waiting', RUNNING: 'Running', SUCCESS: 'Succeeded', FAILED: 'Failed', TIMEOUT: 'Timed out',

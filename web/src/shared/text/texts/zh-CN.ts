@@ -23,6 +23,7 @@ export default {
   },
   empty: { title: '暂无内容', filtered: '没有符合条件的内容', clearFilters: '清除筛选条件' },
   search: { searching: '正在查找…', stopped: '目前尚未找到', until: '已查找到 {time}。', stop: '停止', goOn: '继续查找' },
+  loadOf: '已占用 {running} / {slots} 个槽位',
   time: { never: '从未', jobZone: '任务时区：{time}', today: '今天', now: '现在' },
   status: {
     WAITING: '等待中', RUNNING: '运行中', SUCCESS: '成功', FAILED: '失败', TIMEOUT: '超时',
