@@ -17,6 +17,7 @@ beforeAll(async () => {
   await make('books')
   await make('asks', { parameters: [{ name: 'town', type: 'STRING' }, { name: 'count', type: 'INTEGER', default: 3 }] })
   await make('ticks', { schedule: { kind: 'FIXED_RATE', intervalMs: 1_000, timeZone: 'Asia/Shanghai' } })
+  await server.api('PUT', '/api/v1/worker-groups/shop', { jobGroups: ['default'] })
   browser = await Console.start(server)
 })
 afterAll(async () => {
@@ -77,6 +78,8 @@ const cases: Record<string, Case> = {
   'a secret': { at: () => '/secrets', opener: 'New secret', dialog: 'New secret', field: 'Name' },
   'a token': { at: () => '/tokens', opener: 'New token', dialog: 'New token', field: 'Name' },
   'a group': { at: () => '/groups', opener: 'New group', dialog: 'New group', field: 'Name' },
+  'a worker group': { at: () => '/worker-groups', opener: 'New worker group', dialog: 'New worker group', field: 'Name' },
+  'a token of workers': { at: () => '/worker-groups/shop', opener: 'New token', dialog: 'New token of shop', field: 'Name' },
   'an import': { at: () => '/jobs', opener: 'Import', dialog: 'Import', field: 'File' },
 }
 

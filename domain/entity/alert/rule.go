@@ -35,6 +35,7 @@ const (
 	ClockSkew      RuleType = "CLOCK_SKEW"
 	Degraded       RuleType = "DEGRADED"
 	NothingRan     RuleType = "NOTHING_RAN"
+	WorkersFew     RuleType = "WORKERS_FEW"
 	Watchdog       RuleType = "WATCHDOG"
 	// Of a channel: one of its notifications is DEAD.
 	DeliveryFailed RuleType = "DELIVERY_FAILED"
@@ -45,7 +46,7 @@ func RuleTypes() []RuleType {
 	return []RuleType{
 		JobFailed, JobSucceeded, Recovered, NoNode, NodeSuspect, FailingMore, FasterThanUsual, DeadlineAtRisk, Watchdog,
 		DeadlineMissed, ConsecutiveFailures, FailureRate, Timeout, SlowRun, NotFired, Lateness, QueueDepth, DeadLetter,
-		NodeDown, ClockSkew, Degraded, NothingRan, Expression, DeliveryFailed,
+		NodeDown, ClockSkew, Degraded, NothingRan, WorkersFew, Expression, DeliveryFailed,
 	}
 }
 
@@ -53,7 +54,8 @@ func RuleTypes() []RuleType {
 // and not something that happens.
 func (t RuleType) IsLevel() bool {
 	return slices.Contains([]RuleType{
-		NotFired, Lateness, QueueDepth, NoNode, NodeSuspect, NodeDown, ClockSkew, Degraded, NothingRan, Watchdog,
+		NotFired, Lateness, QueueDepth, NoNode, NodeSuspect, NodeDown, ClockSkew, Degraded, NothingRan, WorkersFew,
+		Watchdog,
 	}, t)
 }
 
@@ -63,7 +65,7 @@ func (t RuleType) IsMomentary() bool { return t == JobSucceeded || t == Recovere
 // AboutJobs reports whether the alerts of the type are about single jobs.
 func (t RuleType) AboutJobs() bool {
 	return !slices.Contains([]RuleType{
-		Lateness, QueueDepth, NodeSuspect, NodeDown, ClockSkew, Degraded, NothingRan, Watchdog,
+		Lateness, QueueDepth, NodeSuspect, NodeDown, ClockSkew, Degraded, NothingRan, WorkersFew, Watchdog,
 		DeliveryFailed,
 	}, t)
 }

@@ -48,6 +48,12 @@ type Trouble struct {
 	Nodes []string
 }
 
+// WorkerGroup is a worker group with how many of its workers are UP.
+type WorkerGroup struct {
+	Name string
+	Up   int
+}
+
 // SuspendedRule is a rule that does nothing for some time, although it is enabled.
 type SuspendedRule struct {
 	Rule *alert.Rule
@@ -67,6 +73,7 @@ type State struct {
 	Unroutable    []Unroutable
 	UnroutableCut bool
 	Nodes         []entity.Node
+	WorkerGroups  []WorkerGroup
 	// Troubles are of all nodes, by part.
 	Troubles []Trouble
 	// Suspended are rules that cost too much.
@@ -121,6 +128,8 @@ func Levels(r *alert.Rule, st *State) []Signal {
 		return look.degraded()
 	case alert.NothingRan:
 		return look.nothingRan()
+	case alert.WorkersFew:
+		return look.workersFew()
 	case alert.Watchdog:
 		return []Signal{look.signal("watchdog", "This alert always fires: while it arrives, alerting works.", nil)}
 	}
@@ -270,6 +279,21 @@ func (l look) clocks() []Signal {
 	})
 	for _, s := range out {
 		s.Details["offsetMs"] = strconv.FormatInt(offset[s.NodeID].Milliseconds(), 10)
+	}
+	return out
+}
+
+// workersFew tells of each worker group that has fewer workers than it should.
+func (l look) workersFew() (out []Signal) {
+	for _, g := range l.st.WorkerGroups {
+		if float64(g.Up) >= l.r.Threshold {
+			continue
+		}
+		up, least := strconv.Itoa(g.Up), strconv.Itoa(int(l.r.Threshold))
+		s := l.signal(g.Name, fmt.Sprintf("The worker group %s has %s workers that are UP; it should have %s or more.", g.Name,
+			up, least), map[string]string{"workers": g.Name, "up": up, "least": least})
+		s.Labels = map[string]string{"workers": g.Name}
+		out = append(out, s)
 	}
 	return out
 }

@@ -25,6 +25,7 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 		{ID: "b", Status: entity.NodeDown, ClockOffset: time.Hour},
 		{ID: "c", Status: entity.NodeSuspect, ClockOffset: -2 * time.Second},
 	}}
+	few := &alerting.State{WorkerGroups: []alerting.WorkerGroup{{Name: "empty"}, {Name: "bank", Up: 1}, {Name: "shop", Up: 2}}}
 	overdue := &alerting.State{Now: noon, Overdue: []alerting.Overdue{
 		{Job: pay, Due: at(-40)}, {Job: alerting.Job{ID: "j2", Name: "x", Group: "risk"}, Due: at(-100)},
 	}}
@@ -60,8 +61,15 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 			&alerting.State{Queues: []alerting.Queue{{Name: alerting.Ready, Depth: 10_000, AtLeast: true}}},
 			[]string{"at least 10000 runs wait for a free slot."},
 		},
-		"down":           {rule(alert.NodeDown, nil), nodes, []string{"The node b is DOWN."}},
-		"suspect":        {rule(alert.NodeSuspect, nil), nodes, []string{"The node c is SUSPECT: its beats are late."}},
+		"down":    {rule(alert.NodeDown, nil), nodes, []string{"The node b is DOWN."}},
+		"suspect": {rule(alert.NodeSuspect, nil), nodes, []string{"The node c is SUSPECT: its beats are late."}},
+		"few workers": {
+			rule(alert.WorkersFew, threshold(2)), few, []string{
+				"The worker group bank has 1 workers that are UP; it should have 2 or more.",
+				"The worker group empty has 0 workers that are UP; it should have 2 or more.",
+			},
+		},
+		"enough workers": {rule(alert.WorkersFew, threshold(1)), &alerting.State{WorkerGroups: few.WorkerGroups[1:]}, nil},
 		"a clock":        {rule(alert.ClockSkew, nil), nodes, []string{"The clock of the node c is off by -2s."}},
 		"a clock within": {rule(alert.ClockSkew, threshold(3)), nodes, nil},
 		"a part": {

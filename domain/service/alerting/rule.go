@@ -18,6 +18,7 @@ const (
 	MaxSeconds = 30 * 24 * 3600
 	maxInARow  = 100
 	maxDepth   = 10_000
+	maxWorkers = 10_000
 )
 
 // ValidateRule lists everything that is wrong with a rule, in the order of the API's
@@ -108,6 +109,7 @@ func (c *checks) numbers(r *alert.Rule) {
 		alert.ConsecutiveFailures: {2, maxInARow, true, "how many runs fail in a row"},
 		alert.FailureRate:         {0.01, 1, false, "the share of runs that fail"},
 		alert.QueueDepth:          {1, maxDepth, true, "how many runs wait"},
+		alert.WorkersFew:          {1, maxWorkers, true, "how many workers a group has at least"},
 		alert.Lateness:            {1, MaxSeconds, false, "how many seconds a run waits"},
 		alert.ClockSkew:           {0, MaxSeconds, false, "how many seconds a clock is off, 0 for the default"},
 		alert.NotFired:            {0, MaxSeconds, false, "how many seconds a fire may be late, 0 for the default"},

@@ -25,8 +25,11 @@ func TestWrongFieldsOfARuleAreToldAllAtOnce(t *testing.T) {
 		"more than all": {
 			alert.FailureRate, func(r *alert.Rule) { r.Threshold, r.WindowSec = 1.1, 60 }, []string{"threshold"},
 		},
-		"no window": {alert.FailureRate, func(r *alert.Rule) { r.Threshold = 1 }, []string{"windowSec"}},
-		"a window":  {alert.NodeDown, func(r *alert.Rule) { r.WindowSec = 60 }, []string{"windowSec"}},
+		"no worker":     {alert.WorkersFew, nil, []string{"threshold"}},
+		"half a worker": {alert.WorkersFew, func(r *alert.Rule) { r.Threshold = 1.5 }, []string{"threshold"}},
+		"workers":       {alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec = 2, 60 }, nil},
+		"no window":     {alert.FailureRate, func(r *alert.Rule) { r.Threshold = 1 }, []string{"windowSec"}},
+		"a window":      {alert.NodeDown, func(r *alert.Rule) { r.WindowSec = 60 }, []string{"windowSec"}},
 		"events last not": {
 			alert.JobFailed, func(r *alert.Rule) { r.ForSec, r.KeepSec = 1, 1 }, []string{"forSec", "keepSec"},
 		},

@@ -48,6 +48,7 @@ func sentences() map[string][]sentence {
 		"NODE_SUSPECT":    {{"suspect", []string{"node"}}},
 		"NODE_DOWN":       {{"down", []string{"node"}}},
 		"DEGRADED":        {{"degraded", []string{"part", "nodes", "why"}}},
+		"WORKERS_FEW":     {{"workersFew", []string{"workers", "up", "least"}}},
 		"WATCHDOG":        {{"watchdog", []string{}}},
 		"DELIVERY_FAILED": {{"delivery", []string{"channel", "message"}}},
 		"TEST":            {{"test", []string{"channel"}}},

@@ -27,9 +27,12 @@ type Ask struct {
 
 // StoreLookerDeps are the parts of a StoreLooker.
 type StoreLookerDeps struct {
-	Plans    repository.JobPlanReader
-	Claims   repository.ClaimReader
-	Nodes    repository.NodeReader
+	Plans  repository.JobPlanReader
+	Claims repository.ClaimReader
+	Nodes  interface {
+		repository.NodeReader
+		repository.WorkerCounts
+	}
 	Troubles repository.NodeTroubles
 	Groups   repository.Groups
 	Alerts   repository.Alerts
@@ -75,6 +78,7 @@ func (l *StoreLooker) Look(ctx context.Context, ask Ask) (*alerting.State, error
 		{"the heads of queues", []alert.RuleType{alert.Lateness, alert.NothingRan}, l.heads},
 		{"runs without a node", []alert.RuleType{alert.NoNode}, l.unroutable},
 		{"nodes", []alert.RuleType{alert.NodeDown, alert.NodeSuspect, alert.ClockSkew}, l.nodes},
+		{"workers", []alert.RuleType{alert.WorkersFew}, l.workers},
 		{"the troubles of nodes", []alert.RuleType{alert.Degraded}, l.troubles},
 		{"the last end", []alert.RuleType{alert.NothingRan}, l.lastEnd},
 	} {
@@ -253,6 +257,14 @@ func (l *StoreLooker) unroutable(ctx context.Context, _ Ask, st *alerting.State)
 
 func (l *StoreLooker) nodes(ctx context.Context, _ Ask, st *alerting.State) (err error) {
 	st.Nodes, err = l.Nodes.All(ctx)
+	return err
+}
+
+func (l *StoreLooker) workers(ctx context.Context, _ Ask, st *alerting.State) error {
+	counts, err := l.Nodes.CountWorkers(ctx)
+	st.WorkerGroups = convert.All(counts, func(c repository.WorkerCount) alerting.WorkerGroup {
+		return alerting.WorkerGroup{Name: c.Group, Up: c.Up}
+	})
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -25,7 +26,7 @@ func (d *desk) levels() {
 		}
 		d.Rule(kind, func(r *alert.Rule) {
 			switch kind {
-			case alert.QueueDepth, alert.Lateness:
+			case alert.QueueDepth, alert.Lateness, alert.WorkersFew:
 				r.Threshold = 1
 			case alert.NothingRan:
 				r.WindowSec = 60
@@ -384,4 +385,43 @@ func TestOneSuccessEndsNoRate(t *testing.T) {
 	}
 	require.Equal(t, alert.Resolved, end(entity.StatusSuccess), "5 of 11")
 	require.Len(t, d.Alerts(), 1)
+}
+
+// A worker group that has fewer workers than it should for long enough is told of, and no longer once they are there.
+func TestAWorkerGroupWithFewWorkers(t *testing.T) {
+	d := newDesk(t)
+	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec = 2, 30 })
+	register := func(instance string) string {
+		id := worker.ID("shop", instance)
+		_, err := d.Store.RegisterWorker(t.Context(), id, "shop", func(_ *worker.Worker, now time.Time) (worker.Worker, error) {
+			return worker.Worker{
+				ID: id, Group: "shop", Instance: instance, Epoch: 1, Status: worker.Up, LastBeat: now, BeginTime: now,
+			}, nil
+		})
+		require.NoError(t, err)
+		return id
+	}
+	_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
+		Name: "shop", JobGroups: []string{"pay"}, MaxWorkers: 9,
+	})
+	require.NoError(t, err)
+	register("a")
+	look := func() (status alert.Status) {
+		t.Helper()
+		d.LookAtLevels()
+		for _, a := range d.Alerts() {
+			status = a.Status
+		}
+		d.Clock.Advance(20 * time.Second)
+		return status
+	}
+	require.Equal(t, []alert.Status{alert.Pending, alert.Pending, alert.Firing}, []alert.Status{look(), look(), look()})
+	found := d.Alerts()[0]
+	require.Equal(t, "The worker group shop has 1 workers that are UP; it should have 2 or more.", found.Content)
+	require.Equal(t, "shop", found.Labels["workers"])
+	b := register("b")
+	require.Equal(t, []alert.Status{alert.Firing, alert.Resolved}, []alert.Status{look(), look()})
+	require.NoError(t, d.Store.DrainWorker(t.Context(), b, true))
+	look()
+	require.Len(t, d.Alerts(), 2, "a worker that drains does not count")
 }

@@ -26,7 +26,7 @@ export const ruleForms = {
   DEADLINE_AT_RISK: [], DEADLINE_MISSED: [], NOT_FIRED: ['level', 'threshold'], LATENESS: ['level', 'cluster', 'threshold'],
   QUEUE_DEPTH: ['level', 'cluster', 'threshold'], NO_NODE: ['level'], NODE_SUSPECT: ['level', 'cluster'],
   NODE_DOWN: ['level', 'cluster'], CLOCK_SKEW: ['level', 'cluster', 'threshold'], DEGRADED: ['level', 'cluster'],
-  NOTHING_RAN: ['level', 'cluster', 'window'], WATCHDOG: ['level', 'cluster'], DELIVERY_FAILED: [],
+  NOTHING_RAN: ['level', 'cluster', 'window'], WORKERS_FEW: ['level', 'cluster', 'threshold'], WATCHDOG: ['level', 'cluster'], DELIVERY_FAILED: [],
 } as const satisfies Record<Model<'alert.RuleType'>, readonly RulePart[]>
 export type RulePart = 'level' | 'cluster' | 'threshold' | 'window' | 'expression'
 export const ruleTypes = namesOf(ruleForms)

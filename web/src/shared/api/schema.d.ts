@@ -5305,7 +5305,7 @@ export interface components {
             /** @description threshold has the unit of the type: runs, a share from 0 to 1, seconds, or a count. */
             threshold?: number | null;
             /** @enum {string} */
-            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WATCHDOG" | "DELIVERY_FAILED";
+            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "DELIVERY_FAILED";
             /** Format: date-time */
             readonly updateTime?: string | null;
             /** @description version is the one that was read, for edits; If-Match may name it instead. */
@@ -6427,7 +6427,7 @@ export interface components {
         /** @enum {string} */
         "alert.Result": "SENT" | "REFUSED" | "FAILED" | "UNKNOWN";
         /** @enum {string} */
-        "alert.RuleType": "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WATCHDOG" | "DELIVERY_FAILED";
+        "alert.RuleType": "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "DELIVERY_FAILED";
         /** @enum {string} */
         "alert.Status": "PENDING" | "FIRING" | "ACKNOWLEDGED" | "RESOLVED";
         /** @enum {string} */

@@ -31,6 +31,7 @@ const sentences = new Map<string, readonly (readonly [name: string, ...needs: st
   NODE_SUSPECT: [['suspect', 'node']],
   NODE_DOWN: [['down', 'node']],
   DEGRADED: [['degraded', 'part', 'nodes', 'why']],
+  WORKERS_FEW: [['workersFew', 'workers', 'up', 'least']],
   WATCHDOG: [['watchdog']],
   DELIVERY_FAILED: [['delivery', 'channel', 'message']],
 } as const satisfies Record<Model<'alert.RuleType'>, readonly (readonly [string, ...string[]])[]>))

@@ -148,6 +148,6 @@ export default {
     FASTER_THAN_USUAL: 'Faster than usual', FAILING_MORE: 'Fails more than usual', DEADLINE_AT_RISK: 'Deadline at risk',
     DEADLINE_MISSED: 'Deadline missed', NOT_FIRED: 'Did not fire', LATENESS: 'Runs wait', QUEUE_DEPTH: 'Long queue',
     NO_NODE: 'No node can run it', NODE_SUSPECT: 'Node suspect', NODE_DOWN: 'Node down', CLOCK_SKEW: 'Clock off',
-    DEGRADED: 'Degraded part', NOTHING_RAN: 'Nothing ran', WATCHDOG: 'Watchdog', DELIVERY_FAILED: 'Message not delivered',
+    DEGRADED: 'Degraded part', NOTHING_RAN: 'Nothing ran', WORKERS_FEW: 'Few workers', WATCHDOG: 'Watchdog', DELIVERY_FAILED: 'Message not delivered',
   },
 }

@@ -144,6 +144,6 @@ export default {
     FASTER_THAN_USUAL: '快于平常', FAILING_MORE: '失败多于平常', DEADLINE_AT_RISK: '可能错过截止时间',
     DEADLINE_MISSED: '错过截止时间', NOT_FIRED: '未触发', LATENESS: '运行等待过久', QUEUE_DEPTH: '队列过长',
     NO_NODE: '没有可用节点', NODE_SUSPECT: '节点可疑', NODE_DOWN: '节点宕机', CLOCK_SKEW: '时钟偏差',
-    DEGRADED: '部件降级', NOTHING_RAN: '无任何运行', WATCHDOG: '看门狗', DELIVERY_FAILED: '通知发送失败',
+    DEGRADED: '部件降级', NOTHING_RAN: '无任何运行', WORKERS_FEW: 'Worker 过少', WATCHDOG: '看门狗', DELIVERY_FAILED: '通知发送失败',
   },
 } satisfies Texts<typeof en>

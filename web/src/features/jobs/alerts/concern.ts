@@ -9,7 +9,7 @@ const subjects = {
   JOB_FAILED: 'job', JOB_SUCCEEDED: 'job', RECOVERED: 'job', CONSECUTIVE_FAILURES: 'job', FAILURE_RATE: 'job', TIMEOUT: 'job',
   DEAD_LETTER: 'job', EXPRESSION: 'job', SLOW_RUN: 'job', FASTER_THAN_USUAL: 'job', FAILING_MORE: 'job', NOT_FIRED: 'job', NO_NODE: 'job',
   DEADLINE_MISSED: 'deadline', DEADLINE_AT_RISK: 'deadline', LATENESS: 'cluster', QUEUE_DEPTH: 'cluster', NODE_SUSPECT: 'cluster',
-  NODE_DOWN: 'cluster', CLOCK_SKEW: 'cluster', DEGRADED: 'cluster', NOTHING_RAN: 'cluster', WATCHDOG: 'cluster', DELIVERY_FAILED: 'cluster',
+  NODE_DOWN: 'cluster', CLOCK_SKEW: 'cluster', DEGRADED: 'cluster', NOTHING_RAN: 'cluster', WORKERS_FEW: 'cluster', WATCHDOG: 'cluster', DELIVERY_FAILED: 'cluster',
 } as const satisfies Record<Rule['type'], 'job' | 'deadline' | 'cluster'>
 
 /** Whether labels have each of the wanted values. */

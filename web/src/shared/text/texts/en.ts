@@ -52,6 +52,7 @@ export default {
     noNode: '{runs} runs of the job {job} wait: no live node can run them.',
     noNodeMany: '{runs} runs or more wait: no live node can run them.', noNodeSkipped: 'No node could run the job {job}.',
     suspect: 'The node {node} is SUSPECT: its beats are late.', down: 'The node {node} is DOWN.',
+    workersFew: 'The worker group {workers} has {up} workers that are UP; it should have {least} or more.',
     degraded: 'The part {part} is degraded on {nodes}: {why}', watchdog: 'This alert always fires: while it arrives, alerting works.',
     delivery: 'The channel {channel} did not take a message: {message}',
     failingMore: 'The job {job} fails more often than usual: {failed} runs.',
