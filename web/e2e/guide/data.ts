@@ -18,6 +18,7 @@ export interface Shown {
   alert: string
   rule: string
   node: string
+  worker: string
 }
 
 const http = (url: string, more: Record<string, unknown> = {}) => ({ jobType: 'HTTP', jobData: { method: 'GET', url, ...more } })
@@ -154,6 +155,68 @@ export async function remember(store: string, node: string, now: string): Promis
   await running
 }
 
+/** A worker that registers, beats and runs what it is given until it is stopped. A step of the clock may end its life; it begins another one then. */
+export class ShownWorker {
+  private stopped = false
+  private done: Promise<void> = Promise.resolve()
+  id = ''
+
+  private constructor(private readonly server: Server, private readonly token: string, private readonly instance: string, private readonly version: string) {}
+
+  static async start(server: Server, token: string, instance: string, version: string): Promise<ShownWorker> {
+    const worker = new ShownWorker(server, token, instance, version)
+    let first = () => {}
+    const there = new Promise<void>((resolve) => { first = resolve })
+    worker.done = worker.live(first)
+    await there
+    return worker
+  }
+
+  private async live(begun: () => void): Promise<void> {
+    for (let life = 1; !this.stopped; life++) {
+      const body = {
+        protocol: 1, group: 'shop', instance: this.instance, bootId: `boot-${life}`, slots: 8, handlers: ['close-till', 'refund', 'ship-order'],
+        labels: { zone: this.instance.slice(-1) }, sdk: 'java 1.0.0', runtime: '21.0.4', version: this.version, host: `10.0.3.1${life}`, pid: 4711,
+      }
+      const { workerId, epoch } = await this.server.api<{ workerId: string; epoch: number }>('POST', '/api/v1/workers', body, this.token)
+      this.id = workerId
+      begun()
+      await this.poll(epoch).catch((e: unknown) => {
+        if (!String(e).includes('epoch_lost')) throw e
+      })
+    }
+  }
+
+  private async poll(epoch: number): Promise<void> {
+    const running: string[] = []
+    for (let seq = 1; !this.stopped; seq++) {
+      const { runs } = await this.server.api<{ runs: { executionId: string; token: number }[] }>('POST', `/api/v1/workers/${this.id}/poll`, {
+        epoch, seq, ack: seq - 1, free: 8 - running.length, running, waitMs: 500,
+      }, this.token)
+      running.push(...runs.map((r) => `${r.executionId}:${r.token}`))
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    await this.done
+  }
+}
+
+/** Starts the workers of the shop, and lets them run something. */
+export async function employ(server: Server): Promise<ShownWorker[]> {
+  await server.api('PUT', '/api/v1/worker-groups/shop', { jobGroups: ['billing', 'warehouse'], secrets: true })
+  const { token } = await post<{ token: string }>(server, 'worker-groups/shop/tokens', {
+    name: 'deployed in May', expiresAt: '2027-09-01T00:00:00Z',
+  })
+  const workers = [await ShownWorker.start(server, token, 'shop-7c9-a', 'shop 3.2'), await ShownWorker.start(server, token, 'shop-7c9-b', 'shop 3.2')]
+  for (const [name, jobClass] of [['ship orders', 'ship-order'], ['refund returns', 'refund'], ['close the tills', 'close-till']] as const) {
+    const job = await post<Job>(server, 'jobs', { name, group: 'warehouse', owner: 'otto', jobType: 'CUSTOM', jobClass, routing: { workers: 'shop' }, onNodeLoss: 'RETRY' })
+    await post(server, `jobs/${job.id}/trigger`)
+  }
+  return workers
+}
+
 /** Lets something happen now: failures, dead letters, a run that lasts, one that waits, alerts, an edit, a backfill. */
 export async function live(server: Server, far: Receiver, jobs: Map<string, Job>): Promise<Shown> {
   const id = (name: string) => jobs.get(name)?.id ?? ''
@@ -198,5 +261,6 @@ export async function live(server: Server, far: Receiver, jobs: Map<string, Job>
   return {
     job: id('sync stock'), edited: id('daily sales report'), failed, shards,
     alert: (await about())?.id ?? '', rule: rules.find((r) => r.name === 'billing fails')?.id ?? '', node: node?.id ?? '',
+    worker: '',
   }
 }

@@ -10,7 +10,7 @@ import type { LanguageCode } from '@/shared/text'
 import { Console, pictures as scratch, Server, shot, waitFor } from '../harness'
 import { Receiver } from '../receiver'
 import { words } from '../words'
-import { define, live, remember, type Shown } from './data'
+import { define, employ, live, remember, type Shown, type ShownWorker } from './data'
 import { Images } from './images'
 import { pictures } from './pages'
 import { fileOf, folder, shownPictures } from './shown'
@@ -31,6 +31,7 @@ let far: Receiver
 let browser: Console
 let images: Images
 let shown: Shown
+let workers: ShownWorker[] = []
 let offset = 0
 
 /** Lets the server tell that moment, from now on. */
@@ -74,9 +75,12 @@ describe('the pictures', () => {
     browser = await Console.start(server)
     images = await Images.start(browser)
     await setClock(NOW)
+    workers = await employ(server)
+    shown.worker = workers[0]?.id ?? ''
   }, 300_000)
   afterAll(async () => {
     await browser?.stop()
+    for (const worker of workers) await worker.stop()
     await server?.remove()
     await far?.stop()
     if (own) await rm(own, { recursive: true, force: true })
