@@ -408,7 +408,8 @@ func TestAWorkerGroupThatJobsNameStays(t *testing.T) {
 	id := e.register(token, "shop", "a")
 	m := e.call("GET", workerGroups+"/shop", "").want(200).json()
 	require.Equal(t, map[string]any{"up": 1.0, "draining": 0.0, "down": 0.0}, m["workers"])
-	require.Equal(t, m["workers"], e.call("GET", workerGroups, "").want(200).json()["items"].([]any)[0].(map[string]any)["workers"])
+	listed := e.call("GET", workerGroups, "").want(200).json()["items"].([]any)
+	require.Equal(t, m["workers"], listed[0].(map[string]any)["workers"])
 	e.call("POST", workers+"/"+id+"/leave", `{"epoch":1}`, as(token)...).want(204)
 
 	var jobs []string

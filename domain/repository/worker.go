@@ -91,8 +91,8 @@ type WorkerGroups interface {
 	// PutWorkerGroup makes a group, or changes it where its version is that of g; version 0 makes. Otherwise it is
 	// apperror.KindConflict.
 	PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Group, error)
-	// DropWorkerGroup deletes a group with its tokens, whatever jobs name it. One with workers that are not DOWN is refused as
-	// apperror.KindConflict.
+	// DropWorkerGroup deletes a group with its tokens, whatever jobs name it. One with workers that are not DOWN is
+	// refused as apperror.KindConflict.
 	DropWorkerGroup(ctx context.Context, name string) error
 	// AddWorkerToken adds a token to a group; most is how many of it may be valid at once.
 	AddWorkerToken(ctx context.Context, t worker.Token, most int) error

@@ -82,7 +82,8 @@ func (g *GroupController) Put(c *gin.Context) error {
 		return replyGroup(c, http.StatusCreated, shown)
 	}
 	// The workers are no part of what was changed.
-	middleware.SetDiff(c, vo.FromWorkerGroup(worker.Group{Group: *before, Workers: shown.Workers}), vo.FromWorkerGroup(shown))
+	was := worker.Group{Group: *before, Workers: shown.Workers}
+	middleware.SetDiff(c, vo.FromWorkerGroup(was), vo.FromWorkerGroup(shown))
 	return replyGroup(c, http.StatusOK, shown)
 }
 

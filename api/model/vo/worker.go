@@ -97,7 +97,8 @@ func FromWorkerCount(c repository.WorkerCount) WorkerCount {
 func FromWorkerGroup(g worker.Group) WorkerGroup {
 	return WorkerGroup{
 		Name: g.Name, JobGroups: whole(g.JobGroups), Secrets: g.Secrets, Commands: g.Commands, MaxWorkers: g.MaxWorkers,
-		Workers: FromWorkerCount(g.Workers), Version: g.Version, CreateTime: Time(g.CreateTime), UpdateTime: Time(g.UpdateTime),
+		Workers: FromWorkerCount(g.Workers), Version: g.Version, CreateTime: Time(g.CreateTime),
+		UpdateTime: Time(g.UpdateTime),
 	}
 }
 

@@ -290,8 +290,8 @@ func (l look) workersFew() (out []Signal) {
 			continue
 		}
 		up, least := strconv.Itoa(g.Up), strconv.Itoa(int(l.r.Threshold))
-		s := l.signal(g.Name, fmt.Sprintf("The worker group %s has %s workers that are UP; it should have %s or more.", g.Name,
-			up, least), map[string]string{"workers": g.Name, "up": up, "least": least})
+		s := l.signal(g.Name, fmt.Sprintf("The worker group %s has %s workers that are UP; it should have %s or more.",
+			g.Name, up, least), map[string]string{"workers": g.Name, "up": up, "least": least})
 		s.Labels = map[string]string{"workers": g.Name}
 		out = append(out, s)
 	}

@@ -25,7 +25,9 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 		{ID: "b", Status: entity.NodeDown, ClockOffset: time.Hour},
 		{ID: "c", Status: entity.NodeSuspect, ClockOffset: -2 * time.Second},
 	}}
-	few := &alerting.State{WorkerGroups: []alerting.WorkerGroup{{Name: "empty"}, {Name: "bank", Up: 1}, {Name: "shop", Up: 2}}}
+	few := &alerting.State{WorkerGroups: []alerting.WorkerGroup{
+		{Name: "empty"}, {Name: "bank", Up: 1}, {Name: "shop", Up: 2},
+	}}
 	overdue := &alerting.State{Now: noon, Overdue: []alerting.Overdue{
 		{Job: pay, Due: at(-40)}, {Job: alerting.Job{ID: "j2", Name: "x", Group: "risk"}, Due: at(-100)},
 	}}

@@ -393,7 +393,9 @@ func TestAWorkerGroupWithFewWorkers(t *testing.T) {
 	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec = 2, 30 })
 	register := func(instance string) string {
 		id := worker.ID("shop", instance)
-		_, err := d.Store.RegisterWorker(t.Context(), id, "shop", func(_ *worker.Worker, now time.Time) (worker.Worker, error) {
+		_, err := d.Store.RegisterWorker(t.Context(), id, "shop", func(_ *worker.Worker, now time.Time) (
+			worker.Worker, error,
+		) {
 			return worker.Worker{
 				ID: id, Group: "shop", Instance: instance, Epoch: 1, Status: worker.Up, LastBeat: now, BeginTime: now,
 			}, nil

@@ -26,10 +26,12 @@ const counting = `SELECT g.name, g.job_groups, COALESCE(c.up, 0), COALESCE(c.dra
 	) c ON c.worker_group = g.name ORDER BY g.name`
 
 func count(ctx context.Context, c *sqldb.Conn) ([]repository.WorkerCount, error) {
-	return sqldb.Collect(ctx, c, "worker.count", counting, nil, func(rows *sql.Rows) (n repository.WorkerCount, err error) {
-		var g groupRow
-		err = rows.Scan(&g.Name, &g.JobGroups, &n.Up, &n.Draining, &n.Down)
-		n.Group, n.JobGroups = g.Name, g.entity().JobGroups
-		return n, err
-	})
+	return sqldb.Collect(ctx, c, "worker.count", counting, nil, scanCount)
+}
+
+func scanCount(rows *sql.Rows) (n repository.WorkerCount, err error) {
+	var g groupRow
+	err = rows.Scan(&g.Name, &g.JobGroups, &n.Up, &n.Draining, &n.Down)
+	n.Group, n.JobGroups = g.Name, g.entity().JobGroups
+	return n, err
 }
