@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 )
@@ -123,10 +124,11 @@ func (s Set) Remove(i int) { s[i/8] &^= 1 << (i % 8) }
 
 // CountBelow counts the numbers below a bound.
 func (s Set) CountBelow(bound int) (n int) {
-	for i := range bound {
-		if s.Has(i) {
-			n++
-		}
+	for _, b := range s[:bound/8] {
+		n += bits.OnesCount8(b)
+	}
+	if rest := bound % 8; rest > 0 {
+		n += bits.OnesCount8(s[bound/8] & (1<<rest - 1))
 	}
 	return n
 }

@@ -3,7 +3,6 @@ package workflow
 import (
 	"fmt"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
@@ -28,11 +27,12 @@ func (d *decider) window(i int) {
 	if live > 0 || !stopped && m.Next < m.Total {
 		return
 	}
+	exceeded := each.Exceeded(failed, m.Total)
 	switch {
-	case each.Exceeded(failed, m.Total):
+	case m.Cancelled && (exceeded || m.Final.CountBelow(m.Total) < m.Total):
+		d.end(i, wf.FateCancelled, true) // its cancelled items count as failed ones
+	case exceeded:
 		d.end(i, wf.FateItemsFailed, true)
-	case m.Final.CountBelow(m.Total) < m.Total:
-		d.end(i, wf.FateCancelled, true)
 	default:
 		d.end(i, wf.FateSucceeded, true)
 	}
@@ -58,15 +58,4 @@ func CountsOf(m *wf.Items) Counts {
 	done, failed := m.Final.CountBelow(m.Total), m.Failed.CountBelow(m.Total)
 	live := m.Live()
 	return Counts{Total: m.Total, Live: live, Succeeded: done - failed, Failed: failed, NotRun: m.Total - done - live}
-}
-
-// Status is the fold of all items: that of the row of the map, once nothing is live.
-func (c Counts) Status() entity.Status {
-	switch {
-	case c.Live > 0:
-		return entity.StatusRunning
-	case c.Succeeded == c.Total:
-		return entity.StatusSuccess
-	}
-	return entity.StatusFailed
 }
