@@ -53,7 +53,7 @@ func begin(t *testing.T, mode wf.OnStepFailure, steps ...wf.Step) *run {
 	return &run{t: t, g: g, state: wf.NewState(d, noon), now: noon}
 }
 
-// follow decides and stores, and says what was stored: +KEY is started, =KEY ended by the decision.
+// follow decides and stores, and says what was stored: +KEY is started, =KEY born final, !KEY ends a map.
 func (r *run) follow(in workflow.Input) string {
 	r.t.Helper()
 	in.Now = r.now
@@ -65,8 +65,9 @@ func (r *run) follow(in workflow.Input) string {
 		switch row.Kind {
 		case workflow.RowStart, workflow.RowMap:
 			out = append(out, "+"+row.Key.String())
-		default:
-			out = append(out, strings.TrimSuffix(fmt.Sprintf("=%s %s %s", row.Key, row.Status, row.Reason), " "))
+		case workflow.RowFinal, workflow.RowFinish:
+			mark := map[workflow.RowKind]string{workflow.RowFinal: "=", workflow.RowFinish: "!"}[row.Kind]
+			out = append(out, strings.TrimSpace(fmt.Sprintf("%s%s %s %s", mark, row.Key, row.Status, row.Reason)))
 		}
 	}
 	if r.last.Closes(rows) {
@@ -332,17 +333,17 @@ func TestItems(t *testing.T) {
 	}})
 	require.True(t, d.State.Steps[0].Held())
 	require.Empty(t, workflow.Verbs(d.State, 0), "its row has not ended yet")
-	require.Equal(t, "=m FAILED STEP_FAILED", r.end("m[2] SUCCESS"))
+	require.Equal(t, "!m FAILED STEP_FAILED", r.end("m[2] SUCCESS"))
 	require.Equal(t, "+m~2, +m[0]~2, +m[3]~2", r.ask(0, workflow.Repeat))
 	require.Equal(t, "+m[4]~2", r.end("m[3]~2 SUCCESS", "m[2] FAILED"))
-	require.Equal(t, "=m~2 SUCCESS, closed SUCCESS", r.end("m[0]~2 SUCCESS", "m[4]~2 SUCCESS"))
+	require.Equal(t, "!m~2 SUCCESS, closed SUCCESS", r.end("m[0]~2 SUCCESS", "m[4]~2 SUCCESS"))
 
 	r = begin(t, wf.GoOn, step("m", func(s *wf.Step) { s.ForEach = &wf.ForEach{MaxParallel: 2} }))
 	r.follow(workflow.Input{Values: map[int]workflow.Value{0: {Items: 5}}})
 	require.Empty(t, r.ask(0, workflow.CancelItems))
 	require.Equal(t, "m[0] m[1]", r.cancels())
 	require.Empty(t, r.end("m[0] SUCCESS"))
-	require.Equal(t, "=m CANCELLED OPERATOR, closed FAILED STEP_FAILED", r.end("m[1] SUCCESS"))
+	require.Equal(t, "!m CANCELLED OPERATOR, closed FAILED STEP_FAILED", r.end("m[1] SUCCESS"))
 
 	r = begin(t, wf.Hold, step("m", func(s *wf.Step) { s.ForEach = &wf.ForEach{MaxParallel: 2} }))
 	in := workflow.Input{Now: noon, Values: map[int]workflow.Value{0: {Items: 5}}}
@@ -352,7 +353,7 @@ func TestItems(t *testing.T) {
 		workflow.Cancel), "a map that was decided and not stored")
 	r.follow(in)
 	require.Empty(t, r.command(workflow.Cancel))
-	require.Equal(t, "=m CANCELLED RUN_CANCELLED, closed CANCELLED", r.end("m[0] CANCELLED", "m[1] CANCELLED"))
+	require.Equal(t, "!m CANCELLED RUN_CANCELLED, closed CANCELLED", r.end("m[0] CANCELLED", "m[1] CANCELLED"))
 }
 
 // A new run of what failed begins with the results of the former one.
