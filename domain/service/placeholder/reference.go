@@ -42,6 +42,8 @@ type reference struct {
 	fallback *string
 	// moment says how the time is shifted and written.
 	moment moment
+	// step is set for a placeholder of a step of a workflow.
+	step *stepRef
 }
 
 func parseReference(text string) (*reference, error) {
@@ -68,7 +70,14 @@ func parseReference(text string) (*reference, error) {
 	case slices.Contains(plain, text):
 		return &reference{name: text}, nil
 	}
-	return nil, wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the "+
+	if step := parseStep(text); step != nil {
+		return &reference{name: step.name, step: step}, nil
+	}
+	return nil, unknown(text)
+}
+
+func unknown(text string) error {
+	return wrong("${%.60s} is no placeholder; there are %s, params.NAME and secret.NAME. Write $${ for the "+
 		"characters ${", text, strings.Join(plain, ", "))
 }
 

@@ -147,7 +147,7 @@ func Open(text string) string {
 // and what the author of the text wrote.
 var made = []string{
 	"scheduledTime", "deadline", "executionId", "jobId", "attempt", "shardIndex", "shardTotal",
-	"idempotencyKey",
+	"idempotencyKey", index, runID,
 }
 
 // SecretNames are the secrets that the texts of a definition name, each once

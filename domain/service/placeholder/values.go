@@ -20,6 +20,8 @@ type Values struct {
 	params   map[string]json.RawMessage
 	read     bool
 	sample   bool
+	// steps are those of a step of a workflow; nil for all other runs.
+	steps *Steps
 }
 
 // Of are the values of a run. Its secrets must have been opened.
@@ -36,6 +38,9 @@ func Samples(job *entity.Job) *Values {
 
 // of is what a placeholder stands for.
 func (v *Values) of(ref *reference) (value, error) {
+	if ref.step != nil {
+		return v.step(ref)
+	}
 	if v.sample && (ref.name == oneParam || ref.name == oneSecret) {
 		return value{placeholder: ref.text, text: Sample, sample: true, open: true, known: v.known(ref)}, nil
 	}
