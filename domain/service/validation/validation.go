@@ -261,3 +261,12 @@ func Object(text string) bool {
 	}
 	return validText(text) && json.Valid([]byte(text))
 }
+
+// Retry checks the retry policy of something that is no job. What it leaves out has the values of a job.
+func Retry(p entity.RetryPolicy) []apperror.Field {
+	j := entity.Job{Retry: p}
+	Defaults(&j, "")
+	c := &checker{}
+	c.retry(j.Retry)
+	return c.fields
+}
