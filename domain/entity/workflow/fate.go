@@ -58,31 +58,31 @@ func (f Fate) meaning() meaning {
 	case FateDead:
 		return meaning{entity.StatusDead, entity.ReasonError, ClassFailure}
 	case FateCancelled:
-		return meaning{entity.StatusCancelled, entity.ReasonOperator, ClassFailure}
+		return meaning{entity.StatusCancelled, ReasonOperator, ClassFailure}
 	case FateMissed:
 		return meaning{entity.StatusSkipped, entity.ReasonDeadline, ClassFailure}
 	case FateInvalid:
 		return meaning{entity.StatusFailed, entity.ReasonInvalid, ClassFailure}
 	case FateRejected:
-		return meaning{entity.StatusFailed, entity.ReasonRejected, ClassFailure}
+		return meaning{entity.StatusFailed, ReasonRejected, ClassFailure}
 	case FateItemsFailed:
-		return meaning{entity.StatusFailed, entity.ReasonStepFailed, ClassFailure}
+		return meaning{entity.StatusFailed, ReasonStepFailed, ClassFailure}
 	case FateCondition:
-		return meaning{entity.StatusSkipped, entity.ReasonCondition, ClassSkipped}
+		return meaning{entity.StatusSkipped, ReasonCondition, ClassSkipped}
 	case FateUpstreamSkipped:
-		return meaning{entity.StatusSkipped, entity.ReasonUpstreamSkipped, ClassSkipped}
+		return meaning{entity.StatusSkipped, ReasonUpstreamSkipped, ClassSkipped}
 	case FateSkippedByHand:
-		return meaning{entity.StatusSkipped, entity.ReasonOperator, ClassSkipped}
+		return meaning{entity.StatusSkipped, ReasonOperator, ClassSkipped}
 	case FateUpstreamFailed:
-		return meaning{entity.StatusSkipped, entity.ReasonUpstreamFailed, ClassBlocked}
+		return meaning{entity.StatusSkipped, ReasonUpstreamFailed, ClassBlocked}
 	case FateRunCancelled:
-		return meaning{entity.StatusSkipped, entity.ReasonRunCancelled, ClassBlocked}
+		return meaning{entity.StatusSkipped, ReasonRunCancelled, ClassBlocked}
 	case FateRunStopped:
-		return meaning{entity.StatusSkipped, entity.ReasonRunStopped, ClassBlocked}
+		return meaning{entity.StatusSkipped, ReasonRunStopped, ClassBlocked}
 	case FateSucceededByHand:
-		return meaning{entity.StatusSuccess, entity.ReasonOperator, ClassSuccess}
+		return meaning{entity.StatusSuccess, ReasonOperator, ClassSuccess}
 	case FateReused:
-		return meaning{entity.StatusSuccess, entity.ReasonReused, ClassSuccess}
+		return meaning{entity.StatusSuccess, ReasonReused, ClassSuccess}
 	case FateEmpty:
 		return meaning{entity.StatusSuccess, entity.ReasonNone, ClassSuccess}
 	}
@@ -106,9 +106,9 @@ func FateOf(status entity.Status, reason entity.Reason) Fate {
 	switch status {
 	case entity.StatusSuccess:
 		switch reason {
-		case entity.ReasonOperator:
+		case ReasonOperator:
 			return FateSucceededByHand
-		case entity.ReasonReused:
+		case ReasonReused:
 			return FateReused
 		}
 		return FateSucceeded
@@ -119,12 +119,12 @@ func FateOf(status entity.Status, reason entity.Reason) Fate {
 	case entity.StatusCancelled:
 		return FateCancelled
 	case entity.StatusSkipped:
-		if reason == entity.ReasonOperator {
+		if reason == ReasonOperator {
 			return FateSkippedByHand
 		}
 		return FateMissed
 	}
-	if reason == entity.ReasonRejected {
+	if reason == ReasonRejected {
 		return FateRejected
 	}
 	return FateFailed

@@ -46,9 +46,9 @@ func OutcomeOf(g *Graph, s *wf.State) Outcome {
 	case s.Cause == wf.CauseTimeout:
 		o.Status, o.Reason = entity.StatusTimeout, entity.ReasonTimeout
 	case failed || s.Cause == wf.CauseStopped:
-		o.Status, o.Reason = entity.StatusFailed, entity.ReasonStepFailed
+		o.Status, o.Reason = entity.StatusFailed, wf.ReasonStepFailed
 	case lastFailed:
-		o.Status, o.Reason = entity.StatusFailed, entity.ReasonFinallyFailed
+		o.Status, o.Reason = entity.StatusFailed, wf.ReasonFinallyFailed
 	}
 	return o
 }

@@ -6,9 +6,9 @@ LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade te
   test/grafana test/kafka test/night test/prometheus test/restore'
 
 # What `gotest` runs without the race detector: it takes most of the time of a simulation, and finds nothing in virtual
-# time that others do not; the model of delivery is one goroutine, and goes two steps deeper without; the last package
-# reads sources and runs nothing of the product.
-PLAIN_PACKAGES='test/simulate sdk/worker/internal/model test/architecture'
+# time that others do not; the model of delivery is one goroutine, and goes two steps deeper without; so are the
+# decisions about workflows; the last package reads sources and runs nothing of the product.
+PLAIN_PACKAGES='test/simulate sdk/worker/internal/model test/workflow test/architecture'
 
 # Tests of cmd/app that start several engines on one server and wait for their leases, or for the grace of
 # a stop. `prove cluster` runs them, and `gotest` the others of that package. Words are those of `-run`.
