@@ -47,14 +47,15 @@ func newDrive(t testing.TB, def *wf.Definition, would func(string) check.Fate, i
 func (d *drive) follow(in workflow.Input, most int) {
 	in.Now = d.now
 	stopped := d.state.Phase == wf.PhaseCancelling
-	decision, err := workflow.Resolve(d.g, d.state, in, func(_ *wf.State, asks []workflow.Ask) (map[int]workflow.Value, error) {
+	evaluate := func(_ *wf.State, asks []workflow.Ask) (map[int]workflow.Value, error) {
 		values := map[int]workflow.Value{}
 		for _, a := range asks {
 			name := d.def.Steps[a.Step].Name
 			values[a.Step] = workflow.Value{Holds: d.would(name) != check.Skipped, Items: d.items[name]}
 		}
 		return values, nil
-	})
+	}
+	decision, err := workflow.Resolve(d.g, d.state, in, evaluate)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -114,8 +115,8 @@ func (d *drive) check() []string {
 	return check.Check(check.Run{Definition: d.def, Items: d.items, Events: d.events})
 }
 
-// disturbed carries a run to its end: ends come in batches, shuffled and doubled, rows are stored in pieces, and the run
-// is paused now and then. cancels: somebody may cancel it.
+// disturbed carries a run to its end: ends come in batches, shuffled and doubled, rows are stored in pieces, and the
+// run is paused now and then. cancels: somebody may cancel it.
 func (d *drive) disturbed(r *rand.Rand, cancels bool) {
 	var former []workflow.End
 	for turn := 0; !d.closed; turn++ {

@@ -47,8 +47,8 @@ var airflow = map[string]edge{
 	"all_done_min_one_success":    {[]wf.Word{"success", "failure", "blocked"}, "", 1},
 }
 
-// Three fields say all that the trigger rules of Airflow say. A step runs where Airflow runs the task, for all states of
-// up to five upstream tasks. Where none runs, Airflow says skipped in two rules where a failure stands behind it.
+// Three fields say all that the trigger rules of Airflow say. A step runs where Airflow runs the task, for all states
+// of up to five upstream tasks. Where none runs, Airflow says skipped in two rules where a failure stands behind it.
 func TestTriggerRulesOfAirflow(t *testing.T) {
 	rows := facts(t, "airflow-trigger-rules.tsv")
 	require.Len(t, rows, 11*125)

@@ -151,7 +151,8 @@ func FuzzDecide(f *testing.F) {
 		k, _ := wf.ParseKey(key)
 		in := workflow.Input{
 			Now: noon, Ends: []workflow.End{{Key: k, Status: entity.Status(status)}},
-			Values: map[int]workflow.Value{0: {Holds: true, Items: 3}}, Verbs: []workflow.Asked{{Step: 0, Verb: workflow.Repeat}},
+			Values: map[int]workflow.Value{0: {Holds: true, Items: 3}},
+			Verbs:  []workflow.Asked{{Step: 0, Verb: workflow.Repeat}},
 		}
 		for _, c := range []workflow.Command{"", workflow.Pause, workflow.Resume, workflow.Cancel, workflow.Delete} {
 			in.Command = c
@@ -216,9 +217,12 @@ func TestSeededViolationsAreFound(t *testing.T) {
 		"no close":                   {drop("CLOSE", ""), "I9.3"},
 		"another reason":             {change("END", "c", "SKIPPED", "UPSTREAM_FAILED"), "I9.4"},
 		"a step that was not to run": {change("END", "c", "SUCCESS", ""), "I9.4"},
-		"an item too few":            {func(e []check.Event) []check.Event { return drop("END", "b[1]")(drop("START", "b[1]")(e)) }, "I9.5"},
+		"an item too few": {func(e []check.Event) []check.Event {
+			return drop("END", "b[1]")(drop("START", "b[1]")(e))
+		}, "I9.5"},
 		"an item too many": {func(e []check.Event) []check.Event {
-			return slices.Insert(e, at("START", "b[1]"), check.Event{What: "START", Key: "b[3]"}, check.Event{What: "END", Key: "b[3]"})
+			one := check.Event{What: "START", Key: "b[3]"}
+			return slices.Insert(e, at("START", "b[1]"), one, check.Event{What: "END", Key: "b[3]"})
 		}, "I9.5"},
 		"a window too wide": {func(e []check.Event) []check.Event {
 			i := at("START", "b[2]")

@@ -41,8 +41,8 @@ func in(letters string, f Fate) bool {
 	return false
 }
 
-// Runs reports whether the needs of a step let it run, and if not what it is: blocked or skipped. fates are those of its
-// needs, in their order.
+// Runs reports whether the needs of a step let it run, and if not what it is: blocked or skipped. fates are those of
+// its needs, in their order.
 func Runs(step wf.Step, fates []Fate) (runs bool, otherwise Fate) {
 	good, trouble, unasked, successes := 0, 0, 0, 0
 	for i, f := range fates {

@@ -121,13 +121,15 @@ func TestADamagedStateIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, workflow.ErrState, n)
 	}
 	for name, change := range map[string]func([]byte) []byte{
-		"one byte more":        func(b []byte) []byte { return append(b, 0) },
-		"a newer version":      func(b []byte) []byte { b[0] = 2; return b },
-		"an unknown phase":     func(b []byte) []byte { b[1] = 4; return b },
-		"a cause while open":   func(b []byte) []byte { b[2] = 1; return b },
-		"an unknown fate":      func(b []byte) []byte { b[10] = 0x7f; return b },
-		"an owed open step":    func(b []byte) []byte { b[10] = 0x80; return b },
-		"a length in two ways": func(b []byte) []byte { return append(append(append([]byte{}, b[:9]...), 0x83, 0), b[10:]...) },
+		"one byte more":      func(b []byte) []byte { return append(b, 0) },
+		"a newer version":    func(b []byte) []byte { b[0] = 2; return b },
+		"an unknown phase":   func(b []byte) []byte { b[1] = 4; return b },
+		"a cause while open": func(b []byte) []byte { b[2] = 1; return b },
+		"an unknown fate":    func(b []byte) []byte { b[10] = 0x7f; return b },
+		"an owed open step":  func(b []byte) []byte { b[10] = 0x80; return b },
+		"a length in two ways": func(b []byte) []byte {
+			return append(append(append([]byte{}, b[:9]...), 0x83, 0), b[10:]...)
+		},
 	} {
 		_, err := workflow.Decode(change(append([]byte{}, good...)))
 		require.ErrorIs(t, err, workflow.ErrState, name)
@@ -216,8 +218,10 @@ func TestFates(t *testing.T) {
 		reason entity.Reason
 		want   workflow.Class
 	}{
-		{entity.StatusSuccess, "", workflow.ClassSuccess}, {entity.StatusFailed, entity.ReasonError, workflow.ClassFailure},
-		{entity.StatusTimeout, "", workflow.ClassFailure}, {entity.StatusDead, "", workflow.ClassFailure},
+		{entity.StatusSuccess, "", workflow.ClassSuccess},
+		{entity.StatusFailed, entity.ReasonError, workflow.ClassFailure},
+		{entity.StatusTimeout, "", workflow.ClassFailure},
+		{entity.StatusDead, "", workflow.ClassFailure},
 		{entity.StatusCancelled, "", workflow.ClassFailure},
 		{entity.StatusSkipped, entity.ReasonDeadline, workflow.ClassFailure},
 		{entity.StatusSkipped, entity.ReasonNoNode, workflow.ClassFailure},

@@ -56,7 +56,7 @@ func parseStep(text string) *stepRef {
 	if given {
 		ref.fallback = &fallback
 	}
-	path := ""
+	var path string
 	switch {
 	case body == index || body == runID || body == runOutcome:
 		ref.name = body
@@ -179,8 +179,8 @@ func (v *Values) step(ref *reference) (value, error) {
 	if r.fallback != nil {
 		return value{placeholder: ref.text, text: *r.fallback}, nil
 	}
-	return value{}, wrong("%s has no value in this run; give it a default with :- before the }, or need the success of the "+
-		"step", ref.text)
+	return value{}, wrong("%s has no value in this run; give it a default with :- before the }, or need the success of "+
+		"the step", ref.text)
 }
 
 // StepReads lists the placeholders of steps in a text, in their order; the error is that of the first placeholder that

@@ -47,9 +47,11 @@ func TestPlaceholdersOfSteps(t *testing.T) {
 	for text, want := range map[string]string{
 		"${steps.load.output.gone}": "no value in this run", "${steps.load.output.n}": "no value in this run",
 		"${steps.gate.output}": "no value", "${steps.later.status}": "no value", "${steps.load}": "no part of a step",
-		"${steps.load.result}": "no part of a step", "${steps.load.status.x}": "no part of a step", "${steps..status}": "no part",
-		"${steps.map.count.sum}": "no part of a step", "${steps.load.output[x]}": "below a value", "${item[01]}": "below a value",
-		"${item..f}": "below a value", "${item.f[-1]}": "below a value", "${item[0}": "below a value",
+		"${steps.load.result}": "no part of a step", "${steps.load.status.x}": "no part of a step",
+		"${steps..status}":       "no part",
+		"${steps.map.count.sum}": "no part of a step", "${steps.load.output[x]}": "below a value",
+		"${item[01]}": "below a value",
+		"${item..f}":  "below a value", "${item.f[-1]}": "below a value", "${item[0}": "below a value",
 		"${index:-1}": "leave the default away", "${items}": "is no placeholder", "${steps}": "is no placeholder",
 		"${run.name}": "is no placeholder", "${item" + strings.Repeat(".a", 21) + "}": "below a value",
 	} {
@@ -73,7 +75,9 @@ func TestValuesOfStepsAreEscaped(t *testing.T) {
 
 // A plain job has no steps: to it these are no placeholders.
 func TestAPlainJobHasNoSteps(t *testing.T) {
-	for _, text := range []string{"${steps.load.status}", "${item}", "${index}", "${run.id}", "${steps.load}", "${index:-1}"} {
+	for _, text := range []string{
+		"${steps.load.status}", "${item}", "${index}", "${run.id}", "${steps.load}", "${index:-1}",
+	} {
 		_, err := placeholder.Expand(text, placeholder.Samples(&entity.Job{}), placeholder.Raw)
 		require.ErrorContains(t, err, "is no placeholder; there are scheduledTime", text)
 	}
@@ -81,11 +85,15 @@ func TestAPlainJobHasNoSteps(t *testing.T) {
 
 // All that a text reads of steps can be listed.
 func TestStepReads(t *testing.T) {
-	reads, err := placeholder.StepReads("a ${steps.b.output.c:-} ${params.x} ${item.f} ${index} ${run.id} ${run.outcome} $${item}")
+	reads, err := placeholder.StepReads(
+		"a ${steps.b.output.c:-} ${params.x} ${item.f} ${index} ${run.id} ${run.outcome} $${item}")
 	require.NoError(t, err)
 	require.Equal(t, []placeholder.StepRead{
-		{Text: "${steps.b.output.c:-}", Step: "b", Part: "output", Defaulted: true}, {Text: "${item.f}", Item: true},
-		{Text: "${index}", Index: true}, {Text: "${run.id}", RunID: true}, {Text: "${run.outcome}", RunOutcome: true},
+		{Text: "${steps.b.output.c:-}", Step: "b", Part: "output", Defaulted: true},
+		{Text: "${item.f}", Item: true},
+		{Text: "${index}", Index: true},
+		{Text: "${run.id}", RunID: true},
+		{Text: "${run.outcome}", RunOutcome: true},
 	}, reads)
 	_, err = placeholder.StepReads("${steps.b}")
 	require.Error(t, err)
@@ -109,7 +117,9 @@ func TestStepList(t *testing.T) {
 
 // No text makes the reader of placeholders panic, and each part that is found stands in the text.
 func FuzzStepReads(f *testing.F) {
-	for _, s := range []string{"${steps.a.output.b[0]:-x}", "${item[", "${steps.a.count.total}", "$${item}", "${steps..}"} {
+	for _, s := range []string{
+		"${steps.a.output.b[0]:-x}", "${item[", "${steps.a.count.total}", "$${item}", "${steps..}",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -30,8 +30,8 @@ func (d *decider) verb(a Asked) {
 	}
 }
 
-// Verbs are those that a person may ask of a step now. A step whose successors are decided has none: only a retry of the
-// run repeats it.
+// Verbs are those that a person may ask of a step now. A step whose successors are decided has none: only a retry of
+// the run repeats it.
 func Verbs(s *wf.State, step int) []Verb {
 	one := &s.Steps[step]
 	switch {

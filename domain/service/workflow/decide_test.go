@@ -369,7 +369,8 @@ func TestWakeOfWaitingSteps(t *testing.T) {
 		wf.Step{Name: "a", Approval: &wf.Approval{TimeoutSec: 60}}, wf.Step{Name: "b", Approval: &wf.Approval{}},
 		wf.Step{Name: "c", Wait: &wf.Wait{ForSec: 5}}, wf.Step{Name: "d", Wait: &wf.Wait{Until: "${params.at}"}})
 	d := workflow.Decide(r.g, r.state, workflow.Input{Now: noon})
-	want := []time.Time{noon.Add(time.Minute), noon.Add(wf.DefaultApprovalSec * time.Second), noon.Add(5 * time.Second), {}}
+	week := noon.Add(wf.DefaultApprovalSec * time.Second)
+	want := []time.Time{noon.Add(time.Minute), week, noon.Add(5 * time.Second), {}}
 	for i, row := range d.Rows {
 		require.Equal(t, want[i], row.Until, row.Key)
 	}

@@ -69,7 +69,7 @@ func (c *checker) need(i, k int) {
 	}
 	for m, w := range n.On {
 		if len(w.Classes()) == 0 {
-			c.oneOf(where+".on["+strconv.Itoa(m)+"]", string(w)+"", wf.Words())
+			c.oneOf(where+".on["+strconv.Itoa(m)+"]", string(w), wf.Words())
 			if w == "" {
 				c.add(where+".on", validation.CodeRequired, "name one of %s", strings.Join(wf.Words(), ", "))
 			}
@@ -185,7 +185,7 @@ func (c *checker) never() {
 	possible := make([]map[wf.Class]bool, len(c.d.Steps))
 	for _, i := range c.order {
 		s := &c.d.Steps[i]
-		runs, met := true, 0
+		met := 0
 		mine := map[wf.Class]bool{}
 		for k := range s.Needs {
 			n, of := &s.Needs[k], possible[c.at[s.Needs[k].Step]]
@@ -204,7 +204,7 @@ func (c *checker) never() {
 				met++
 			}
 		}
-		if runs = len(s.Needs) == 0 || met == len(s.Needs) || s.Any() && met > 0; runs {
+		if len(s.Needs) == 0 || met == len(s.Needs) || s.Any() && met > 0 {
 			mine[wf.ClassSuccess], mine[wf.ClassFailure] = true, true
 			if s.When != "" || s.Approval != nil || s.Wait != nil || len(s.Needs) == 0 {
 				mine[wf.ClassSkipped] = true // also by the word of a person

@@ -11,6 +11,7 @@ import (
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
 const (
@@ -89,8 +90,8 @@ func (c *checker) text(field, text string, most int, required bool) {
 func (c *checker) approval(i int, a *wf.Approval) {
 	c.between(field(i, ".approval.need"), a.Need, 0, wf.MaxVotes)
 	if len(a.Teams) == 0 && len(a.Users) > 0 && a.Need > len(a.Users) {
-		c.add(field(i, ".approval.need"), validation.CodeConflict, "%d of %d users can never approve; name more, or need fewer",
-			a.Need, len(a.Users))
+		c.add(field(i, ".approval.need"), validation.CodeConflict,
+			"%d of %d users can never approve; name more, or need fewer", a.Need, len(a.Users))
 	}
 	for _, voters := range []struct {
 		name string
@@ -144,7 +145,9 @@ func (c *checker) attributes(i int) {
 		name  string
 		given bool
 	}{
-		{"timeoutSec", s.TimeoutSec != 0}, {"startDeadlineSec", s.StartDeadlineSec != 0}, {"priority", s.Priority != 0},
+		{"timeoutSec", s.TimeoutSec != 0},
+		{"startDeadlineSec", s.StartDeadlineSec != 0},
+		{"priority", s.Priority != 0},
 		{"retryPolicy", s.RetryPolicy != nil},
 	} {
 		switch name := attribute.name; {
@@ -177,11 +180,14 @@ func (c *checker) output(i int, s *wf.Step) {
 	for _, name := range sorted(s.Output) {
 		where := field(i, ".output.%s", validation.Text(name, 50))
 		if !placeholder.SecretName(name) || strings.Contains(name, ".") {
-			c.add(where, validation.CodeInvalid, "a name has 1 to %d letters, digits, dashes and underscores", placeholder.MaxName)
+			c.add(where, validation.CodeInvalid, "a name has 1 to %d letters, digits, dashes and underscores",
+				placeholder.MaxName)
 		}
 		if names := placeholder.SecretNames(s.Output[name]); len(names) > 0 {
 			c.add(where, validation.CodeInvalid, "%s is a secret, and is not handed on; name it where it is used",
 				placeholder.OfSecret(names[0]))
+		} else if remedy := workflow.CheckOutput(s.Output[name]); remedy != "" {
+			c.add(where, validation.CodeInvalid, "%s", remedy)
 		}
 	}
 }

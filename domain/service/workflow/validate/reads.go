@@ -162,7 +162,7 @@ func (c *checker) readOf(i int, where string, r placeholder.StepRead) {
 		c.add(where, validation.CodeConflict, "%s: %s may still be live, as join is ANY; give a default with :- before the }",
 			r.Text, r.Step)
 	default:
-		c.add(where, validation.CodeConflict, "%s: %s may be skipped or fail; give a default with :- before the }, or need its "+
-			"success", r.Text, r.Step)
+		c.add(where, validation.CodeConflict, "%s: %s may be skipped or fail; give a default with :- before the }, or need "+
+			"its success", r.Text, r.Step)
 	}
 }

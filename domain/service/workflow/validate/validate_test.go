@@ -3,6 +3,7 @@ package validate_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,58 +93,14 @@ func TestGoodDefinitions(t *testing.T) {
 	}
 }
 
-// Each fault names its field and a remedy.
+// Each fault names its field and a remedy; the file has a definition and its fault by turns.
 func TestFaults(t *testing.T) {
-	w := `"wait": {"forSec": 1}`
-	for text, want := range map[string]string{
-		`{"steps": []}`: `steps: give the workflow at least one step`,
-		`{"steps": [{"name": "Load", ` + w + `}]}`:                                                                                  `steps[0].name: "Load" must be 1–40 of a–z, 0–9, - and _`,
-		`{"steps": [{` + w + `}]}`:                                                                                                  `steps[0].name: give the step a name`,
-		`{"steps": [{"name": "a"}]}`:                                                                                                `steps[0]: does nothing; a step has one of http, command`,
-		`{"steps": [{"name": "a", "http": {}, ` + w + `}]}`:                                                                         `steps[0]: has http and wait; a step has one of`,
-		`{"steps": [{"name": "a", "http": []}]}`:                                                                                    `steps[0].http: must be a JSON object`,
-		`{"steps": [{"name": "a", "http": {}}]}`:                                                                                    `steps[0].http.url: give a URL`,
-		`{"steps": [{"name": "a", "custom": {}}]}`:                                                                                  `steps[0].custom.jobClass: is empty; name it`,
-		`{"steps": [{"name": "a", "job": {}}]}`:                                                                                     `steps[0].job.name: is empty; name it`,
-		`{"steps": [{"name": "a", "wait": {}}]}`:                                                                                    `steps[0].wait: give it one of forSec and until`,
-		`{"steps": [{"name": "a", "wait": {"until": "noon"}}]}`:                                                                     `steps[0].wait.until: "noon" is no moment`,
-		`{"steps": [{"name": "a", "approval": {"users": ["x"], "need": 2}}]}`:                                                       `steps[0].approval.need: 2 of 1 users can never approve`,
-		`{"steps": [{"name": "a", "approval": {"onTimeout": "REJET"}}]}`:                                                            `choose one of REJECT, APPROVE, FAIL instead of "REJET"; did you mean "REJECT"?`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "a", ` + w + `}]}`:                                                           `steps[1].name: "a" is the name of steps[0], too`,
-		`{"steps": [{"name": "extract", ` + w + `}, {"name": "b", "needs": ["extrct"], ` + w + `}]}`:                                `steps[1].needs[0]: "extrct" is no step here; did you mean "extract"?`,
-		`{"steps": [{"name": "a", "needs": ["b"], ` + w + `}, {"name": "b", "needs": ["a"], ` + w + `}]}`:                           `steps: "a" → "b" → "a" is a circle; take one of these needs away`,
-		`{"steps": [{"name": "a", "needs": ["a"], ` + w + `}]}`:                                                                     `steps[0].needs[0]: a step cannot need itself`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": ["a", "a"], ` + w + `}]}`:                                      `steps[1].needs[1]: "a" stands there already`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": [{"step": "a", "on": []}], ` + w + `}]}`:                       `steps[1].needs[0].on: is empty; name at least one of success`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": [{"step": "a", "on": "sucess"}], ` + w + `}]}`:                 `steps[1].needs[0].on[0]: choose one of success, failure, blocked, skipped, unsuccessful, ok, done instead of "sucess"; did you mean "success"?`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": ["a"], "join": "ANY", "minSuccess": 1, ` + w + `}]}`:           `steps[1].minSuccess: never adds anything to join ANY`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": ["a"], "minSuccess": 2, ` + w + `}]}`:                          `steps[1].minSuccess: 2 of 1 needs that take a success can never be met`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": ["a"], "join": "SOME", ` + w + `}]}`:                           `steps[1].join: choose one of ALL, ANY instead of "SOME"`,
-		`{"onStepFailure": "STOPP", "steps": [{"name": "a", ` + w + `}]}`:                                                           `onStepFailure: choose one of GO_ON, STOP, HOLD instead of "STOPP"; did you mean "STOP"?`,
-		`{"holdSec": 60, "steps": [{"name": "a", ` + w + `}]}`:                                                                      `holdSec: is for onStepFailure HOLD alone`,
-		`{"onStepFailure": "HOLD", "holdSec": 604801, "steps": [{"name": "a", ` + w + `}]}`:                                         `holdSec: must be between 0 and 604800`,
-		`{"steps": [{"name": "a", "finally": true, "custom": {"jobClass": "x"}}, {"name": "b", "needs": ["a"], ` + w + `}]}`:        `steps[0].finally: is needed by "b"; steps that run last cannot be needed`,
-		`{"steps": [{"name": "a", ` + w + `}, {"name": "b", "needs": ["a"], "finally": true, "custom": {"jobClass": "x"}}]}`:        `steps[1].finally: runs after all others anyway`,
-		`{"steps": [{"name": "a", "finally": true, ` + w + `}]}`:                                                                    `steps[0].finally: a step that runs last cannot wait`,
-		`{"steps": [{"name": "a", ` + w + `, "timeoutSec": 5}]}`:                                                                    `steps[0].timeoutSec: has no effect on a step that only waits`,
-		`{"steps": [{"name": "a", "approval": {}, "timeoutSec": 5}]}`:                                                               `steps[0].timeoutSec: stands in approval.timeoutSec`,
-		`{"steps": [{"name": "a", "job": {"name": "j"}, "retryPolicy": {}}]}`:                                                       `steps[0].retryPolicy: is that of the job which the step starts`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "retryPolicy": {"maxRetries": -1}}]}`:                                `steps[0].retryPolicy.maxRetries: must be between 0 and 1000`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "priority": 11}]}`:                                                   `steps[0].priority: must be between 0 and 10`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "forEach": {"items": "3"}}]}`:                                        `steps[0].forEach.items: "3" is no list; give a list or a placeholder of one`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "forEach": {"items": 3}}]}`:                                          `steps[0].forEach.items: 3 is no list`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "forEach": {}}]}`:                                                    `steps[0].forEach.items: give a list`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "forEach": {"items": [1, 2], "maxItems": 1}}]}`:                      `steps[0].forEach.items: has 2 items; at most 1 are allowed`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "forEach": {"items": [], "tolerate": {"count": 1, "percent": 1}}}]}`: `steps[0].forEach.tolerate: has count and percent`,
-		`{"steps": [{"name": "a", "job": {"name": "j"}, "forEach": {"items": []}}]}`:                                                `steps[0].forEach: is for http, command and custom alone`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "output": {"a b": "x"}}]}`:                                           `steps[0].output.a b: a name has 1 to 50`,
-		`{"steps": [{"name": "a", "custom": {"jobClass": "x"}, "output": {"a": "${secret.K}"}}]}`:                                   `steps[0].output.a: ${secret.K} is a secret, and is not handed on`,
-		`{"steps": [{"name": "a", ` + w + `, "output": {"a": "x"}}]}`:                                                               `steps[0].output: a step that only waits has no result`,
-		`{"steps": [{"name": "a", ` + w + `, "when": "${secret.K} == 1"}]}`:                                                         `steps[0].when: a condition has no placeholders`,
-		`{"steps": [{"name": "a", ` + w + `, "when": "x"}]}`:                                                                        `steps[0].when: 1:1 it compares nothing`,
-		`{"steps": [{"name": "load", ` + w + `}, {"name": "b", "when": "steps.load.output.n > 1", ` + w + `}]}`:                     `steps[1].when: reads steps.load, which may not have ended by then; add it to needs`,
-		`{"steps": [{"name": "load", ` + w + `}, {"name": "b", "needs": ["load"], "when": "steps.lod.status == 1", ` + w + `}]}`:    `steps[1].when: reads steps.lod, which is no step here; did you mean "load"?`,
-	} {
+	text, err := os.ReadFile("testdata/faults.txt")
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.Greater(t, len(lines), 80)
+	for i := 0; i < len(lines); i += 2 {
+		text, want := lines[i], strings.TrimSpace(lines[i+1])
 		faults, _ := check(t, text)
 		require.Len(t, faults, 1, text)
 		require.Contains(t, faults[0], want, text)
@@ -255,7 +212,9 @@ func TestStepsThatCanNeverRun(t *testing.T) {
 		{"name": "b", "needs": [{"step": "a", "on": "%s"}], "custom": {"jobClass": "x"}},
 		{"name": "c", "needs": ["b"], "custom": {"jobClass": "x"}}]}`
 	_, warnings := check(t, fmt.Sprintf(steps, "blocked"))
-	require.True(t, slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "steps[1].needs: can never") }))
+	require.True(t, slices.ContainsFunc(warnings, func(w string) bool {
+		return strings.HasPrefix(w, "steps[1].needs: can never")
+	}))
 	for _, on := range []string{"success", "failure", "done"} {
 		_, warnings = check(t, fmt.Sprintf(steps, on))
 		require.Empty(t, warnings, on)
