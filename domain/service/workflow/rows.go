@@ -101,8 +101,8 @@ func (d *decider) until(step *wf.Step) time.Time {
 	return d.in.Now.Add(time.Duration(seconds) * time.Second)
 }
 
-// Take gives the first rows, at most so many, and the state to be stored with them. Rows that are left out stay owed, and
-// the next decision lists them.
+// Take gives the first rows, at most so many, and the state to be stored with them. Rows that are left out stay owed,
+// and the next decision lists them.
 func (d *Decision) Take(most int) (rows []Row, state *wf.State) {
 	state = d.State.Clone()
 	rows = d.Rows[:min(most, len(d.Rows))]
