@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/boottime"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/httpcall"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/jobdata"
 )
 
@@ -34,7 +37,7 @@ func newGateway(b base, s storage, n self, c core, tasks *periodic.Tasks, runner
 	g := gateway.New(gateway.Deps{
 		NodeID: n.node.ID, Store: s.Store, Claims: s.Store, Executions: s.Store.Executions, Jobs: c.jobs,
 		Logs: s.Store.Records, Workers: s.Store, Groups: s.Store.WorkerGroups, Ends: runner.Ends, Secrets: n.Secrets,
-		Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock), Sealed: sealed, Expand: expand, Lease: c.lease,
+		Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock), Sealed: sealed, Expand: b.fill, Lease: c.lease,
 		HoldUntil: member.HoldUntil, Clock: b.machine, StoreClock: s.Clock, Elapsed: boottime.Of(b.machine),
 		Random: rand.Float64, Watch: tasks.Watch, LogLimit: entity.LogLimit, Logger: b.logger,
 	})
@@ -42,12 +45,31 @@ func newGateway(b base, s storage, n self, c core, tasks *periodic.Tasks, runner
 	return g
 }
 
-// expand fills the placeholders in the data of a handler's run.
-func expand(run entity.Run) (data string, refused *entity.Outcome) {
-	data, faults := jobdata.Expand(run.Job.Data, placeholder.Of(run))
-	if len(faults) > 0 {
-		o := jobdata.Refused(faults, apperror.Invalid(faults).Error())
-		return "", &o
+// maxFilled bounds the data of one run with its values in place, in bytes: an answer to a worker has at most 1 MiB.
+const maxFilled = 768 << 10
+
+// fill fills the placeholders in the data of a run, as its type of job does.
+func (b base) fill(run entity.Run) (filled string, refused *entity.Outcome) {
+	data, values := run.Job.Data, placeholder.Of(run)
+	var faults []apperror.Field
+	switch run.Job.Type {
+	case entity.JobCommand:
+		filled, faults = command.Fill(data, b.cfg.Executor.Command.Interpreters, values)
+	case entity.JobHTTP:
+		filled, faults = httpcall.Fill(data, values)
+	default:
+		filled, faults = jobdata.Expand(data, values)
 	}
-	return data, nil
+	if len(filled) > maxFilled {
+		faults = append(faults, apperror.Field{
+			Field: jobdata.Path, Code: "too_long",
+			Message: fmt.Sprintf("its placeholders make it longer than %d KiB, which is too much for a worker", maxFilled>>10),
+		})
+	}
+	if len(faults) == 0 {
+		return filled, nil
+	}
+	o := jobdata.Refused(faults, apperror.Invalid(faults).Error())
+	o.NoRetry = o.NoRetry || run.Job.Type == entity.JobCommand // another attempt would read the same
+	return "", &o
 }

@@ -56,6 +56,9 @@ type NodeClass struct {
 // NodeClassOf is what the runs of a job ask for.
 func NodeClassOf(j *Job) NodeClass {
 	c := NodeClass{Workers: j.Routing.Workers, Labels: j.Routing.Labels, Command: j.Type == JobCommand}
+	if j.Type == JobHTTP && c.Workers != "" {
+		c.Handler = HTTPHandler
+	}
 	if j.Type == JobCustom && (c.Workers != "" || !BuiltIn(j.Class)) {
 		c.Handler = j.Class
 	}
@@ -108,6 +111,10 @@ func (c NodeClass) hash() string {
 	writeLabels(h, c.Labels)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// HTTPHandler is the name under which workers offer to make HTTP calls. No job may have it as its class. Commands need no
+// such name: a worker that offers slots for them runs them.
+const HTTPHandler = "@http"
 
 // BuiltInHandlers are the handlers that every executor has, in order.
 func BuiltInHandlers() []string { return []string{"echo", "fail", "log", "noop", "sleep"} }

@@ -14,6 +14,8 @@ type Run struct {
 	// Secrets are those that the definition names, opened for this attempt
 	// alone. They are never stored, logged or reported.
 	Secrets map[string]string
+	// Filled: the placeholders of the definition's data are filled already. What still looks like one is text.
+	Filled bool
 	// Deadline is when the attempt runs out of time, by the store's clock; zero:
 	// its job sets no limit.
 	Deadline time.Time

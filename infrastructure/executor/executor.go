@@ -39,8 +39,8 @@ type DistributedExecutor struct {
 }
 
 // New returns a DistributedExecutor of these executors. The checkers of elsewhere check
-// definitions of other types, whose runs wait for a node that can run them. A type in neither
-// is refused, when it is saved and when it runs.
+// definitions that do not run here: those of other types, whose runs wait for a node that can run them, and those for
+// workers. A type in neither is refused, when it is saved and when it runs.
 func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
 	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere)}
 }
@@ -92,7 +92,7 @@ func ends(s entity.Status) bool {
 // object.
 func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
 	checker := d.elsewhere[job.Type]
-	if executor := d.executors[job.Type]; executor != nil {
+	if executor := d.executors[job.Type]; executor != nil && (checker == nil || job.Routing.Workers == "") {
 		checker = executor
 	}
 	switch {

@@ -11,6 +11,39 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 )
 
+// Commands go to workers only where their group may run them; HTTP calls go to all.
+func TestAJobNamesWorkersThatRunItsType(t *testing.T) {
+	d := newDesk(t)
+	for name, commands := range map[string]bool{"hosts": true, "shop": false} {
+		_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
+			Name: name, JobGroups: []string{"orders"}, MaxWorkers: 10, Commands: commands,
+		})
+		require.NoError(t, err)
+	}
+	on := func(workers string, kind entity.JobType, data string) *entity.Job {
+		return enginetest.Job(workers+" "+string(kind), func(j *entity.Job) {
+			j.Group, j.Routing.Workers, j.Type, j.Class, j.Data = "orders", workers, kind, "", data
+		})
+	}
+	const ls, get = `{"command": ["ls"]}`, `{"url": "http://10.0.0.1/"}`
+	own, err := d.Jobs.Create(t.Context(), on("hosts", entity.JobCommand, ls), false)
+	require.NoError(t, err)
+	for _, workers := range []string{"hosts", "shop"} {
+		_, err = d.Jobs.Create(t.Context(), on(workers, entity.JobHTTP, get), false)
+		require.NoError(t, err)
+	}
+	_, onCreate := d.Jobs.Create(t.Context(), on("shop", entity.JobCommand, ls), false)
+	_, onReplace := d.Jobs.Replace(t.Context(), own.ID, on("shop", entity.JobCommand, ls), 1, 0)
+	_, onDraft := d.Jobs.CheckDraft(t.Context(), on("shop", entity.JobCommand, ls), "")
+	_, onDocument := d.Jobs.ForDocuments().Create(t.Context(), on("shop", entity.JobCommand, ls), false)
+	for _, err := range []error{onCreate, onReplace, onDraft, onDocument} {
+		var invalid *apperror.Error
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, []string{"routing.workers", "worker_group_no_commands"},
+			[]string{invalid.Fields[0].Field, invalid.Fields[0].Code})
+	}
+}
+
 // A job names a worker group only if that serves the group of the job, however the definition comes to be (V17).
 func TestAJobNamesWorkersThatServeItsGroup(t *testing.T) {
 	d := newDesk(t)

@@ -118,14 +118,12 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 			return nil, err
 		}
 	}
-	elsewhere := map[entity.JobType]executor.Checker{}
 	if e.commands != nil {
 		byType[entity.JobCommand] = e.commands.executor
-	} else {
-		elsewhere[entity.JobCommand] = command.New(o.Clock, nil,
-			command.Settings{Interpreters: cfg.Executor.Command.Interpreters})
 	}
-	e.DistributedExecutor = executor.New(byType, elsewhere)
+	e.DistributedExecutor = executor.New(byType, map[entity.JobType]executor.Checker{
+		entity.JobCommand: command.New(o.Clock, nil, command.Settings{Interpreters: cfg.Executor.Command.Interpreters}),
+	})
 	return e, nil
 }
 

@@ -97,7 +97,7 @@ func Holds(text string) bool { return strings.Contains(text, mark) }
 // Expand replaces the placeholders of a text; escape makes each value fit for
 // its place. The error is *Error.
 func Expand(text string, values *Values, escape Escape) (string, error) {
-	if !Holds(text) {
+	if !Holds(text) || values.Filled() {
 		return text, nil
 	}
 	parts, err := parse(text)

@@ -203,8 +203,8 @@ func (c *checker) workers(j *entity.Job) {
 	case group == "":
 	case !worker.ValidGroup(group):
 		c.add("routing.workers", CodeInvalid, "a worker group has 1 to %d of a-z 0-9 . - _", worker.MaxGroup)
-	case j.Type != entity.JobCustom:
-		c.add("routing.workers", CodeConflict, "workers run handlers: use jobType CUSTOM, or leave the worker group out")
+	case j.Type == entity.JobCustom && j.Class == entity.HTTPHandler:
+		c.add("jobClass", CodeConflict, "%s stands for the HTTP calls of workers: use jobType HTTP, or name a handler", j.Class)
 	case j.Broadcast:
 		c.add("broadcast", CodeConflict, "a broadcast is for nodes: set it to false, or leave routing.workers out")
 	}

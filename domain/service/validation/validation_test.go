@@ -206,9 +206,14 @@ func TestWrongFields(t *testing.T) {
 		{"routing.workers invalid", func(j *entity.Job) {
 			j.Type, j.Class, j.Routing.Workers = entity.JobCustom, "a", "Shop"
 		}},
-		{"routing.workers conflict", func(j *entity.Job) { j.Type, j.Class, j.Routing.Workers = entity.JobHTTP, "", "shop" }},
+		{"jobClass conflict", func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers = entity.JobCustom, entity.HTTPHandler, "shop"
+		}},
 		{"broadcast conflict", func(j *entity.Job) {
 			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true
+		}},
+		{"broadcast conflict", func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCommand, "", "shop", true
 		}},
 		{"onNodeLoss unknown_value", func(j *entity.Job) { j.OnNodeLoss = "CRY" }},
 		{"alerts.onFailure[1] conflict", func(j *entity.Job) { j.Alerts.OnFailure = []string{"a", "a"} }},

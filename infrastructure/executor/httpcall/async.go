@@ -16,6 +16,11 @@ func reportPath(executionID string) string { return "/api/v1/executions/" + exec
 // checkAsync checks what an asynchronous call needs in addition.
 func (x *Executor) checkAsync(job *entity.Job) []apperror.Field {
 	switch {
+	case job.Routing.Workers != "":
+		return []apperror.Field{{
+			Field: jobdata.Path + ".async", Code: "conflict",
+			Message: "a call of a worker is over with its answer: leave async out, or routing.workers",
+		}}
 	case !x.settings.Reports:
 		return []apperror.Field{{
 			Field: jobdata.Path + ".async", Code: "not_enabled",

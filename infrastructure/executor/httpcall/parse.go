@@ -46,7 +46,7 @@ type call struct {
 	url    *url.URL
 	header http.Header
 	body   string
-	// secretBody means that the body holds a secret.
+	// secretBody means that the body holds a secret, or may: nobody can tell once it is filled.
 	secretBody bool
 	expected   statuses
 	contains   string
@@ -78,7 +78,7 @@ func read(r *jobdata.Reader) definition {
 		key:            r.Template("clientKey", maxPEM, placeholder.Raw),
 		authority:      r.Template("certificateAuthority", maxPEM, placeholder.Raw),
 	}
-	if key := r.Peek("clientKey"); key != "" && len(placeholder.SecretNames(key)) == 0 {
+	if key := r.Peek("clientKey"); key != "" && !r.Filled() && len(placeholder.SecretNames(key)) == 0 {
 		r.Reject("clientKey", "not_allowed",
 			"must not stand in the definition: create a secret and name it, such as ${secret.CLIENT_KEY}")
 	}
@@ -107,7 +107,7 @@ func (d definition) check(r *jobdata.Reader) call {
 		url:         checkURL(r, d.url),
 		header:      checkHeaders(r, d.headers),
 		body:        d.body,
-		secretBody:  len(placeholder.SecretNames(r.Peek("body"))) > 0,
+		secretBody:  r.Filled() || len(placeholder.SecretNames(r.Peek("body"))) > 0,
 		contains:    d.expectedBody,
 		async:       d.async,
 		credentials: checkCredentials(r, d),

@@ -83,7 +83,7 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 	slices.SortFunc(heads, entity.ByPosition)
 	for _, e := range heads {
 		job := jobs[e.JobID]
-		if job == nil || len(matches) == total || !c.serves(job.Group) {
+		if job == nil || len(matches) == total || !c.serves(job) {
 			continue // of a deleted job the sweep ends it
 		}
 		if s := c.choose(entity.NodeClassOf(job), e.Claim.WaitsOn()); s != nil {
@@ -93,12 +93,12 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 	return matches, nil
 }
 
-// serves reports whether the worker group still runs jobs of a job group.
-func (c *claiming) serves(jobGroup string) bool {
+// serves reports whether the worker group still runs jobs of a job's group, and commands where the job is one.
+func (c *claiming) serves(job *entity.Job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, known := c.groups[c.group]
-	return known && g.Serves(jobGroup)
+	return known && g.Serves(job.Group) && (g.Commands || job.Type != entity.JobCommand)
 }
 
 // choose is the worker with the most free slots that offers what the class asks for; only limits it to one worker.

@@ -67,6 +67,9 @@ func (g *Gateway) payload(
 	a *attempt,
 ) (data string, refused *entity.Outcome, err error) {
 	run := a.run
+	if limit := run.Job.Timeout(); limit > 0 {
+		run.Deadline = g.StoreClock.Now().Add(limit)
+	}
 	if names := placeholder.SecretNames(run.Job.Data); len(names) > 0 {
 		may, err := g.maySee(ctx, s.group())
 		if err != nil {
