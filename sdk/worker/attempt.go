@@ -121,15 +121,16 @@ func (a *attempt) info(now time.Time) sdk.RunInfo {
 // finish notes the end of the attempt.
 func (a *attempt) finish(o entity.Outcome, code *int, now time.Duration) {
 	status := string(o.Status)
-	if o.Reason == entity.ReasonShutdown {
+	switch {
+	case o.Reason == entity.ReasonShutdown:
 		status = "RELEASED"
+	case o.Status == entity.StatusWaiting:
+		status = attempts.Returned
 	}
 	e := &end{
 		Status: status, Result: validation.Text(o.Result, maxResult), Message: validation.Text(o.Message, maxMessage),
-		ExitCode: code, NoRetry: o.NoRetry, RetryAfterMs: o.RetryAfter.Milliseconds(),
-	}
-	if o.Status == entity.StatusFailed && (o.Reason == entity.ReasonPanic || o.Reason == entity.ReasonExitCode) {
-		e.Reason = string(o.Reason)
+		Reason: reasonOf(o), ExitCode: code, NoRetry: o.NoRetry, RetryAfterMs: o.RetryAfter.Milliseconds(),
+		AskedMs: o.Asked.Milliseconds(), CPUMs: o.Usage.CPUMs, PeakKb: o.Usage.PeakKb,
 	}
 	a.close(e, now)
 }

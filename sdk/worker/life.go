@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/sdk"
 	"github.com/platform-scheduler/platform-scheduler/sdk/worker/internal/attempts"
 )
 
@@ -125,12 +124,9 @@ func (l *life) reason() error {
 // begin starts the handler of a run. The caller holds the lock.
 func (l *life) begin(ctx context.Context, data runData) {
 	a := l.hold(data)
-	handler := l.w.o.Handlers[data.Handler]
-	if a.Kind == attempts.Command {
-		handler = l.w.o.Command
-	}
-	if handler == nil {
-		message := fmt.Sprintf("this worker has no handler %.100q", data.Handler)
+	work := l.w.workOf(a)
+	if work == nil {
+		message := fmt.Sprintf("this worker has no handler %.100q for the kind %.20q", data.Handler, data.Kind)
 		a.close(&end{Status: attempts.Returned, Message: message}, a.began)
 		l.state.End(a.Attempt, attempts.Returned)
 		a.tell(true)
@@ -143,16 +139,41 @@ func (l *life) begin(ctx context.Context, data runData) {
 	if data.TimeoutMs > 0 {
 		limited, done = context.WithTimeoutCause(limited, millis(data.TimeoutMs), entity.ErrStopTimeout)
 	}
+	limited = entity.WithRight(limited, func() bool { return l.leaseLeft() > 0 })
 	run, cancel := context.WithCancelCause(limited)
 	a.cancel = cancel
 	l.w.handlers.Go(func() {
 		defer done()
-		l.handle(run, a, handler)
+		l.handle(run, a, work)
 	})
 }
 
-// handle runs the handler, and notes its end also where it ends its goroutine.
-func (l *life) handle(ctx context.Context, a *attempt, handler sdk.Handler) {
+// work is what runs an attempt: a handler, or the definition of its job. The code is the exit code of a command.
+type work func(ctx context.Context, now time.Time) (o entity.Outcome, code *int)
+
+// workOf is nil where the worker cannot run the attempt.
+func (w *Worker) workOf(a *attempt) work {
+	defined, handler := false, w.o.Handlers[a.data.Handler]
+	switch a.data.Kind {
+	case kindCommand:
+		defined, handler = w.o.CommandSlots > 0, w.o.Command
+	case kindHTTP:
+		defined, handler = w.o.HTTP, w.o.Handlers[entity.HTTPHandler]
+	}
+	switch {
+	case defined && w.o.Executor != nil:
+		return func(ctx context.Context, now time.Time) (entity.Outcome, *int) {
+			o := w.o.Executor.Run(ctx, a.definition(now), reporter{a})
+			return o, o.ExitCode
+		}
+	case handler != nil:
+		return func(ctx context.Context, now time.Time) (entity.Outcome, *int) { return a.run(ctx, handler, now) }
+	}
+	return nil
+}
+
+// handle runs the attempt, and notes its end also where it ends its goroutine.
+func (l *life) handle(ctx context.Context, a *attempt, work work) {
 	outcome, code := entity.Failed(entity.ReasonPanic, "the handler ended its goroutine instead of returning"), (*int)(nil)
 	defer func() {
 		a.cancel(nil)
@@ -165,7 +186,7 @@ func (l *life) handle(ctx context.Context, a *attempt, handler sdk.Handler) {
 		l.checkQuiet()
 		a.tell(true)
 	}()
-	outcome, code = a.run(ctx, handler, l.w.clock.Now())
+	outcome, code = work(ctx, l.w.clock.Now())
 }
 
 // hold notes a run that this worker has. The caller holds the lock.

@@ -35,10 +35,16 @@ type Options struct {
 	Instance string
 	// Slots is how many runs go on at once; the default is 8. Negative: none, for a worker that runs commands only.
 	Slots int
-	// CommandSlots is how many commands run at once, by Command; the default is none. The group must allow commands.
+	// CommandSlots is how many commands run at once; the default is none. The group must allow commands.
 	CommandSlots int
-	// Command runs what commands jobs have. It is required with CommandSlots.
+	// Command runs what commands jobs have. It, or an Executor, is required with CommandSlots.
 	Command sdk.Handler
+	// Executor runs commands in the stead of Command, and HTTP calls where HTTP is set.
+	Executor Executor
+	// HTTP offers to make the calls of jobs of the type HTTP, by Executor.
+	HTTP bool
+	// Registered, if given, is called each time that a server has registered this worker, before anything runs.
+	Registered func()
 	// Handlers are the program's handlers by name, the job's jobClass.
 	Handlers map[string]sdk.Handler
 	// Labels are what a job's routing.labels asks for.
@@ -80,7 +86,9 @@ func (o Options) complete() (Options, error) {
 		return o, errors.New("option Group is empty: give the worker group of the token")
 	case o.CommandSlots < 0:
 		return o, errors.New("option CommandSlots is negative")
-	case o.CommandSlots > 0 && o.Command == nil:
+	case o.HTTP && o.Executor == nil:
+		return o, errors.New("option Executor is nil: HTTP needs something that makes calls")
+	case o.CommandSlots > 0 && o.Command == nil && o.Executor == nil:
 		return o, errors.New("option Command is nil: CommandSlots needs something that runs commands")
 	case o.Weight < 0:
 		return o, errors.New("option Weight is negative")

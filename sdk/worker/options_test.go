@@ -38,6 +38,7 @@ func TestOptionsAreRefusedWithTheirName(t *testing.T) {
 		{"does not hold a token", func(o *Options) { o.Token, o.TokenFile = "", empty }},
 		{"Group is empty", func(o *Options) { o.Group = "" }},
 		{"CommandSlots is negative", func(o *Options) { o.CommandSlots = -1 }},
+		{"Executor is nil", func(o *Options) { o.HTTP = true }},
 		{"Command is nil", func(o *Options) { o.CommandSlots = 1 }},
 		{"Weight is negative", func(o *Options) { o.Weight = -1 }},
 		{"Grace is negative", func(o *Options) { o.Grace = -1 }},

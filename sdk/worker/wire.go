@@ -78,6 +78,8 @@ type runData struct {
 	Handler        string          `json:"handler"`
 	JobID          string          `json:"jobId"`
 	JobName        string          `json:"jobName"`
+	Group          string          `json:"group"`
+	Owner          string          `json:"owner"`
 	ScheduledTime  time.Time       `json:"scheduledTime"`
 	ShardIndex     int             `json:"shardIndex"`
 	ShardTotal     int             `json:"shardTotal"`
@@ -90,7 +92,11 @@ type runData struct {
 	TraceParent    string          `json:"traceparent"`
 }
 
-const kindCommand = "COMMAND"
+// The kinds of runs that are no handlers.
+const (
+	kindCommand = "COMMAND"
+	kindHTTP    = "HTTP"
+)
 
 func (r runData) run() attempts.Run {
 	kind := attempts.General
@@ -138,6 +144,9 @@ type end struct {
 	ExitCode     *int   `json:"exitCode,omitempty"`
 	NoRetry      bool   `json:"noRetry,omitempty"`
 	RetryAfterMs int64  `json:"retryAfterMs,omitempty"`
+	AskedMs      int64  `json:"askedMs,omitempty"`
+	CPUMs        int64  `json:"cpuMs,omitempty"`
+	PeakKb       int64  `json:"peakKb,omitempty"`
 	DurationMs   int64  `json:"durationMs"`
 	AgoMs        int64  `json:"agoMs"`
 }

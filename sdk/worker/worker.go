@@ -42,6 +42,7 @@ type Worker struct {
 	handlers sync.WaitGroup
 
 	mu      sync.Mutex
+	life    *life
 	working attempts.Slots
 	// refused: the servers refuse the token since the last call that they took.
 	refused bool
@@ -95,7 +96,14 @@ func (w *Worker) register(ctx context.Context) (*life, error) {
 		if err == nil {
 			w.taken()
 			w.log.Info("the worker is registered", "id", answer.WorkerID, "epoch", answer.Epoch)
-			return newLife(w, answer, sent), nil
+			l := newLife(w, answer, sent)
+			w.mu.Lock()
+			w.life = l
+			w.mu.Unlock()
+			if w.o.Registered != nil {
+				w.o.Registered()
+			}
+			return l, nil
 		}
 		pause := w.client.pause()
 		var p *problem
@@ -127,9 +135,14 @@ func transient(status int) bool { return status == 404 || status == 408 || statu
 // introduction is what the worker says of itself, under a new boot id.
 func (w *Worker) introduction() registerCall {
 	host, _ := os.Hostname()
+	handlers := slices.Collect(maps.Keys(w.o.Handlers))
+	if w.o.HTTP {
+		handlers = append(handlers, entity.HTTPHandler)
+	}
+	slices.Sort(handlers)
 	return registerCall{
 		Protocol: protocol, Group: w.o.Group, Instance: w.o.Instance, BootID: rand.Text(),
-		Slots: w.o.Slots, CommandSlots: w.o.CommandSlots, Handlers: slices.Sorted(maps.Keys(w.o.Handlers)),
+		Slots: w.o.Slots, CommandSlots: w.o.CommandSlots, Handlers: slices.Compact(handlers),
 		Labels: w.o.Labels, Weight: w.o.Weight, SDK: sdkName, Runtime: runtime.Version(), Version: w.o.Version,
 		Host: host, PID: os.Getpid(),
 	}

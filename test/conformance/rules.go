@@ -104,7 +104,7 @@ func (g *Gateway) poll(r *http.Request, c *Call) (int, map[string]any) {
 // fill lays into an answer what the store has for the worker.
 func (g *Gateway) fill(p Poll, answer map[string]any) (some bool) {
 	runs, stops := []any{}, []any{}
-	slots := map[string]int{"": p.Free, "COMMAND": p.FreeCommands}
+	slots := map[string]int{"": p.Free, "HTTP": p.Free, "COMMAND": p.FreeCommands}
 	for _, run := range g.runs {
 		listed := slices.Contains(p.Running, run.Name())
 		switch {

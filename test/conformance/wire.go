@@ -105,7 +105,7 @@ type Fault struct {
 type Run struct {
 	ID      string
 	Handler string
-	// Kind is HANDLER, which is the default, or COMMAND.
+	// Kind is HANDLER, which is the default, HTTP or COMMAND.
 	Kind string
 	// Data, Params and more are laid into the delivery.
 	Data, Params map[string]any

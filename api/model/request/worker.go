@@ -182,11 +182,16 @@ type WorkerEnd struct {
 	Result  string `json:"result,omitempty" maxLength:"65536"`
 	Message string `json:"message,omitempty" maxLength:"4096"`
 	// Reason is of a failure.
-	Reason   string `json:"reason,omitempty" enums:"ERROR,PANIC,EXIT_CODE"`
+	Reason   string `json:"reason,omitempty" enums:"ERROR,PANIC,EXIT_CODE,HTTP_STATUS,BODY_MISMATCH,REDIRECTED,INVALID"`
 	ExitCode *int64 `json:"exitCode,omitempty"`
 	// NoRetry makes a failure final; RetryAfterMs is when it is to be tried again.
 	NoRetry      bool  `json:"noRetry,omitempty"`
 	RetryAfterMs int64 `json:"retryAfterMs,omitempty" minimum:"0"`
+	// AskedMs is how long the target of a call asks not to be called; the retry policy bounds it.
+	AskedMs int64 `json:"askedMs,omitempty" minimum:"0"`
+	// CPUMs and PeakKb are what a command took.
+	CPUMs  int64 `json:"cpuMs,omitempty" minimum:"0"`
+	PeakKb int64 `json:"peakKb,omitempty" minimum:"0"`
 	// DurationMs is how long it took, AgoMs how long ago it ended.
 	DurationMs int64 `json:"durationMs,omitempty" minimum:"0"`
 	AgoMs      int64 `json:"agoMs,omitempty" minimum:"0"`
@@ -236,14 +241,19 @@ func (n *WorkerEnd) check(at string, f *faults) {
 		f.add(at+"status", "unknown_value", "must be SUCCESS, FAILED, TIMEOUT, CANCELLED, RETURNED or RELEASED")
 	}
 	switch entity.Reason(n.Reason) {
-	case "", entity.ReasonError, entity.ReasonPanic, entity.ReasonExitCode:
+	case "", entity.ReasonError, entity.ReasonPanic, entity.ReasonExitCode, entity.ReasonHTTPStatus,
+		entity.ReasonBodyMismatch, entity.ReasonRedirected, entity.ReasonInvalid:
 	default:
-		f.add(at+"reason", "unknown_value", "must be ERROR, PANIC or EXIT_CODE, or left out")
+		f.add(at+"reason", "unknown_value", "must be ERROR, PANIC, EXIT_CODE, HTTP_STATUS, BODY_MISMATCH, REDIRECTED or "+
+			"INVALID, or left out")
 	}
 	tooLong(f, at+"result", n.Result, maxReportResult)
 	tooLong(f, at+"message", n.Message, maxReportText)
 	f.within(at+"exitCode", or(n.ExitCode, 0), -1<<31, 1<<31-1)
 	f.within(at+"retryAfterMs", n.RetryAfterMs, 0, maxSpanMs)
+	f.within(at+"askedMs", n.AskedMs, 0, maxSpanMs)
+	f.within(at+"cpuMs", n.CPUMs, 0, maxExact)
+	f.within(at+"peakKb", n.PeakKb, 0, maxExact)
 	f.within(at+"durationMs", n.DurationMs, 0, maxSpanMs)
 	f.within(at+"agoMs", n.AgoMs, 0, maxSpanMs)
 }
@@ -281,10 +291,12 @@ func (n *WorkerEnd) end() *gateway.End {
 	case n.Status == "FAILED":
 		o.Reason, o.NoRetry = entity.Reason(n.Reason), n.NoRetry
 		o.RetryAfter = time.Duration(n.RetryAfterMs) * time.Millisecond
+		o.Asked = time.Duration(n.AskedMs) * time.Millisecond
 		if o.Reason == "" {
 			o.Reason = entity.ReasonError
 		}
 	}
+	o.Usage = entity.Usage{CPUMs: n.CPUMs, PeakKb: n.PeakKb}
 	if n.ExitCode != nil {
 		code := int(*n.ExitCode)
 		o.ExitCode = &code

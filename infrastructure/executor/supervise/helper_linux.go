@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -33,6 +34,8 @@ type helper struct {
 	lease time.Duration
 	runs  map[int]*run // by the number that the node gave
 	heard time.Duration
+	// until is when the node must not act any more, as it said last; 0 is never.
+	until time.Duration
 	// restricted means that no process of this thread can gain rights any more.
 	restricted bool
 	// unbounded means that this system lets nobody stop a process at its beginning.
@@ -123,7 +126,7 @@ func (h *helper) serve() error {
 	signal.Notify(died, syscall.SIGCHLD)
 	timer := h.clock.NewTimer(tick)
 	defer timer.Stop()
-	for h.clock.Monotonic()-h.heard < h.lease {
+	for h.clock.Monotonic()-h.heard < h.lease && !h.late() {
 		select {
 		case p, ok := <-packets:
 			if !ok {
@@ -131,6 +134,12 @@ func (h *helper) serve() error {
 				return nil
 			}
 			h.heard = h.clock.Monotonic()
+			if p.Verb == beat || p.Verb == doStart {
+				h.until = 0
+				if p.LeftMs > 0 {
+					h.until = h.heard + time.Duration(p.LeftMs)*time.Millisecond
+				}
+			}
 			h.obey(p)
 		case <-died:
 			h.reap()
@@ -139,8 +148,17 @@ func (h *helper) serve() error {
 			timer.Reset(tick)
 		}
 	}
+	late := h.late()
 	h.killAll()
+	if late {
+		return errors.New("the time is over for which the server may run commands")
+	}
 	return fmt.Errorf("the server was not heard for %s", h.lease)
+}
+
+// late reports whether commands run for which the node must not act any more.
+func (h *helper) late() bool {
+	return len(h.runs) > 0 && h.until > 0 && h.clock.Monotonic() >= h.until
 }
 
 func (h *helper) obey(p packet) {

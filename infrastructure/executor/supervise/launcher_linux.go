@@ -32,6 +32,9 @@ type Config struct {
 	Epoch  int64
 	// Lease is how long node and helper go on without a beat of the other. The default is 10 s.
 	Lease time.Duration
+	// Left is how long this process may act, unless it is told that it may longer: at the end of that its commands are
+	// over, also where it is frozen. nil is without an end.
+	Left func() time.Duration
 	// Alone means that this program starts processes only through this launcher. Then a lost
 	// helper left any other child of it, and the launcher ends that child, even when it hid its
 	// mark and its origin.

@@ -59,7 +59,7 @@ func (h *life) start(ctx context.Context, stdout, stderr, packed *os.File) (comm
 	p := &process{life: h, number: h.next, begun: make(chan error, 1), exit: make(chan message, 1)}
 	h.processes[p.number] = p
 	h.mu.Unlock()
-	if err := h.link.send(message{Verb: doStart, Run: p.number}, stdout, stderr, packed); err != nil {
+	if err := h.link.send(message{Verb: doStart, Run: p.number, LeftMs: h.launcher.left()}, stdout, stderr, packed); err != nil {
 		h.forget(p.number)
 		return nil, fmt.Errorf("send an order to the command helper: %w", err)
 	}
@@ -200,6 +200,14 @@ func (l *Launcher) isClosed() bool {
 	return l.closed
 }
 
+// left is how long this process may act, in whole milliseconds from 1; 0 is without an end.
+func (l *Launcher) left() int64 {
+	if l.cfg.Left == nil {
+		return 0
+	}
+	return max(l.cfg.Left().Milliseconds(), 1)
+}
+
 // beat tells the helper that the node lives, and checks that the helper lives.
 func (h *life) beat() {
 	l := h.launcher
@@ -221,7 +229,7 @@ func (h *life) beat() {
 			return
 		}
 		h.look()
-		_ = h.link.send(message{Verb: beat}) // the listener sees why it failed
+		_ = h.link.send(message{Verb: beat, LeftMs: l.left()}) // the listener sees why it failed
 		// The next beat comes before the lease ends; otherwise a frozen helper would get one beat
 		// more.
 		timer.Reset(min(l.cfg.Lease/5, max(l.cfg.Lease-silent, time.Millisecond)))

@@ -22,6 +22,7 @@ type Config struct {
 	NodeID    string
 	Epoch     int64
 	Lease     time.Duration
+	Left      func() time.Duration
 	Alone     bool
 	Groups    bool
 

@@ -42,6 +42,8 @@ type message struct {
 	Memory int64  `json:"memory,omitempty"`
 	OOM    bool   `json:"oom,omitempty"`
 	Error  string `json:"error,omitempty"`
+	// LeftMs, in a beat of the node, is how long it may still act, in ms; 0 is without an end.
+	LeftMs int64 `json:"leftMs,omitempty"`
 	// Cause tells apart errors that the node treats differently.
 	Cause cause `json:"cause,omitempty"`
 }
