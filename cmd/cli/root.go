@@ -110,6 +110,9 @@ func (s *session) rootCommand() *cobra.Command {
 		jobs.Commands(r), runs.Commands(r), cluster.Commands(r), documents.Commands(r), access.Commands(r),
 		alerts.Commands(r), workers.Commands(r),
 	) {
+		if c.Name() == "worker" {
+			s.workerProcess(c)
+		}
 		root.AddCommand(r.Flags(c))
 	}
 	return root

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
@@ -16,6 +17,12 @@ import (
 // runs a second the collector took a seventh of the CPU.
 const gcPercent = 200
 
+// runsAlone reports whether a command line is that of a server or of a worker, which may be the first process of a
+// container.
+func runsAlone(args []string) bool {
+	return len(args) > 1 && args[1] == "server" || len(args) > 2 && args[1] == "worker" && strings.HasPrefix(args[2], "-")
+}
+
 func main() {
 	// The helper of commands is this binary too. It needs nothing of the rest.
 	if len(os.Args) > 1 && os.Args[1] == executors.HelperCommand {
@@ -26,7 +33,7 @@ func main() {
 		os.Exit(0)
 	}
 	// The first process of a container has tasks that a server cannot do.
-	if len(os.Args) > 1 && os.Args[1] == "server" && initproc.Needed(os.Getpid(), os.Environ()) {
+	if runsAlone(os.Args) && initproc.Needed(os.Getpid(), os.Environ()) {
 		code, err := initproc.Run(os.Args[1:], os.Environ())
 		if err != nil {
 			_, _ = os.Stderr.WriteString(err.Error() + "\n")

@@ -21,8 +21,10 @@ import (
 const (
 	// inUsePause is the pause before a name is asked for again that another process has.
 	inUsePause = 2 * time.Second
-	// deafWait is how long handlers may take to return once they were asked to stop at the end of the grace.
-	deafWait = 5 * time.Second
+	// deafWait is how long handlers may take to return once they were asked to stop at the end of the grace. An executor
+	// gives its commands 10 s between TERM and KILL.
+	deafWait         = 5 * time.Second
+	deafExecutorWait = 15 * time.Second
 	// leaveTries is how many servers are told that the worker leaves.
 	leaveTries = 3
 )
@@ -200,7 +202,11 @@ func (l *life) drain(ctx context.Context) error {
 			continue
 		}
 		asked = true
-		grace.Reset(deafWait)
+		if l.w.o.Executor != nil {
+			grace.Reset(deafExecutorWait)
+		} else {
+			grace.Reset(deafWait)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
@@ -49,14 +48,14 @@ type errNoFolders struct{ error }
 // newCommands makes them where the configuration allows. It returns nil and logs the
 // reason where a server runs as root without executor.command.user. The error is
 // errNoFolders where the node can do everything else.
-func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*commands, error) {
+func newCommands(cfg config.Config, o Options) (*commands, error) {
 	settings := cfg.Executor.Command
 	if !settings.Enabled {
 		return nil, nil
 	}
 	account, err := command.FindAccount(settings.User)
 	if err != nil && settings.User == "" {
-		logger.Warn("commands are off: " + err.Error())
+		o.Logger.Warn("commands are off: " + err.Error())
 		return nil, nil
 	}
 	if err != nil {
@@ -66,23 +65,25 @@ func newCommands(cfg config.Config, c clock.Clock, logger *slog.Logger) (*comman
 	if err != nil {
 		return nil, fmt.Errorf("find the program that helps with commands: %w", err)
 	}
-	name, err := nameOnMachine(cfg)
-	if err != nil {
-		return nil, err
+	name := o.Name
+	if name == "" {
+		if name, err = nameOnMachine(cfg); err != nil {
+			return nil, err
+		}
 	}
-	folders, err := openFolders(cfg, account, name)
+	folders, err := openFolders(cfg, account, name, o.Name != "")
 	if err != nil {
 		return nil, errNoFolders{err}
 	}
-	launcher, err := supervise.New(c, logger, supervise.Config{
-		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: c.Now().UnixNano(), Lease: commandLease(cfg), Alone: true,
-		Groups: true,
+	launcher, err := supervise.New(o.Clock, o.Logger, supervise.Config{
+		Argv: []string{binary, HelperCommand}, NodeID: name, Epoch: o.Clock.Now().UnixNano(), Lease: commandLease(cfg),
+		Left: o.Left, Alone: true, Groups: true,
 	})
 	if err != nil {
 		return nil, errors.Join(err, folders.Close())
 	}
 	return &commands{
-		executor: command.New(c, launcher, command.Settings{
+		executor: command.New(o.Clock, launcher, command.Settings{
 			Interpreters: command.Installed(settings.Interpreters), Account: account, Folders: folders,
 			FolderMb: settings.FolderMb,
 		}),
@@ -103,9 +104,9 @@ func nameOnMachine(cfg config.Config) (string, error) {
 }
 
 // openFolders opens the area for the folders of runs. Another user cannot enter the
-// data folder, which belongs to the server alone.
-func openFolders(cfg config.Config, account command.Account, name string) (*workfolder.Area, error) {
-	if account.Change {
+// data folder, which belongs to the server alone; homeless programs have none.
+func openFolders(cfg config.Config, account command.Account, name string, homeless bool) (*workfolder.Area, error) {
+	if account.Change || homeless {
 		return workfolder.Open(os.TempDir(), "platform-scheduler-"+name+"-", account.Owner())
 	}
 	base := filepath.Join(cfg.DataDir, "work")

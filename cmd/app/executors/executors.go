@@ -92,6 +92,11 @@ type Options struct {
 	// Commands: the program's first argument may be HelperCommand, so that it
 	// runs commands where the configuration allows.
 	Commands bool
+	// Name separates the processes and folders of this program from others on its machine, where it keeps no data
+	// folder. Empty: the node's id and data folder do.
+	Name string
+	// Left is how long this program may act, where a lease bounds that; see supervise.Config.
+	Left func() time.Duration
 }
 
 // New makes the executors of a node: HTTP calls, commands, the
@@ -111,7 +116,7 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls}
 	if o.Commands {
 		var folders errNoFolders
-		if e.commands, err = newCommands(cfg, o.Clock, o.Logger); errors.As(err, &folders) {
+		if e.commands, err = newCommands(cfg, o); errors.As(err, &folders) {
 			e.off = "commands are off on this node: " + err.Error()
 			o.Logger.Error(e.off)
 		} else if err != nil {

@@ -151,9 +151,12 @@ var tokenVerbs = []remote.Verb{
 // Commands are those of this package.
 func Commands(s *remote.Session) []*cobra.Command {
 	c := s.Parent(remote.Verb{
-		Use: "worker", Short: "List and drain workers, and manage their groups and tokens",
-		Long:    "List and drain workers, which are programs of yours that run jobs, and manage their\ngroups and tokens.",
-		Example: "worker list\nworker group set shop --job-group orders\nworker token create shop \"deployed in May\"",
+		Use: "worker", Short: "Be a worker; list and drain workers, and manage their groups and tokens",
+		Long: `List and drain workers, which are programs that run jobs, and manage their groups
+and tokens. With --server, --group and --token-file this process is a worker: it
+runs HTTP calls, and with --commands commands, on this machine, until a signal.
+What executor.* settings say of a server holds for it, too.`,
+		Example: "worker --server https://a:8080 --group hosts --token-file /run/worker-token --commands\nworker list\nworker group set shop --job-group orders\nworker token create shop \"deployed in May\"",
 		Offers:  remote.Workers, Words: words,
 	}, verbs...)
 	c.AddCommand(s.Parent(remote.Verb{
