@@ -80,10 +80,12 @@ func enums() map[string]architecture.Enum {
 		"access.Export format": {"csv", "ndjson"}, "cluster.Statistics format": {"csv", "json"},
 		"job.Export format": {"json", "yaml"}, "job.Export parts": {"jobs", "alerting", "all"},
 		"request.DocumentBody.version": {"1"},
-		"request.WorkerEnd.reason":     {"ERROR", "PANIC", "EXIT_CODE"},
-		"request.HTTPData.method":      {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
-		"vo.Shift.days":                {"MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"},
-		"vo.SlotsOfKind.kind":          {"GENERAL", "COMMAND"},
+		"request.WorkerEnd.reason": {
+			"ERROR", "PANIC", "EXIT_CODE", "HTTP_STATUS", "BODY_MISMATCH", "REDIRECTED", "INVALID",
+		},
+		"request.HTTPData.method": {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
+		"vo.Shift.days":           {"MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"},
+		"vo.SlotsOfKind.kind":     {"GENERAL", "COMMAND"},
 		"vo.Warning.code": {
 			"no_node", "no_commands", "no_handler", "secret_in_clear", "unknown_channel", "channel_not_allowed",
 			"unknown_job", "unknown_group", "never_matches", "missing_secret", "ended", "carriage_return",

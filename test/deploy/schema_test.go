@@ -16,7 +16,7 @@ func TestTheComposeFilesKeepTheSchema(t *testing.T) {
 		require.NoError(t, yaml.Unmarshal([]byte(text), &file))
 		return schema.Validate(file)
 	}
-	for _, name := range []string{"compose.yaml", "compose.cluster.yaml"} {
+	for _, name := range []string{"compose.yaml", "compose.cluster.yaml", "compose.worker.yaml"} {
 		text := read(t, name)
 		require.NoError(t, check(text), name)
 		for _, wrong := range [][2]string{

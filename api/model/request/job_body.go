@@ -245,7 +245,8 @@ type RoutingBody struct {
 	Strategy string `json:"strategy,omitempty" enums:"ANY,ROUND_ROBIN,RANDOM,WEIGHTED,LEAST_LOADED,CONSISTENT_HASH,FIRST,LAST,LFU,LRU,FAILOVER,BUSY_OVER" default:"ANY"`
 	// Labels are those that a node, or a worker, must carry.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group.
+	// Workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group, and for a
+	// command allow commands.
 	Workers string `json:"workers,omitempty" maxLength:"32"`
 }
 

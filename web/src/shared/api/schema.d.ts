@@ -5207,7 +5207,7 @@ export interface components {
              * @enum {string|null}
              */
             strategy?: "ANY" | "ROUND_ROBIN" | "RANDOM" | "WEIGHTED" | "LEAST_LOADED" | "CONSISTENT_HASH" | "FIRST" | "LAST" | "LFU" | "LRU" | "FAILOVER" | "BUSY_OVER" | null;
-            /** @description workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group. */
+            /** @description workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group, and for a command allow commands. */
             workers?: string | null;
         } | null;
         Rule: {
@@ -6148,17 +6148,22 @@ export interface components {
         };
         WorkerEndBody: {
             agoMs?: number;
+            /** @description askedMs is how long the target of a call asks not to be called; the retry policy bounds it. */
+            askedMs?: number;
+            /** @description cpuMs and PeakKb are what a command took. */
+            cpuMs?: number;
             /** @description durationMs is how long it took, AgoMs how long ago it ended. */
             durationMs?: number;
             exitCode?: number;
             message?: string;
             /** @description noRetry makes a failure final; RetryAfterMs is when it is to be tried again. */
             noRetry?: boolean;
+            peakKb?: number;
             /**
              * @description reason is of a failure.
              * @enum {string}
              */
-            reason?: "ERROR" | "PANIC" | "EXIT_CODE";
+            reason?: "ERROR" | "PANIC" | "EXIT_CODE" | "HTTP_STATUS" | "BODY_MISMATCH" | "REDIRECTED" | "INVALID";
             result?: string;
             retryAfterMs?: number;
             /**

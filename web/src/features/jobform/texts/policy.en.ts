@@ -13,7 +13,7 @@ export default {
       jitterMs: 'Delays each start by a constant share of this, so that jobs of one moment do not start at once.', misfireThresholdSec: 'A start that is less late is no miss.', misfireWindowSec: 'What is older is skipped, with an alert.',
     },
     retryPolicy: { jitter: 'Each wait is up to this share shorter or longer.', noRetryOn: 'Reasons that a repetition does not mend.' },
-    routing: { workers: 'Its workers run the job; empty: nodes do.' },
+    routing: { workers: 'Its workers run the job; empty: nodes do. For commands the group must allow them.' },
     next: { list: 'Once for each fire, when all its shards have ended.', job: 'Its name, or group/name of another group.', params: 'Placeholders of the run that ended may stand in it: ${result}, ${status}.' },
     alerts: { lateAfterSec: '0 is the grace of the cluster.' },
   },

@@ -13,7 +13,7 @@ export default {
     parameters: { list: '声明后，手动触发时会显示为表单；不声明则可以传任意参数。' },
     schedule: { jitterMs: '每次开始会延后其中固定的一部分，避免同一时刻的任务一起启动。', misfireThresholdSec: '延迟小于此值不算错过。', misfireWindowSec: '更早的触发会被跳过，并产生告警。' },
     retryPolicy: { jitter: '每次等待随机缩短或延长的最大比例。', noRetryOn: '重试也无法解决的原因。' },
-    routing: { workers: '由该组的 Worker 运行任务；留空则由节点运行。' },
+    routing: { workers: '由该组的 Worker 运行任务；留空则由节点运行。命令类任务要求该组允许运行命令。' },
     next: { list: '每次触发的所有分片结束后启动一次。', job: '任务名；其他分组的任务写作 分组/任务名。', params: '可使用已结束运行的占位符，如 ${result}、${status}。' },
     alerts: { lateAfterSec: '0 表示使用集群的宽限时间。' },
   },
