@@ -3,6 +3,8 @@ package worker
 import (
 	"slices"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
 // Group is a worker group: programs that run the same jobs, as one application does. All workers of a group are equal.
@@ -24,6 +26,11 @@ type Group struct {
 
 // Serves reports whether jobs of the group may name the worker group.
 func (g *Group) Serves(jobGroup string) bool { return slices.Contains(g.JobGroups, jobGroup) }
+
+// Runs reports whether its workers may run a job: one of a group that it serves, and a command only where it may run them.
+func (g *Group) Runs(job *entity.Job) bool {
+	return g.Serves(job.Group) && (g.Commands || job.Type != entity.JobCommand)
+}
 
 // Schema is the schema version of the oldest program that knows workers. The store refuses older ones as soon as there
 // is a worker group.

@@ -45,6 +45,10 @@ func (u Unroutable) String() string {
 	case entity.WaitWorker:
 		n += fmt.Sprintf(" for a worker of the group %s that is up", u.Class.Workers)
 	case entity.WaitHandler:
+		if u.Class.Handler == entity.HTTPHandler {
+			n += fmt.Sprintf(" for a worker of the group %s that makes HTTP calls (%s)", u.Class.Workers, u.Class.Handler)
+			break
+		}
 		if u.Class.Workers != "" {
 			n += fmt.Sprintf(" for a worker of the group %s with the handler %.100q", u.Class.Workers, u.Class.Handler)
 			break

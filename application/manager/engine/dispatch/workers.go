@@ -38,9 +38,9 @@ type members struct {
 	workers []worker.Worker
 }
 
-// of are the workers that run jobs of a job group; a worker group may have stopped to serve it.
-func (m members) of(jobGroup string) []worker.Worker {
-	if !m.group.Serves(jobGroup) {
+// of are the workers that run a job; a worker group may have stopped to serve its group, or to run commands.
+func (m members) of(job *entity.Job) []worker.Worker {
+	if !m.group.Runs(job) {
 		return nil
 	}
 	return m.workers
@@ -100,7 +100,7 @@ func (r *Router) routeToWorker(job *entity.Job, exec *entity.Execution, fire int
 	if !known {
 		return at(entity.ClassQueue(class))
 	}
-	workers := read.of(job.Group)
+	workers := read.of(job)
 	missing := routing.UnfitWorkers(class, workers)
 	if missing != entity.WaitNone {
 		since, waits := exec.Claim.FairTime()

@@ -93,12 +93,12 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 	return matches, nil
 }
 
-// serves reports whether the worker group still runs jobs of a job's group, and commands where the job is one.
+// serves reports whether the worker group still runs a job.
 func (c *claiming) serves(job *entity.Job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, known := c.groups[c.group]
-	return known && g.Serves(job.Group) && (g.Commands || job.Type != entity.JobCommand)
+	return known && g.Runs(job)
 }
 
 // choose is the worker with the most free slots that offers what the class asks for; only limits it to one worker.

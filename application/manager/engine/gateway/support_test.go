@@ -104,7 +104,12 @@ func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 		Secrets: r.secrets, Tokens: r.secrets, Sealed: r.secrets, Random: func() float64 { return 0.5 },
 		Watch:     func(string, time.Duration) func(error) { return func(error) {} },
 		HoldUntil: func() time.Duration { return time.Duration(r.hold.Load()) },
-		Expand:    func(run entity.Run) (string, *entity.Outcome) { return run.Job.Data + run.Secrets["pin"], nil },
+		Expand: func(run entity.Run) (string, *entity.Outcome) {
+			if !run.Deadline.IsZero() {
+				return run.Job.Data + run.Deadline.Sub(n.Time.Now()).String(), nil
+			}
+			return run.Job.Data + run.Secrets["pin"], nil
+		},
 	})
 }
 

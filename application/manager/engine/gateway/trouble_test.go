@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
 )
@@ -70,11 +71,14 @@ func (r *rig) cancel(id string) {
 }
 
 // allowSecrets lets the group have secrets.
-func (r *rig) allowSecrets() {
+func (r *rig) allowSecrets() { r.allow(func(g *worker.Group) { g.Secrets = true }) }
+
+// allow changes the rights of the group.
+func (r *rig) allow(change func(g *worker.Group)) {
 	r.t.Helper()
 	g, err := r.Store.WorkerGroups.WorkerGroup(r.t.Context(), group)
 	require.NoError(r.t, err)
-	g.Secrets = true
+	change(&g)
 	_, err = r.Store.WorkerGroups.PutWorkerGroup(r.t.Context(), g)
 	require.NoError(r.t, err)
 }
