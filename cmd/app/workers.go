@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/membership"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
@@ -50,6 +51,9 @@ const maxFilled = 768 << 10
 
 // fill fills the placeholders in the data of a run, as its type of job does.
 func (b base) fill(run entity.Run) (filled string, refused *entity.Outcome) {
+	if run.Job.Type == entity.JobHTTP && run.Deadline.IsZero() {
+		run.Deadline = b.machine.Now().Add(time.Duration(b.cfg.Executor.HTTP.TimeoutSec) * time.Second)
+	}
 	data, values := run.Job.Data, placeholder.Of(run)
 	var faults []apperror.Field
 	switch run.Job.Type {

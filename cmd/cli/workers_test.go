@@ -3,6 +3,8 @@ package cli_test
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,4 +46,49 @@ func TestAWorkerGroupKeepsWhatIsNotNamed(t *testing.T) {
 	require.JSONEq(t, `{"jobGroups":["loans"]}`, sent[len(sent)-1])
 	calls := strings.Join(api.seen(), "\n")
 	require.True(t, strings.HasSuffix(calls, "GET /worker-groups\nPUT /worker-groups/bank"), calls)
+}
+
+// Without flags the command shows its help, as before. A worker that cannot be says which flag is missing or wrong, and
+// calls nobody.
+func TestAWorkerSaysWhatItLacks(t *testing.T) {
+	environ := []string{"HOME=" + t.TempDir()}
+	code, out, errOut := run(t, environ, "worker")
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "drain")
+	most := []string{"--server", "http://127.0.0.1:1", "--group", "g", "--token-file", "/nowhere"}
+	for says, args := range map[string][]string{
+		"--server":                  {"--group", "g"},
+		"--group":                   {"--server", "http://127.0.0.1:1"},
+		"--token-file":              most[:4],
+		"--command-slots needs":     append(most[:6:6], "--command-slots", "2"),
+		"runs nothing":              append(most[:6:6], "--slots", "0"),
+		"--grace must not":          append(most[:6:6], "--grace", "-1"),
+		"https":                     {"--server", "http://other:1", "--group", "g", "--token-file", "/nowhere"},
+		"/nowhere":                  most,
+		"did you mean --token-file": append(most[:4:4], "--token-fil", "x"),
+		`unknown command "drian"`:   {"drian"},
+		"listen for health checks":  append(most[:4:4], "--token-file", token(t), "--health", "nowhere.invalid:1"),
+		"executor.http.allowCIDRs":  append(most[:4:4], "--token-file", token(t), "--config", wrongConfig(t)),
+	} {
+		code, _, errOut := run(t, environ, append([]string{"worker"}, args...)...)
+		require.NotZero(t, code, says)
+		require.Contains(t, errOut, says)
+	}
+}
+
+func token(t *testing.T) string {
+	t.Helper()
+	return fileWith(t, "psw_x")
+}
+
+func wrongConfig(t *testing.T) string {
+	t.Helper()
+	return fileWith(t, "executor: {http: {allowCIDRs: [nonsense]}}")
+}
+
+func fileWith(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
 }

@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -206,12 +207,18 @@ func commandsNeedTheirGroup(t *testing.T, b *binary) {
 	require.Contains(t, p.said.String(), "may not run commands")
 
 	calls := newHost(b, "calls", map[string]any{"commands": true})
-	calls.join("one", "--health", "127.0.0.1:0")
+	health := "127.0.0.1:" + freePort(t)
+	calls.join("one", "--health", health)
+	var state struct{ State, ID string }
 	require.Eventually(t, func() bool {
-		var page struct{ Items []struct{ Status string } }
-		b.must(200, http.MethodGet, "/api/v1/workers?group=calls", nil, &page)
-		return len(page.Items) == 1
+		answer, err := http.Get("http://" + health + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode == http.StatusOK && json.NewDecoder(answer.Body).Decode(&state) == nil
 	}, 20*time.Second, 20*time.Millisecond)
+	require.Equal(t, []string{"UP", calls.worker("calls", "one").ID}, []string{state.State, state.ID})
 	id := calls.script("true", nil)
 	var run struct{ Status, WaitsFor string }
 	require.Eventually(t, func() bool {
