@@ -27,7 +27,7 @@ func TestAWorkerGetsCommandsAndCallsThatItMayRun(t *testing.T) {
 		require.Equal(t, called.ID, first.Deliveries[0].Run.Execution.ID)
 		w.ack = first.Seq
 		w.running = append(w.running, delivery.Attempt{Execution: called.ID, Token: first.Deliveries[0].Run.Execution.Token})
-		w.free[delivery.General]--
+		w.free[entity.SlotGeneral]--
 
 		r.allow(func(g *worker.Group) { g.Commands = true })
 		r.pass(func() bool {
