@@ -43,7 +43,8 @@ func (s *session) workerProcess(c *cobra.Command) {
 	w, flags, help := &workerFlags{}, c.Flags(), c.RunE
 	flags.StringSliceVar(&w.Servers, "server", nil, "addresses of nodes, as `URL,…`")
 	flags.StringVar(&w.Group, "group", "", "the worker `GROUP` of the token")
-	flags.StringVar(&w.TokenFile, "token-file", "", "`FILE` with the token of the worker group; it is read again when refused")
+	flags.StringVar(&w.TokenFile, "token-file", "",
+		"`FILE` with the token of the worker group; it is read again when refused")
 	flags.StringVar(&w.Instance, "instance", "", "the `NAME` of this process in its group (default: the host name)")
 	flags.IntVar(&w.Slots, "slots", 8, "HTTP calls at once; 0: none")
 	flags.BoolVar(&w.commands, "commands", false, "run commands; the worker group must allow them")
@@ -186,7 +187,7 @@ func (s *session) workWith(ctx context.Context, w *workerFlags, o worker.Options
 		return fmt.Errorf("%w: %w", usage.ErrWrong, err)
 	}
 	running.Store(process)
-	closeHealth, err := serveHealth(w.health, process)
+	closeHealth, err := serveHealth(ctx, w.health, process)
 	if err != nil {
 		return err
 	}

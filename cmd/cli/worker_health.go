@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -13,13 +14,13 @@ import (
 // healthHeaders bounds how long a caller may take to ask.
 const healthHeaders = 5 * time.Second
 
-// serveHealth answers whether a worker has a lease, at the path at which servers answer: the same checks ask both. Without
-// an address it does nothing.
-func serveHealth(address string, w *worker.Worker) (stop func(), err error) {
+// serveHealth answers whether a worker has a lease, at the path at which servers answer: the same checks ask both.
+// Without an address it does nothing.
+func serveHealth(ctx context.Context, address string, w *worker.Worker) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks (--health): %w", err)
 	}

@@ -112,8 +112,8 @@ func (c NodeClass) hash() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// HTTPHandler is the name under which workers offer to make HTTP calls. No job may have it as its class. Commands need no
-// such name: a worker that offers slots for them runs them.
+// HTTPHandler is the name under which workers offer to make HTTP calls. No job may have it as its class. Commands need
+// no such name: a worker that offers slots for them runs them.
 const HTTPHandler = "@http"
 
 // BuiltInHandlers are the handlers that every executor has, in order.

@@ -114,7 +114,8 @@ func (w *Worker) State() State {
 	w.mu.Lock()
 	l, working := w.life, w.working
 	w.mu.Unlock()
-	s := State{State: StateStarting, Running: working[attempts.General] + working[attempts.Command], Commands: working[attempts.Command]}
+	commands := working[attempts.Command]
+	s := State{State: StateStarting, Running: working[attempts.General] + commands, Commands: commands}
 	if l == nil || left <= 0 {
 		return s
 	}

@@ -26,7 +26,9 @@ func read(t *testing.T, name string) string {
 func TestTheSettingsAreKnown(t *testing.T) {
 	variable := regexp.MustCompile(`(PS_[A-Z_]+)\s*[=:]\s*"?([^"\s\\]+)`)
 	found := 0
-	for _, file := range []string{"Dockerfile", "compose.yaml", "compose.worker.yaml", "platform-scheduler.service", "worker.conf"} {
+	for _, file := range []string{
+		"Dockerfile", "compose.yaml", "compose.worker.yaml", "platform-scheduler.service", "worker.conf",
+	} {
 		environ := map[string]string{}
 		for _, match := range variable.FindAllStringSubmatch(read(t, file), -1) {
 			if strings.Contains(match[2], "…") {

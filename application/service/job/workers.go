@@ -15,9 +15,9 @@ type WorkerGroups interface {
 	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
 }
 
-// checkWorkers says whether the workers that a definition names run jobs of its group, and commands where it is one: a worker group is a door into
-// the programs of a team, and each team says whose jobs may come through it. A group that does not exist serves nobody,
-// and the answer is the same, so that nobody learns of groups that are not for them.
+// checkWorkers says whether the workers that a definition names run jobs of its group, and commands where it is one. A
+// worker group is a door into the programs of a team, and each team says whose jobs may come through it. A group that
+// does not exist serves nobody, and the answer is the same, so that nobody learns of groups that are not for them.
 func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
 	name := job.Routing.Workers
 	if name == "" || s.Workers == nil || !worker.ValidGroup(name) {
@@ -27,8 +27,9 @@ func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apper
 	if err != nil && !apperror.Is(err, apperror.KindNotFound) {
 		return nil, err
 	}
+	serves := err == nil && g.Serves(job.Group)
 	switch {
-	case err != nil || !g.Serves(job.Group):
+	case !serves:
 		return []apperror.Field{{
 			Field: "routing.workers", Code: "worker_group_not_allowed",
 			Message: fmt.Sprintf("there is no worker group %s that serves the group %s: let an administrator make it, or add "+
@@ -37,8 +38,8 @@ func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apper
 	case job.Type == entity.JobCommand && !g.Commands:
 		return []apperror.Field{{
 			Field: "routing.workers", Code: "worker_group_no_commands",
-			Message: fmt.Sprintf("the workers of the group %s run no commands: let an administrator set its commands to true, or "+
-				"name another worker group", name),
+			Message: fmt.Sprintf("the workers of the group %s run no commands: let an administrator set its commands to "+
+				"true, or name another worker group", name),
 		}}, nil
 	}
 	return nil, nil

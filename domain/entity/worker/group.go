@@ -27,7 +27,8 @@ type Group struct {
 // Serves reports whether jobs of the group may name the worker group.
 func (g *Group) Serves(jobGroup string) bool { return slices.Contains(g.JobGroups, jobGroup) }
 
-// Runs reports whether its workers may run a job: one of a group that it serves, and a command only where it may run them.
+// Runs reports whether its workers may run a job: one of a group that it serves, and a command only where it may run
+// commands.
 func (g *Group) Runs(job *entity.Job) bool {
 	return g.Serves(job.Group) && (g.Commands || job.Type != entity.JobCommand)
 }

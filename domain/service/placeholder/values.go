@@ -27,7 +27,7 @@ type Values struct {
 // Of are the values of a run. Its secrets must have been opened.
 func Of(run entity.Run) *Values { return &Values{run: run} }
 
-// Filled: the texts have their values already. Expand leaves them as they are.
+// Filled reports whether the texts have their values already. Expand leaves them as they are.
 func (v *Values) Filled() bool { return v != nil && v.run.Filled }
 
 // Samples are the values of some run of a job, to check its definition. So a user learns

@@ -87,7 +87,7 @@ func (r *Reader) Text(name string, maxBytes int) string {
 	return r.bounded(name, s, maxBytes)
 }
 
-// Filled: the texts have their values already, so that none of them is what the author of the job wrote.
+// Filled reports whether the texts have their values already, so that none of them is what the author of the job wrote.
 func (r *Reader) Filled() bool { return r.run.Filled() }
 
 // Scalar is Text for a field whose strings look like numbers: it also accepts numbers

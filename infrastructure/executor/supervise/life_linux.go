@@ -59,7 +59,8 @@ func (h *life) start(ctx context.Context, stdout, stderr, packed *os.File) (comm
 	p := &process{life: h, number: h.next, begun: make(chan error, 1), exit: make(chan message, 1)}
 	h.processes[p.number] = p
 	h.mu.Unlock()
-	if err := h.link.send(message{Verb: doStart, Run: p.number, LeftMs: h.launcher.left()}, stdout, stderr, packed); err != nil {
+	begin := message{Verb: doStart, Run: p.number, LeftMs: h.launcher.left()}
+	if err := h.link.send(begin, stdout, stderr, packed); err != nil {
 		h.forget(p.number)
 		return nil, fmt.Errorf("send an order to the command helper: %w", err)
 	}
