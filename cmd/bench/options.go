@@ -41,6 +41,8 @@ type Options struct {
 	Burst int
 	// Together makes all jobs of lateness due on whole seconds.
 	Together bool
+	// IdleWorkers call the server of idle.
+	IdleWorkers int
 	// Hosts is the number of addresses that the jobs of http call; 0 is the default of 1.
 	Hosts int
 	// Ceiling measures a bare program beside throughput.

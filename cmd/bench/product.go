@@ -54,9 +54,9 @@ func Product() Set {
 				},
 			},
 			{
-				Name: "idle", About: "a server with many jobs of which none is due", Several: true,
+				Name: "idle", About: "a server with many jobs of which none is due", Several: true, Check: checkIdle,
 				Make: func(b *rig.Bench, _ config.Config, o Options) Workload {
-					return idle.Servers{Bench: b, Jobs: o.Jobs}
+					return idle.Servers{Bench: b, Jobs: o.Jobs, Workers: o.IdleWorkers}
 				},
 			},
 			{
@@ -116,6 +116,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
   platform-scheduler bench stampede --jobs 100000 --nodes 3 --redis 127.0.0.1:6379
   platform-scheduler bench http --jobs 1000 --hosts 50
   platform-scheduler bench idle --jobs 1000000
+  platform-scheduler bench idle --idle-workers 5000 --duration 10m
   platform-scheduler bench api --rate 200 --fires 200
   platform-scheduler bench alerts --burst 10000
   PS_KAFKA_BROKERS=127.0.0.1:9092 platform-scheduler bench alerts
@@ -142,6 +143,7 @@ func flags(f *pflag.FlagSet, o *Options) {
 	f.BoolVar(&o.Freeze, "freeze", false, "failover stops the node where it is, and lets it go on when it is DOWN")
 	f.StringVar(&o.RestartCommand, "restart-command", "", "`COMMAND` of /bin/sh by which restart-store restarts the store")
 	f.BoolVar(&o.Together, "whole-seconds", false, "lateness has all its jobs due on whole seconds, not spread evenly")
+	f.IntVar(&o.IdleWorkers, "idle-workers", 0, "workers that call the server of idle and get nothing (0; one node)")
 	f.IntVar(&o.Hosts, "hosts", 0, "addresses that the jobs of http call in turn, from 127.0.0.1 on (1)")
 	f.IntVar(&o.History, "history", 0, "ended runs that throughput and lateness find in the store")
 	f.BoolVar(&o.Ceiling, "ceiling", true, "measure bare SQL beside throughput")
@@ -151,6 +153,13 @@ func flags(f *pflag.FlagSet, o *Options) {
 func checkAlerts(o Options) error {
 	if o.Burst < 1 || o.Jobs > o.Burst {
 		return errors.New("--burst must be at least 1, and at least --jobs")
+	}
+	return nil
+}
+
+func checkIdle(o Options) error {
+	if o.IdleWorkers < 0 || o.IdleWorkers > rig.MostWorkers || o.IdleWorkers > 0 && o.Nodes > 1 {
+		return fmt.Errorf("--idle-workers must be 0 to %d, and they call one node", rig.MostWorkers)
 	}
 	return nil
 }

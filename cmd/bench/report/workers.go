@@ -14,8 +14,27 @@ type Workers struct {
 	P99        measure.Spread `json:"p99"`
 }
 
+// IdleWorkers is what workers without runs cost a server, beside none.
+type IdleWorkers struct {
+	Workers int `json:"workers"`
+	// CPUPercentMore is of one core.
+	CPUPercentMore float64 `json:"cpuPercentMore"`
+	RSSMbMore      float64 `json:"rssMbMore"`
+	// Looks are those at the leases of all, one a second: Lapsed counts leases that were over, and LeastLeaseMs is the
+	// shortest rest of one.
+	Looks            int                `json:"looks"`
+	Lapsed           int                `json:"lapsed"`
+	LeastLeaseMs     int64              `json:"leastLeaseMs"`
+	QueriesPerSecond map[string]float64 `json:"queriesPerSecond,omitempty"`
+}
+
 // workerRows prints what workers cost.
 func (r Result) workerRows(row printer) {
+	if i := r.IdleWorkers; i != nil {
+		row("with idle workers", "%d: %.1f %% of one core and %.0f MiB more", i.Workers, i.CPUPercentMore, i.RSSMbMore)
+		row("their leases", "%d looks, %d over, at least %d ms left", i.Looks, i.Lapsed, i.LeastLeaseMs)
+		queryRows(row, i.QueriesPerSecond)
+	}
 	w := r.Workers
 	if w == nil {
 		return

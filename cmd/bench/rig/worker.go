@@ -21,12 +21,15 @@ const WorkerGroup = "bench"
 // mostSlots is the most that a worker may have (docs/workers/protocol.md).
 const mostSlots = 1000
 
+// MostWorkers is the most that a worker group may have.
+const MostWorkers = 10_000
+
 // ToWorkers has a job run by workers.
 func ToWorkers(j *entity.Job) { j.Routing.Workers = WorkerGroup }
 
 // hire starts a worker, whose handler tells the observer of each entry. dismiss ends it and waits for its end.
 func (a *inProcess) hire(ctx context.Context) (dismiss func() error, err error) {
-	token, err := workerToken(ctx, a.server.URL())
+	token, err := WorkerToken(ctx, a.server.URL())
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +56,14 @@ func (a *inProcess) hire(ctx context.Context) (dismiss func() error, err error) 
 	}, nil
 }
 
-// workerToken makes the worker group, and returns a token of it.
-func workerToken(ctx context.Context, url string) (string, error) {
+// WorkerToken makes the worker group, and returns a token of it.
+func WorkerToken(ctx context.Context, url string) (string, error) {
 	c, err := SignIn(ctx, url, 1)
 	if err != nil {
 		return "", err
 	}
 	path := "/worker-groups/" + WorkerGroup
-	if err := c.Call(ctx, http.MethodPut, path, nil, map[string]any{"jobGroups": []string{validation.DefaultGroup}},
+	if err := c.Call(ctx, http.MethodPut, path, nil, map[string]any{"jobGroups": []string{validation.DefaultGroup}, "maxWorkers": MostWorkers},
 		nil); err != nil {
 		return "", fmt.Errorf("make the worker group: %w", err)
 	}

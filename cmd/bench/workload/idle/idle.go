@@ -23,8 +23,8 @@ import (
 // Servers measures what a server does that has nothing to do.
 type Servers struct {
 	*rig.Bench
-	// Jobs are those of which none is due.
-	Jobs int
+	// Jobs are those of which none is due. Workers then call the one server there is, and do nothing either.
+	Jobs, Workers int
 }
 
 // Run loads many jobs of which none is due, and starts the real server as one or several
@@ -109,7 +109,12 @@ func (b Servers) watchServers(ctx context.Context, cfg config.Config, r *report.
 		}
 		addServer(r, s, after, (b.Clock.Monotonic() - at).Seconds())
 	}
-	return nil
+	if b.Workers == 0 {
+		return nil
+	}
+	var err error
+	r.IdleWorkers, err = b.watchWorkers(ctx, all[0], report.NodeFigures{CPUPercent: r.CPUPercent, RSSMb: r.RSSMb})
+	return err
 }
 
 // addServer adds what a server has used.
@@ -149,6 +154,9 @@ func (b Servers) startServer(ctx context.Context, cfg config.Config, i int) (*se
 		"PS_STORE_DRIVER="+cfg.Store.Driver, "PS_STORE_DSN="+cfg.Store.DSN, "PS_NODE_ID="+s.id,
 		"PS_AUTH_INITIAL_ADMIN_PASSWORD="+rig.Password,
 		"PS_REDIS_ADDRS="+strings.Join(cfg.Redis.Addrs, ","), "PS_REDIS_KEY_PREFIX="+cfg.Redis.KeyPrefix)
+	if b.Workers > 0 {
+		s.process.Env = append(s.process.Env, "PS_WORKER_MAX_CONNECTIONS="+strconv.Itoa(2*b.Workers))
+	}
 	s.process.Stdout, s.process.Stderr = io.Discard, b.Progress
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
