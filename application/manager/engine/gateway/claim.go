@@ -33,10 +33,12 @@ type claiming struct {
 // run claims what the sessions have free slots for. A session's claim is noted before the store is asked, so that its
 // poll is given no more than it can take, whatever becomes of the answer.
 func (c *claiming) run(ctx context.Context) error {
+	c.waitsFor(c.group, false) // runs that come from now on say so
 	queues, err := c.queues(ctx, c.group)
 	if err != nil || len(queues) == 0 {
 		return err
 	}
+	c.waitsFor(c.group, true)
 	c.free, c.seqs, c.given = map[*session]entity.Slots{}, map[*session]int64{}, map[*session][]delivery.Run{}
 	total := 0
 	for _, s := range c.sessions {

@@ -140,6 +140,9 @@ type Gateway struct {
 	closed  bool
 	reports sync.WaitGroup
 	timing  delivery.Timing
+	// waits are the worker groups for which runs wait, as far as this node knows: a poll of another group has nothing to
+	// wake the loops for. The look of each second finds the others.
+	waits map[string]bool
 	// groups are the worker groups as they were read last.
 	groups map[string]worker.Group
 	wake   chan struct{}
@@ -157,7 +160,7 @@ type Gateway struct {
 // New wires the parts.
 func New(d Deps) *Gateway {
 	g := &Gateway{
-		Deps: d, sessions: map[life]*session{}, epochs: map[string]int64{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
+		Deps: d, sessions: map[life]*session{}, epochs: map[string]int64{}, waits: map[string]bool{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
 		timing: delivery.TimingFor(0), flushNow: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
 	for _, l := range []loop{

@@ -230,3 +230,22 @@ func TestWhatALongAnswerLeavesOutKeepsItsSlot(t *testing.T) {
 		require.Equal(t, 8, running, "as many as it has slots")
 	})
 }
+
+// A poll for whose group nothing waits costs the store nothing: thousands of workers call without work.
+func TestPollsWithoutWorkAskTheStoreNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		require.Empty(t, w.take(w.poll()))
+		looks, at := r.looks.Load(), r.Clock.Monotonic()
+		for range 5 {
+			w.ack = w.await(w.poll()).Seq // each waits for five seconds
+		}
+		seconds := int64((r.Clock.Monotonic() - at) / time.Second)
+		require.LessOrEqual(t, r.looks.Load()-looks, 2*(seconds+1), "two questions a second, whatever calls")
+		r.Trigger(t, r.remoteJob("j", "settle", nil).ID)
+		began := r.Clock.Monotonic()
+		require.Len(t, w.take(w.poll()), 1)
+		require.Less(t, r.Clock.Monotonic()-began, time.Second, "and none is late for that")
+	})
+}

@@ -59,6 +59,7 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 		s.stopAttempts(func(a *attempt) bool { return a.saidIn == 0 || a.saidIn > c.Ack })
 		s.tell()
 	}
+	unread := !s.known || s.delivery.Unread()
 	s.mu.Unlock()
 	switch arrival {
 	case delivery.ArrivalForeign:
@@ -66,7 +67,9 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 	case delivery.ArrivalOutdated:
 		return Answer{Answer: delivery.Answer{Seq: c.Seq}}, nil
 	}
-	g.Wake()
+	if unread || g.hasWaiting(s.group()) {
+		g.Wake()
+	}
 	timer := g.Clock.NewTimer(c.Wait)
 	defer timer.Stop()
 	for over := false; ; {

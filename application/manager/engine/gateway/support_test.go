@@ -30,6 +30,19 @@ type rig struct {
 	workers *workersOf
 	secrets *secrets
 	hold    atomic.Int64
+	// looks counts looks for runs that wait.
+	looks atomic.Int64
+}
+
+// counted counts questions of where runs wait.
+type counted struct {
+	gateway.Claims
+	looks *atomic.Int64
+}
+
+func (c counted) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
+	c.looks.Add(1)
+	return c.Claims.First(ctx, lo, hi)
 }
 
 // secrets opens one secret, and keeps which attempts have opened it.
@@ -98,7 +111,7 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 	return gateway.New(gateway.Deps{
-		NodeID: n.ID(), Store: n.Faults, Claims: n.Store, Executions: n.Store.Executions, Jobs: n.Jobs, Workers: r.workers,
+		NodeID: n.ID(), Store: n.Faults, Claims: counted{n.Store, &r.looks}, Executions: n.Store.Executions, Jobs: n.Jobs, Workers: r.workers,
 		Groups: r.Store.WorkerGroups, Logs: r.Store.Records, Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock,
 		StoreClock: n.Time, Elapsed: n.Clock.Monotonic, LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 		Secrets: r.secrets, Tokens: r.secrets, Sealed: r.secrets, Random: func() float64 { return 0.5 },

@@ -28,8 +28,31 @@ func (g *Gateway) AfterCommit(e commit.PostCommit) {
 	}
 }
 
+// waitsFor notes whether runs wait for a worker group, as a claim has found.
+func (g *Gateway) waitsFor(group string, some bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if some {
+		g.waits[group] = true
+	} else {
+		delete(g.waits, group)
+	}
+}
+
+// hasWaiting reports whether runs wait for a worker group, as far as this node knows.
+func (g *Gateway) hasWaiting(group string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waits[group]
+}
+
 // Wanted says that runs wait for workers of these groups. Others' groups wake nobody.
 func (g *Gateway) Wanted(groups []string) {
+	g.mu.Lock()
+	for _, group := range groups {
+		g.waits[group] = true
+	}
+	g.mu.Unlock()
 	ours := false
 	g.each(func(s *session) { ours = ours || slices.Contains(groups, s.group()) })
 	if ours {
