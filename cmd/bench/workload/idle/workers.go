@@ -17,8 +17,8 @@ import (
 const (
 	// joinedWithin is how long all workers may take to be there.
 	joinedWithin = 5 * time.Minute
-	// settled is how long they are left alone before they are measured.
-	settled = 20 * time.Second
+	// rest is how long they are left alone before they are measured.
+	rest = 20 * time.Second
 )
 
 // watchWorkers has workers of this process call a server, and measures what that costs it. before is what the server
@@ -30,7 +30,7 @@ func (b Servers) watchWorkers(ctx context.Context, s *server, before report.Node
 	}
 	defer dismiss()
 	b.Note("%d workers are there; watching for %s what they cost", b.Workers, b.Duration)
-	if err := b.Sleep(ctx, settled); err != nil {
+	if err := b.Sleep(ctx, rest); err != nil {
 		return nil, err
 	}
 	start, err := rig.ReadFigures(ctx, s.url)
