@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -199,7 +198,7 @@ func (s *session) said(item *Item) *attempt {
 	for i, line := range item.Lines {
 		if number := item.LineFrom + int64(i); number > a.lines {
 			a.lines = number
-			a.log.Log(entity.LogStdout, a.hiding.Text(oneLine(line)))
+			a.log.LogAt(number, entity.LogStdout, a.hiding.Text(line))
 		}
 	}
 	if item.Progress >= 0 {
@@ -210,9 +209,6 @@ func (s *session) said(item *Item) *attempt {
 	}
 	return a
 }
-
-// oneLine keeps the numbers of lines: one of a worker is one in the log.
-func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
 
 // end stores an end and returns its receipt.
 func (g *Gateway) end(ctx context.Context, s *session, a *attempt, item *Item) delivery.Receipt {

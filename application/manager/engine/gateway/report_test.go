@@ -114,3 +114,31 @@ func TestNoRunEndsBeforeItBegan(t *testing.T) {
 		require.False(t, stored.EndTime.Before(claimed), "%v %v", stored.EndTime, claimed)
 	})
 }
+
+// A worker that no server could be reached by drops lines, and goes on behind their numbers. It waits until all that it
+// sends is stored, and only then says how the run ended.
+func TestLinesBehindAGapAreConfirmedByTheirNumbers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		d := w.take(w.poll())[0]
+		require.EqualValues(t, 2, w.tell(d, 1, "one", "two").Line)
+		require.EqualValues(t, 5001, w.tell(d, 5000, "… lines are missing …", "three").Line)
+		require.EqualValues(t, 5002, w.tell(d, 5001, "three", "four").Line)
+		require.Equal(t, []string{"one\ntwo", "… lines are missing …\nthree", "four"}, r.said(exec.ID))
+		require.EqualValues(t, entity.LinesPerAttempt+9, w.tell(d, entity.LinesPerAttempt+9, "no room").Line)
+	})
+}
+
+// A line that the next one replaces keeps its number and its mark; no line of a worker becomes two.
+func TestReplacedLinesOfAWorkerKeepTheirMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
+		d := w.take(w.poll())[0]
+		require.EqualValues(t, 4, w.tell(d, 1, "10%\r", "20%\r", "done", "a\rb\nc").Line)
+		require.Equal(t, []string{"10%\r\n20%\r\ndone\na b c"}, r.said(exec.ID))
+	})
+}

@@ -5,6 +5,7 @@ package logbuffer
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,6 +92,24 @@ func (b *Buffer) Log(t entity.LogType, text string) {
 	}
 }
 
+// LogAt takes one line under the number that a worker gave it. Numbers that were left out stay unused: what they stood
+// for was lost on the way. A line that the next one replaces ends in validation.Replaced, and keeps its number too.
+func (b *Buffer) LogAt(number int64, t entity.LogType, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.full || number <= b.seq {
+		return
+	}
+	b.seq = min(number, entity.LinesPerAttempt) - 1
+	line, replaced := strings.CutSuffix(text, validation.Replaced)
+	line = strings.NewReplacer("\n", " ", "\r", " ").Replace(line)
+	if !replaced {
+		b.add(t, validation.LogLine(line, entity.MaxLogLine))
+		return
+	}
+	b.add(t, validation.LogLine(line, entity.MaxLogLine-len(validation.Replaced))+validation.Replaced)
+}
+
 // take adds a line, or holds it where the next one replaces it; the caller holds the lock.
 func (b *Buffer) take(l line, returned bool) {
 	if returned && l.text == "" {
@@ -155,7 +174,7 @@ func (b *Buffer) append(t entity.LogType, line string, now time.Time) {
 	b.seq++
 	b.bytes += len(line) + 1
 	number := entity.LineNumber(b.exec.Attempt, b.seq)
-	if b.takes(t, line) {
+	if b.takes(t, line, number) {
 		b.text = append(append(b.text, '\n'), line...)
 		b.chunks[len(b.chunks)-1].SeqTo = number
 		return
@@ -170,10 +189,14 @@ func (b *Buffer) append(t entity.LogType, line string, now time.Time) {
 
 // takes reports whether a line may be appended to the last chunk. One that was
 // given to the store before, without an answer, may be there already under its
-// id, and the store would not take more lines under that.
-func (b *Buffer) takes(t entity.LogType, line string) bool {
-	n := len(b.chunks)
-	return n > 0 && b.chunks[n-1].ID == "" && b.chunks[n-1].Type == t && len(b.text)+len(line) < entity.LogChunkBytes
+// id, and the store would not take more lines under that. The lines of a chunk have
+// numbers without a gap.
+func (b *Buffer) takes(t entity.LogType, line string, number int64) bool {
+	if len(b.chunks) == 0 {
+		return false
+	}
+	last := &b.chunks[len(b.chunks)-1]
+	return last.ID == "" && last.Type == t && last.SeqTo+1 == number && len(b.text)+len(line) < entity.LogChunkBytes
 }
 
 // fillLast gives the last chunk its content.
