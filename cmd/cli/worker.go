@@ -84,6 +84,8 @@ func (w *workerFlags) options(cfg config.Config) (worker.Options, error) {
 		return o, usage.Errorf("--grace must not be negative")
 	case o.Slots < 0, o.CommandSlots < 0:
 		return o, usage.Errorf("slots must not be negative")
+	case o.Weight < 1:
+		return o, usage.Errorf("--weight must be 1 or more")
 	case o.CommandSlots > 0 && !w.commands:
 		return o, usage.Errorf("--command-slots needs --commands")
 	case o.Slots == 0 && !w.commands:
@@ -106,6 +108,13 @@ func (w *workerFlags) options(cfg config.Config) (worker.Options, error) {
 	}
 	o.Version = app.Version()
 	return o, nil
+}
+
+// byFlags names the flags in the place of the options that the SDK complains about.
+func byFlags(err error) string {
+	return strings.NewReplacer("make a worker: ", "", "option Servers", "--server", "set AllowPlain", "give --allow-plain",
+		"read TokenFile", "read --token-file", "TokenFile ", "--token-file ", "read CAFile", "read --ca-file",
+		"CAFile ", "--ca-file ").Replace(err.Error())
 }
 
 // name tells this worker from others on its machine, also from those of other servers.
@@ -184,7 +193,7 @@ func (s *session) workWith(ctx context.Context, w *workerFlags, o worker.Options
 	}
 	process, err := worker.New(o)
 	if err != nil {
-		return fmt.Errorf("%w: %w", usage.ErrWrong, err)
+		return usage.Errorf("%s", byFlags(err))
 	}
 	running.Store(process)
 	closeHealth, err := serveHealth(ctx, w.health, process)

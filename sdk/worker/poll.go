@@ -144,7 +144,7 @@ func (l *life) take(ctx context.Context, call pollCall, answer pollAnswer) {
 	if answer.WaitMs > 0 {
 		l.wait = millis(answer.WaitMs)
 	}
-	if answer.Drain && !l.drained {
+	if answer.Drain && !l.drained && !l.stopping {
 		l.w.log.Info("an operator lets this worker run out")
 	}
 	l.drained = answer.Drain

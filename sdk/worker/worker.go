@@ -125,7 +125,7 @@ func (w *Worker) register(ctx context.Context) (*life, error) {
 		case errors.As(err, &p):
 			pause = max(pause, p.retryAfter, firstPause)
 		}
-		w.log.Warn("the worker is not registered yet", "error", err, "pause", pause)
+		w.log.Warn("the worker is not registered yet", "error", err, "pauseMs", pause.Milliseconds())
 		_ = clock.Sleep(ctx, w.clock, pause) // the loop looks at ctx
 	}
 	return nil, nil //nolint:nilnil // it was asked to stop, so there is neither
@@ -249,7 +249,7 @@ func (l *life) trouble(ctx context.Context, err error, call string) time.Duratio
 	case errors.As(err, &p):
 		pause = max(pause, min(p.retryAfter, l.longestPause()))
 	}
-	l.w.log.Warn("a call failed", "call", call, "error", err, "pause", pause)
+	l.w.log.Warn("a call failed", "call", call, "error", err, "pauseMs", pause.Milliseconds())
 	return pause
 }
 

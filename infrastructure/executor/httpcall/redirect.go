@@ -130,8 +130,8 @@ func (a *attempt) mayFollow(made []*http.Request, next *http.Request) error {
 		return refusal("to another origin, for which the client certificate is not meant")
 	case away && a.call.secretBody && next.ContentLength > 0:
 		return redirected(
-			fmt.Sprintf("the target answered %s%s: a body with a secret is not sent to another origin; set url "+
-				"to the new address", statusText(next.Response.StatusCode), shownLocation(next.URL)),
+			fmt.Sprintf("the target answered %s%s: a body that may hold a secret is not sent to another "+
+				"origin; set url to the new address", statusText(next.Response.StatusCode), shownLocation(next.URL)),
 		)
 	}
 	next.URL.Fragment, next.URL.RawFragment = "", ""
