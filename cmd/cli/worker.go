@@ -53,7 +53,8 @@ func (s *session) workerProcess(c *cobra.Command) {
 	flags.IntVar(&w.Weight, "weight", 1, "share under the strategy WEIGHTED")
 	flags.IntVar(&w.grace, "grace", 30, "how many `SECONDS` runs may go on after SIGTERM")
 	flags.StringVar(&w.CAFile, "ca-file", "", "`FILE` with the certificates that a server's must descend from")
-	flags.BoolVar(&w.AllowPlain, "allow-plain", false, "call servers of other machines over http: others can read the token")
+	flags.BoolVar(&w.AllowPlain, "allow-plain", false,
+		"call servers of other machines over http: others can read the token")
 	flags.StringVar(&w.health, "health", "", "answer GET /readyz at `HOST:PORT`, for health checks")
 	c.Use = "worker [flags]"
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -160,7 +160,8 @@ type Gateway struct {
 // New wires the parts.
 func New(d Deps) *Gateway {
 	g := &Gateway{
-		Deps: d, sessions: map[life]*session{}, epochs: map[string]int64{}, waits: map[string]bool{}, wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
+		Deps: d, sessions: map[life]*session{}, epochs: map[string]int64{}, waits: map[string]bool{},
+		wake: make(chan struct{}, 1), blame: batch.NewBlame(d.Clock, nil),
 		timing: delivery.TimingFor(0), flushNow: make(chan struct{}, 1), flushed: make(chan struct{}),
 	}
 	for _, l := range []loop{

@@ -74,7 +74,8 @@ func (g *Gateway) session(id string, epoch int64) *session {
 	return s
 }
 
-// confirm notes which of the lives that were met are those of their workers' rows; all others of these workers are over.
+// confirm notes which of the lives that were met are those of their workers' rows; all others of these workers are
+// over.
 func (g *Gateway) confirm(met []*session) {
 	var over []*session
 	g.mu.Lock()

@@ -111,7 +111,8 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 	return gateway.New(gateway.Deps{
-		NodeID: n.ID(), Store: n.Faults, Claims: counted{n.Store, &r.looks}, Executions: n.Store.Executions, Jobs: n.Jobs, Workers: r.workers,
+		NodeID: n.ID(), Store: n.Faults, Claims: counted{n.Store, &r.looks}, Executions: n.Store.Executions,
+		Jobs: n.Jobs, Workers: r.workers,
 		Groups: r.Store.WorkerGroups, Logs: r.Store.Records, Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock,
 		StoreClock: n.Time, Elapsed: n.Clock.Monotonic, LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 		Secrets: r.secrets, Tokens: r.secrets, Sealed: r.secrets, Random: func() float64 { return 0.5 },

@@ -225,7 +225,8 @@ func TestANodeThatStopsSendsItsWorkersElsewhere(t *testing.T) {
 	})
 }
 
-// A call that claims an epoch which the store does not have ends nothing: any holder of the group's token could make one.
+// A call that claims an epoch which the store does not have ends nothing: any holder of the group's token could make
+// one.
 func TestAnEpochThatTheStoreDoesNotHaveEndsNoLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
