@@ -1,4 +1,4 @@
-// Package expression checks and runs the expressions of alert rules. An expression is one
+// Package expression checks and runs the expressions of alert rules, and the conditions of steps. An expression is one
 // condition without loops, variables and functions of its own: what it costs is known when
 // it is saved.
 package expression
@@ -43,7 +43,7 @@ func (Language) Compile(text string) (alerting.Condition, []alerting.ExpressionP
 	if err != nil {
 		return nil, []alerting.ExpressionProblem{problemOf(err)}
 	}
-	g := &guard{source: tree.Source, uses: map[string]bool{}, sizes: map[string]int{}}
+	g := &guard{source: tree.Source, uses: map[string]bool{}, sizes: map[string]int{}, language: "rules"}
 	ast.Walk(&tree.Node, g)
 	// Names and types are checked as well, on what was written: to optimize would compute it.
 	checked, err := expr.Compile(text, expr.Env(alerting.Facts{}), expr.AsBool(), options, expr.Optimize(false))

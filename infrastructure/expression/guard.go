@@ -53,6 +53,8 @@ func known(field string) (values []string) {
 
 // guard refuses what the language has and rules do not, before anything is computed.
 type guard struct {
+	// language names it in complaints.
+	language string
 	source   file.Source
 	uses     map[string]bool
 	problems []alerting.ExpressionProblem
@@ -91,7 +93,7 @@ func (g *guard) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
 		if strings.HasPrefix(n.Value, "$") { // all fields at once, which would hide what is read
-			g.refuse(n, "rules have no %s; name the field itself, as in: status == \"FAILED\"", n.Value)
+			g.refuse(n, "%s have no %s; name the field itself, as in: status == \"FAILED\"", g.language, n.Value)
 		}
 		g.uses[n.Value] = true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode, *ast.ArrayNode, *ast.ConditionalNode:
@@ -105,24 +107,24 @@ func (g *guard) Visit(node *ast.Node) {
 		}
 	case *ast.BuiltinNode:
 		if !slices.Contains(builtins(), n.Name) {
-			g.refuse(n, "rules have no function %s; use one of %s", n.Name, strings.Join(builtins(), ", "))
+			g.refuse(n, "%s have no function %s; use one of %s", g.language, n.Name, strings.Join(builtins(), ", "))
 		}
 		if n.Name == "lower" || n.Name == "upper" {
 			g.texts++
 		}
 	case *ast.CallNode:
-		g.refuse(n, "rules have no such function; use one of %s", strings.Join(builtins(), ", "))
+		g.refuse(n, "%s have no such function; use one of %s", g.language, strings.Join(builtins(), ", "))
 	case *ast.NilNode:
 		g.refuse(n, "nothing is nil here: a missing text is \"\", a missing number 0")
 	default:
-		g.refuse(n, "use conditions alone: rules have no loops, variables, maps and slices")
+		g.refuse(n, "use conditions alone: %s have no loops, variables, maps and slices", g.language)
 	}
 }
 
 func (g *guard) binary(n *ast.BinaryNode) {
 	switch {
 	case !slices.Contains(operators(), n.Operator):
-		g.refuse(n, "rules have no operator %s; use one of %s", n.Operator, strings.Join(operators(), " "))
+		g.refuse(n, "%s have no operator %s; use one of %s", g.language, n.Operator, strings.Join(operators(), " "))
 	case n.Operator == "matches":
 		g.pattern(n)
 	case n.Operator == "contains" || n.Operator == "startsWith" || n.Operator == "endsWith":
