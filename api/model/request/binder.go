@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/spelling"
 )
 
 // faults collects wrong fields; binders of nested objects share one.
@@ -301,8 +302,16 @@ func (b *binder) close() {
 		remedy := "remove it"
 		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
 			remedy = "did you mean " + known[i] + "?"
-		} else if elsewhere := b.places.remedy(b.base, b.path, name); elsewhere != "" {
-			remedy = elsewhere
+		} else {
+			elsewhere, near := b.places.remedy(b.base, b.path, name), spelling.Nearest(name, known)
+			switch {
+			case elsewhere != "" && near != "":
+				remedy = elsewhere + ", or did you mean " + near + "?"
+			case elsewhere != "":
+				remedy = elsewhere
+			case near != "":
+				remedy = "did you mean " + near + "?"
+			}
 		}
 		b.faults.add(join(b.path, name), codeUnknownField, "is not a field here; %s", remedy)
 	}

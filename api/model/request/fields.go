@@ -95,6 +95,8 @@ func (b *binder) chosen(name string, tag reflect.StructTag, v reflect.Value) {
 // field reads one field; ok is false where it is absent or wrong.
 func (b *binder) field(name string, v reflect.Value) (ok bool) {
 	switch dst := v.Addr().Interface().(type) {
+	case fieldReader:
+		return dst.readFrom(b, name)
 	case *time.Time:
 		return set(dst)(b.time(name))
 	case *DataForms:
@@ -128,6 +130,9 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 		if v.Type().Elem().Kind() == reflect.Struct {
 			return b.objects(name, v)
 		}
+		if v.Type().Elem().Kind() == reflect.Int {
+			return b.integers(name, v)
+		}
 		items, ok := b.strings(name)
 		if ok {
 			v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
@@ -148,6 +153,24 @@ func (b *binder) field(name string, v reflect.Value) (ok bool) {
 	}
 	//nolint:forbidigo // a struct of this package is wrong: its tests meet that
 	panic(fmt.Sprintf("request: a body cannot hold the field %q of type %s", name, v.Type()))
+}
+
+// fieldReader is a field that has more than one form, and reads itself.
+type fieldReader interface {
+	readFrom(b *binder, name string) (ok bool)
+}
+
+// integers reads an array of whole numbers.
+func (b *binder) integers(name string, v reflect.Value) (ok bool) {
+	items, ok := typed[[]any](b, name, "an array of whole numbers")
+	for i, item := range items {
+		field := name + "[" + strconv.Itoa(i) + "]"
+		one := &binder{path: b.path, object: &object{fields: map[string]any{field: item}}, taken: b.taken, faults: b.faults}
+		if n, whole := one.integer(field, v.Type().Elem().Bits()); whole {
+			v.Set(reflect.Append(v, reflect.ValueOf(int(n))))
+		}
+	}
+	return ok
 }
 
 // objects reads an array of objects into a slice of structs.

@@ -22,6 +22,12 @@ func placesOf(t reflect.Type) places {
 	}
 	p := places{}
 	p.walk("", t)
+	if _, stepped := t.FieldByName("Steps"); stepped {
+		// A workflow has no data of its own: its steps have.
+		for name, paths := range p {
+			p[name] = slices.DeleteFunc(paths, func(path string) bool { return path == "jobData" })
+		}
+	}
 	bodies.Store(t, p)
 	return p
 }
@@ -46,6 +52,8 @@ func (p places) walk(path string, t reflect.Type) {
 		case inner == reflect.TypeFor[DataForms]():
 			p.walk(below, reflect.TypeFor[HTTPData]())
 			p.walk(below, reflect.TypeFor[CommandData]())
+		case inner.Implements(reflect.TypeFor[documented]()):
+			p.walk(below, reflect.Zero(inner).Interface().(documented).documents())
 		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
 			p.walk(below, inner)
 		}
@@ -54,6 +62,9 @@ func (p places) walk(path string, t reflect.Type) {
 		}
 	}
 }
+
+// documented is a field that is kept as it was written, and whose fields are those of another struct.
+type documented interface{ documents() reflect.Type }
 
 // remedy says where a field belongs that is not known in an object of the body at base; "" where
 // no object of the body has it.

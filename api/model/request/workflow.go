@@ -1,0 +1,141 @@
+package request
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow/validate"
+)
+
+// typeWorkflow is the jobType of a workflow. The engine does not run it yet.
+const typeWorkflow = "WORKFLOW"
+
+// WorkflowBody is a workflow as a job of a document.
+type WorkflowBody struct {
+	StepsBody
+	JobBody
+}
+
+// Workflow is a workflow as it stands in a document.
+type Workflow struct {
+	// Job is what it has in common with other jobs.
+	Job        *entity.Job
+	Definition *wf.Definition
+	// Faults are all its wrong fields, by their places in the document; Warnings keep nobody from saving it.
+	Faults, Warnings []apperror.Field
+}
+
+// WorkflowReader reads workflows from documents. It is safe for concurrent use if its parts are.
+type WorkflowReader struct {
+	// TimeZone is given to schedules that name none.
+	TimeZone string
+	Now      func() time.Time
+	Ports    validate.Ports
+}
+
+// Read reads each workflow of a text: a document with workflows or jobs, or one workflow; as YAML, also several between
+// ---, or as JSON. Jobs without steps are left alone. The error is for a text that cannot be read.
+func (r WorkflowReader) Read(ctx context.Context, text []byte) (all []Workflow, err error) {
+	documents, err := yamljson.AllFromYAML(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no YAML as it is read here: %w", err)
+	}
+	for _, document := range documents {
+		if string(document) == "null" { // an empty one, such as after a last ---
+			continue
+		}
+		o, err := decode(ctx, document, maxValues)
+		if err != nil {
+			return nil, err
+		}
+		found, err := r.document(o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("it holds no workflow; give a document {version: 1, workflows: [{name, steps}]}, or a " +
+			"workflow {name, steps}")
+	}
+	return all, nil
+}
+
+func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
+	var f faults
+	b := newBinder(o, &f)
+	if _, one := o.fields["steps"]; one {
+		return []Workflow{r.workflow(b)}, nil
+	}
+	bindVersion(b)
+	b.ignore("groups", "alerting")
+	first := map[repository.JobName]string{}
+	for _, list := range []string{"workflows", "jobs"} {
+		b.each(list, func(i int, entry *binder) bool {
+			if _, steps := entry.object.fields["steps"]; list == "jobs" && !steps &&
+				entry.object.fields["jobType"] != typeWorkflow {
+				return true
+			}
+			w := r.workflow(entry)
+			name := repository.JobName{Group: w.Job.Group, Name: w.Job.Name}
+			if before, twice := first[name]; twice {
+				w.Faults = append(w.Faults, apperror.Field{
+					Field: join(entry.path, "name"), Code: "duplicate",
+					Message: fmt.Sprintf("is that of %s too; a document names each once", before),
+				})
+			} else {
+				first[name] = list + "[" + strconv.Itoa(i) + "]"
+			}
+			all = append(all, w)
+			return true
+		})
+	}
+	b.close()
+	return all, apperror.Invalid(f.list)
+}
+
+// workflow reads one workflow.
+func (r WorkflowReader) workflow(b *binder) Workflow {
+	own := b.object.fields
+	body := bind[WorkflowBody](b)
+	w := Workflow{Job: body.job(r.TimeZone)}
+	w.Definition = body.definition(w.Job.TimeoutSec)
+	if t := body.JobType; t != "" && t != typeWorkflow {
+		b.faults.add(join(b.path, "jobType"), "unknown_value", "must be %s for a job with steps, or left out", typeWorkflow)
+	}
+	remedies := ofSteps()
+	for _, field := range slices.Sorted(maps.Keys(remedies)) {
+		if own[field] != nil {
+			b.faults.add(join(b.path, field), validation.CodeConflict, "%s", remedies[field])
+		}
+	}
+	found := r.common(*w.Job)
+	if !slices.ContainsFunc(b.faults.list, misplaced) {
+		result := validate.Definition(w.Definition, r.Ports)
+		found = append(found, result.Faults...)
+		w.Warnings = within(b.path, result.Warnings)
+	}
+	w.Faults = merge(b.faults.list, within(b.path, found))
+	return w
+}
+
+// common checks what a workflow has in common with other jobs. A stand-in takes the place of the work.
+func (r WorkflowReader) common(job entity.Job) []apperror.Field {
+	job.Type, job.Class, job.Data = entity.JobCustom, "workflow", "{}"
+	job.Retry, job.ShardCount, job.Broadcast = validation.NewJob(r.TimeZone).Retry, 1, false
+	return validation.Job(&job, r.Now())
+}
+
+// misplaced says of a wrong entry of a list that it was left out, so that those behind it count one less.
+func misplaced(f apperror.Field) bool { return strings.HasSuffix(f.Field, "]") }
