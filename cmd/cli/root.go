@@ -22,6 +22,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/runs"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote/workers"
 	"github.com/platform-scheduler/platform-scheduler/cmd/usage"
+	"github.com/platform-scheduler/platform-scheduler/cmd/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
@@ -106,6 +107,9 @@ func (s *session) rootCommand() *cobra.Command {
 		root.AddCommand(c)
 	}
 	r := s.Session
+	offline := workflow.Command(r)
+	s.Flag(offline)
+	root.AddCommand(offline)
 	for _, c := range slices.Concat(
 		jobs.Commands(r), runs.Commands(r), cluster.Commands(r), documents.Commands(r), access.Commands(r),
 		alerts.Commands(r), workers.Commands(r),
