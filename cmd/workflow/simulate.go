@@ -2,8 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
+		"strconv"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
@@ -211,11 +210,11 @@ func show(k *remote.Call, out *simulated) {
 	switch {
 	case out.Order != orderAll:
 	case !out.Whole:
-		k.Line("not all orders were played: it stopped after %d states", out.States)
+		k.Line("not all orders were played: it stopped after %s", counted(out.States, "state"))
 	case len(out.Endings) == 1:
-		k.Line("every order of ends comes to this (%d states)", out.States)
+		k.Line("every order of ends comes to this (%s)", counted(out.States, "state"))
 	default:
-		k.Line("%d endings, by the order of ends (%d states)", len(out.Endings), out.States)
+		k.Line("%s, by the order of ends (%s)", counted(len(out.Endings), "ending"), counted(out.States, "state"))
 	}
 }
 
@@ -225,7 +224,7 @@ func said(e *ending) string {
 		text += " (" + e.Reason + ")"
 	}
 	if e.Warnings > 0 {
-		text += fmt.Sprintf(", with %d tolerated failures", e.Warnings)
+		text += ", with " + counted(e.Warnings, "tolerated failure")
 	}
 	return text
 }

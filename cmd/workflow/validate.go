@@ -54,7 +54,7 @@ func check(k *remote.Call) error {
 		output.Items(&k.Printer, items)
 	}
 	if faults > 0 {
-		return fmt.Errorf("%s has %d faults", k.Args[0], faults)
+		return fmt.Errorf("%s has %s", k.Args[0], counted(faults, "fault"))
 	}
 	return nil
 }
@@ -73,9 +73,9 @@ func say(k *remote.Call, w *request.Workflow) {
 	}
 	switch {
 	case len(w.Faults) > 0:
-		k.Line("%s has %d faults", output.Printable(title(w)), len(w.Faults))
+		k.Line("%s has %s", output.Printable(title(w)), counted(len(w.Faults), "fault"))
 	default:
-		k.Line("%s is good: %d steps", output.Printable(title(w)), len(w.Definition.Steps))
+		k.Line("%s is good: %s", output.Printable(title(w)), counted(len(w.Definition.Steps), "step"))
 	}
 	if len(rows) > 0 {
 		k.Rows([]string{"KIND", "FIELD", "MESSAGE"}, rows)

@@ -117,7 +117,7 @@ func one(k *remote.Call) (w *request.Workflow, g *workflow.Graph, err error) {
 		for _, f := range w.Faults {
 			k.Notef("%s: %s", f.Field, f.Message)
 		}
-		return nil, nil, fmt.Errorf("%s has %d faults; mend them first", title(w), len(w.Faults))
+		return nil, nil, fmt.Errorf("%s has %s; mend them first", title(w), counted(len(w.Faults), "fault"))
 	}
 	g, err = workflow.NewGraph(w.Definition)
 	return w, g, err
@@ -128,4 +128,11 @@ func namesOf(all []request.Workflow) (names []string) {
 		names = append(names, title(&all[i]))
 	}
 	return slices.Compact(names)
+}
+
+func counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

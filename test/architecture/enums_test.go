@@ -41,6 +41,8 @@ func enums() map[string]architecture.Enum {
 			"job.NextFireTimes lang", "job.Preview lang", "request.ChannelBody.language",
 			"request.TemplatePreviewBody.language",
 		},
+		"workflow.OnStepFailure": {"request.StepsBody.onStepFailure"}, "workflow.Join": {"request.StepBody.join"},
+		"workflow.OnTimeout": {"request.ApprovalBody.onTimeout"}, "workflow.NotBy": {"request.ApprovalBody.notBy"},
 		"alert.Kind":    {"vo.ImportSetting.kind"},
 		"worker.Status": {"worker.List status", "vo.Worker.status"}, "delivery.StopReason": {"vo.WorkerStop.reason"},
 		"delivery.Receipt": {"vo.WorkerReceipt.receipt"},
