@@ -57,47 +57,59 @@ type Endings struct {
 	Whole  bool
 }
 
-// All plays all orders in which live executions may end.
+// All plays all orders in which live executions may end. It goes into the depth, so that it keeps one run at a time; the
+// one of First is always among the endings.
 func All(g *workflow.Graph, p Plan, c workflow.Conditions) (Endings, error) {
-	e := Endings{Whole: true}
-	player := &player{g: g, plan: &p, conditions: c}
+	e, player := Endings{}, &player{g: g, plan: &p, conditions: c}
 	begin, err := player.begin()
 	if err != nil {
 		return e, err
 	}
-	seen, ends := map[string]bool{}, map[string]bool{}
-	for open := []*moment{begin}; len(open) > 0; {
-		at := open[len(open)-1]
-		open = open[:len(open)-1]
-		stored := at.key()
-		if seen[stored] {
+	first, err := First(g, p, c)
+	if err != nil {
+		return e, err
+	}
+	e.Runs = []Run{first}
+	seen, ends := map[string]bool{begin.key(): true}, map[string]bool{first.fates(): true}
+	var path []*branch
+	if begin.outcome == nil {
+		path = append(path, &branch{at: begin})
+	}
+	for tried := 0; len(path) > 0 && len(seen) < MaxStates && tried < maxTried; tried++ {
+		last := path[len(path)-1]
+		if last.tried == max(len(last.at.live), 1) {
+			path = path[:len(path)-1]
 			continue
 		}
-		if len(seen) == MaxStates {
-			e.Whole = false
-			break
+		at, err := player.next(last.at, last.tried)
+		if err != nil {
+			return e, err
 		}
-		seen[stored] = true
-		if at.outcome != nil {
+		last.tried++
+		stored := at.key()
+		switch {
+		case seen[stored]:
+		case at.outcome == nil:
+			path = append(path, &branch{at: at})
+		default:
 			if run := player.result(at); !ends[run.fates()] {
 				ends[run.fates()] = true
 				e.Runs = append(e.Runs, run)
 			}
-			continue
 		}
-		for k := len(at.live) - 1; k >= 0 || len(at.live) == 0; k-- {
-			next, err := player.next(at, max(k, 0))
-			if err != nil {
-				return e, err
-			}
-			open = append(open, next)
-			if len(at.live) == 0 {
-				break
-			}
-		}
+		seen[stored] = true
 	}
-	e.States = len(seen)
+	e.States, e.Whole = len(seen), len(path) == 0
 	return e, nil
+}
+
+// maxTried bounds the ends that All lets happen: many lead to a state that was seen.
+const maxTried = 20 * MaxStates
+
+// branch is a moment on the way, and how many of its live executions have ended in turn.
+type branch struct {
+	at    *moment
+	tried int
 }
 
 // fates tells runs apart.

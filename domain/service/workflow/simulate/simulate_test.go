@@ -183,6 +183,13 @@ func TestAllOrders(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"SUCCESS", "CANCELLED"}, ends)
 
+	nothing := `{"steps": [{"name": "a", "when": "status b", "wait": {"forSec": 1}}]}`
+	e, err = simulate.All(graph(t, nothing), simulate.Plan{}, fixed{})
+	require.NoError(t, err)
+	require.Len(t, e.Runs, 1)
+	require.Equal(t, "a SKIPPED CONDITION, SUCCESS", fates(e.Runs[0]))
+	require.True(t, e.Whole)
+
 	wide := `{"steps": [`
 	for i := range 20 {
 		wide += fmt.Sprintf(`{"name": "s%d", "wait": {"forSec": 1}},`, i)
