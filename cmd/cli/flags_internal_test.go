@@ -207,7 +207,9 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 		job := "{name: " + filepath.Base(path) + ", jobType: CUSTOM, jobClass: noop}\n"
 		require.NoError(t, os.WriteFile(path, []byte(job), 0o600))
 	}
-	local := []string{"bench", "bench-node", "bench-target", "config", "health", "migrate", "server", "store", "version", "workflow"}
+	local := []string{
+		"bench", "bench-node", "bench-target", "config", "health", "migrate", "server", "store", "version", "workflow",
+	}
 	tried := 0
 	everyCommand(func(c *cobra.Command) {
 		path := strings.Fields(c.CommandPath())

@@ -51,7 +51,10 @@ func TestWorkflowSimulate(t *testing.T) {
 			settlement + " --when settle=false", // what follows a step that is skipped by choice is skipped, too
 			"extract SUCCESS, settle SKIPPED CONDITION, report SKIPPED UPSTREAM_SKIPPED, SUCCESS",
 		},
-		{scores + " --items score=200 --outcome score[7]=DEAD --outcome score[8]=dead", "list SUCCESS, score SUCCESS, publish SUCCESS, SUCCESS"},
+		{
+			scores + " --items score=200 --outcome score[7]=DEAD --outcome score[8]=dead",
+			"list SUCCESS, score SUCCESS, publish SUCCESS, SUCCESS",
+		},
 		{
 			scores + " --items score=199 --outcome score[7]=DEAD --outcome score[8]=DEAD", // more than 1 percent
 			"list SUCCESS, score FAILED STEP_FAILED, publish SKIPPED UPSTREAM_FAILED, FAILED STEP_FAILED",
@@ -63,7 +66,8 @@ func TestWorkflowSimulate(t *testing.T) {
 		},
 		{
 			prices + " --when approve=false",
-			"build SUCCESS, approve SKIPPED CONDITION, publish SUCCESS, roll-back SKIPPED UPSTREAM_SKIPPED, tell SUCCESS, SUCCESS",
+			"build SUCCESS, approve SKIPPED CONDITION, publish SUCCESS, roll-back SKIPPED UPSTREAM_SKIPPED, tell SUCCESS, " +
+				"SUCCESS",
 		},
 		{
 			prices + " --outcome approve=REJECTED",

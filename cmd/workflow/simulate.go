@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
-		"strconv"
+	"strconv"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"

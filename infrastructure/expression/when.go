@@ -305,10 +305,8 @@ func fetch(path []string, facts workflow.Facts) (any, error) {
 		return nil, missing
 	}
 	for _, name := range rest {
-		object, is := value.(map[string]any)
-		if value, is = object[name]; !is {
-			return nil, missing
-		}
+		object, _ := value.(map[string]any)
+		value = object[name] // nothing where there is no object
 	}
 	if value == nil {
 		return nil, missing

@@ -74,12 +74,21 @@ timeoutSec: 60
 onStepFailure: HOLD
 holdSec: 5
 steps:
-- {name: a, command: {command: [x], successExitCodes: [0, 3]}, tolerate: true, timeoutSec: 7, startDeadlineSec: 8, priority: 9}
+- name: a
+  command: {command: [x], successExitCodes: [0, 3]}
+  tolerate: true
+  timeoutSec: 7
+  startDeadlineSec: 8
+  priority: 9
 - {name: b, http: {url: "http://h/${params.x:-1}"}, output: {r: "${result.r}"}, join: ALL}
 - {name: c, needs: [a, {step: b}, {step: e, on: OK}], minSuccess: 1, job: {name: g/j, params: {p: 1}}}
 - {name: d, needs: [{step: a, on: [success]}, {step: b, on: [failure, blocked]}], join: ANY, wait: {forSec: 3}}
-- {name: e, forEach: {items: [1, "x", {y: 2}], maxParallel: 4, tolerate: {count: 1}}, custom: {jobClass: k, data: {i: "${item}"}}}
-- {name: f, needs: [a], approval: {users: [u], teams: [t], need: 2, timeoutSec: 9, onTimeout: APPROVE, notBy: TRIGGERER, text: why}}
+- name: e
+  forEach: {items: [1, "x", {y: 2}], maxParallel: 4, tolerate: {count: 1}}
+  custom: {jobClass: k, data: {i: "${item}"}}
+- name: f
+  needs: [a]
+  approval: {users: [u], teams: [t], need: 2, timeoutSec: 9, onTimeout: APPROVE, notBy: TRIGGERER, text: why}
 - {name: g, wait: {until: "2026-11-20T12:00:00+08:00"}}
 - {name: h, finally: true, custom: {jobClass: k}, retryPolicy: {maxRetries: 2}}
 `))
@@ -162,18 +171,21 @@ workflows:
 	}
 	require.Len(t, faults, 16, strings.Join(faults, "\n"))
 	for text, want := range map[string]string{
-		`{name: n, steps: []}`:                                                               "steps: give the workflow at least one step",
-		`{name: n, steps: [{name: a, wait: {forSec: 1}}, 5]}`:                                "steps[1]: must be an object, not a number",
-		`{name: n, steps: [{name: a, wait: {forSec: 1}}], jobType: HTTP}`:                    "jobType: must be WORKFLOW for a job with steps",
-		`{name: n, steps: [{name: a, wait: {forSec: 1}}], schedule: {cronExpression: "x"}}`:  "schedule.cronExpression: ",
-		`{name: n, steps: [{name: a, wait: {forSec: 1}}], onStepFailure: ""}`:                "onStepFailure: must be one of GO_ON, STOP, HOLD",
-		`{name: n, steps: [{name: a, wait: {forSec: 1}}], onStepFailure: hold}`:              "onStepFailure: choose one of GO_ON, STOP, HOLD",
+		`{name: n, steps: []}`:                                                              "steps: give the workflow at least one step",
+		`{name: n, steps: [{name: a, wait: {forSec: 1}}, 5]}`:                               "steps[1]: must be an object, not a number",
+		`{name: n, steps: [{name: a, wait: {forSec: 1}}], jobType: HTTP}`:                   "jobType: must be WORKFLOW for a job with steps",
+		`{name: n, steps: [{name: a, wait: {forSec: 1}}], schedule: {cronExpression: "x"}}`: "schedule.cronExpression: ",
+		`{name: n, steps: [{name: a, wait: {forSec: 1}}], onStepFailure: ""}`:               "onStepFailure: must be one of GO_ON, STOP, HOLD",
+		`{name: n, steps: [{name: a, wait: {forSec: 1}}], onStepFailure: hold}`:             "onStepFailure: choose one of GO_ON, STOP, HOLD",
+		// Those behind a wrong entry are not judged: they would be counted wrongly.
+		`{name: n, steps: [5, {name: a, needs: [b], wait: {forSec: 1}}]}`:                    "steps[0]: must be an object, not a number",
 		`{steps: [{name: a, wait: {forSec: 1}}]}`:                                            "name: give the job a name",
 		`{name: n, steps: [{name: a, wait: {forSec: 1}, when: "rows > 1"}]}`:                 "steps[0].when: 1:1 unknown name rows",
 		`{name: n, steps: [{name: a, command: {command: [x], script: y, interpreter: sh}}]}`: "steps[0].command: give one of command",
 		`{name: n, steps: [{name: a, command: {command: [x], successExitCodes: [1, "x"]}}]}`: "steps[0].command.successExitCodes[1]: must be a whole number",
 		`{version: 1, jobs: [{name: n, jobType: WORKFLOW}]}`:                                 "jobs[0].steps: give the workflow at least one step",
-		"{version: 1, jobs: [{name: n, jobType: HTTP}], workflows: [{name: n, steps: [{name: a, wait: {forSec: 1}}]}, {name: n, steps: [{name: a, wait: {forSec: 1}}]}]}": "workflows[1].name: is that of workflows[0] too",
+		"{version: 1, jobs: [{name: n, jobType: HTTP}], workflows: [{name: n, steps: [{name: a, wait: {forSec: 1}}]}, " +
+			"{name: n, steps: [{name: a, wait: {forSec: 1}}]}]}": "workflows[1].name: is that of workflows[0] too",
 	} {
 		faults := faultsOf(t, text)
 		require.Len(t, faults, 1, "%s\n%v", text, faults)

@@ -35,8 +35,8 @@ func (p *player) answer(at *moment, after *wf.State, asks []workflow.Ask) map[in
 	return values
 }
 
-// when is the answer of a condition: the one that was given, that of the condition itself, or yes where it reads what no
-// simulation knows.
+// when is the answer of a condition: the one that was given, that of the condition itself, or yes where it reads what
+// no simulation knows.
 func (p *player) when(at *moment, after *wf.State, i int) workflow.Value {
 	step := &p.g.Definition().Steps[i]
 	if holds, given := p.plan.When[step.Name]; given {

@@ -59,28 +59,34 @@ func TestFatesOfASimulation(t *testing.T) {
 	}{
 		{false, "GO_ON", nil, "a SUCCESS, b SUCCESS, c SUCCESS, d SUCCESS, z SUCCESS, SUCCESS"},
 		{
-			false, "GO_ON", map[string]simulate.Outcome{"c": "TIMEOUT"},
+			false, "GO_ON",
+			map[string]simulate.Outcome{"c": "TIMEOUT"},
 			"a SUCCESS, b SUCCESS, c TIMEOUT TIMEOUT, d SKIPPED UPSTREAM_FAILED, z SUCCESS, FAILED STEP_FAILED",
 		},
 		{
-			true, "GO_ON", map[string]simulate.Outcome{"c": "FAILED"},
+			true, "GO_ON",
+			map[string]simulate.Outcome{"c": "FAILED"},
 			"a SUCCESS, b SUCCESS, c FAILED ERROR, d SKIPPED UPSTREAM_FAILED, z SUCCESS, SUCCESS",
 		},
 		{
-			false, "STOP", map[string]simulate.Outcome{"b": "FAILED"},
+			false, "STOP",
+			map[string]simulate.Outcome{"b": "FAILED"},
 			"a SUCCESS, b FAILED ERROR, c CANCELLED OPERATOR, d SKIPPED RUN_STOPPED, z SUCCESS, FAILED STEP_FAILED",
 		},
 		{
-			false, "HOLD", map[string]simulate.Outcome{"a": "DEAD", "z": "FAILED"},
+			false, "HOLD",
+			map[string]simulate.Outcome{"a": "DEAD", "z": "FAILED"},
 			"a DEAD ERROR, b SKIPPED UPSTREAM_FAILED, c SKIPPED UPSTREAM_FAILED, d SKIPPED UPSTREAM_FAILED, z FAILED ERROR, " +
 				"FAILED STEP_FAILED",
 		},
 		{
-			false, "", map[string]simulate.Outcome{"z": "FAILED"},
+			false, "",
+			map[string]simulate.Outcome{"z": "FAILED"},
 			"a SUCCESS, b SUCCESS, c SUCCESS, d SUCCESS, z FAILED ERROR, FAILED FINALLY_FAILED",
 		},
 	} {
-		r, err := simulate.First(graph(t, fmt.Sprintf(diamond, c.tolerate, c.mode)), simulate.Plan{Outcomes: c.outcomes}, fixed{})
+		g := graph(t, fmt.Sprintf(diamond, c.tolerate, c.mode))
+		r, err := simulate.First(g, simulate.Plan{Outcomes: c.outcomes}, fixed{})
 		require.NoError(t, err)
 		require.Equal(t, c.want, fates(r))
 	}
@@ -93,12 +99,14 @@ func TestTheReasonsInWords(t *testing.T) {
 		{"name": "b", "needs": [{"step": "a", "on": ["failure", "skipped"]}], "wait": {"forSec": 1}},
 		{"name": "c", "needs": ["a"], "when": "status a", "wait": {"forSec": 1}},
 		{"name": "d", "needs": ["c", "f"], "join": "ANY", "wait": {"forSec": 1}},
-		{"name": "e", "needs": [{"step": "a", "on": "done"}, {"step": "b", "on": "done"}], "minSuccess": 2, "wait": {"forSec": 1}},
+		{"name": "e", "needs": [{"step": "a", "on": "done"}, {"step": "b", "on": "done"}], "minSuccess": 2,
+		 "wait": {"forSec": 1}},
 		{"name": "f", "wait": {"forSec": 1}},
 		{"name": "g", "needs": ["f"], "wait": {"forSec": 1}},
 		{"name": "h", "needs": [{"step": "g", "on": "success"}], "wait": {"forSec": 1}},
 		{"name": "i", "needs": ["a"], "when": "missing steps.a.output.x", "wait": {"forSec": 1}},
-		{"name": "j", "needs": [{"step": "f", "on": "unsuccessful"}], "when": "missing steps.f.output.x", "wait": {"forSec": 1}},
+		{"name": "j", "needs": [{"step": "f", "on": "unsuccessful"}], "when": "missing steps.f.output.x",
+		 "wait": {"forSec": 1}},
 		{"name": "k", "needs": ["a"], "when": "missing params.p", "wait": {"forSec": 1}},
 		{"name": "l", "needs": ["a"], "when": "status a", "wait": {"forSec": 1}},
 		{"name": "m", "when": "nonsense", "wait": {"forSec": 1}}]}`)
@@ -122,8 +130,8 @@ func TestTheReasonsInWords(t *testing.T) {
 			"it is held (onStepFailure HOLD); nobody acts here, so the workflow run goes on after holdSec",
 		"SUCCESS its needs are met: a ended as success; its condition is taken to hold, as params.p is not known " +
 			"(--when k=false for the other case)",
-		"SKIPPED its needs are met: a ended as success; but its condition does not hold: status a; its condition was said to " +
-			"be false",
+		"SKIPPED its needs are met: a ended as success; but its condition does not hold: status a; its condition was " +
+			"said to be false",
 		"FAILED it needs no other step; but its condition, or its list, cannot be evaluated; no such condition; " +
 			"it is held (onStepFailure HOLD); nobody acts here, so the workflow run goes on after holdSec",
 	} {
@@ -147,18 +155,21 @@ func TestMapsOfASimulation(t *testing.T) {
 		{`[1,2,3]`, nil, nil, "m SUCCESS, n SUCCESS, SUCCESS", &workflow.Counts{Total: 3, Succeeded: 3}},
 		{`[]`, nil, nil, "m SUCCESS, n SUCCESS, SUCCESS", nil},
 		{
-			`[1]`, map[string]int{"m": 5},
+			`[1]`,
+			map[string]int{"m": 5},
 			map[string]simulate.Outcome{"m[3]": "DEAD"},
 			"m SUCCESS, n SUCCESS, SUCCESS",
 			&workflow.Counts{Total: 5, Succeeded: 4, Failed: 1},
 		},
 		{
-			`[1,2,3,4,5]`, nil, map[string]simulate.Outcome{"m": "FAILED", "m[4]": "SUCCESS"},
+			`[1,2,3,4,5]`, nil,
+			map[string]simulate.Outcome{"m": "FAILED", "m[4]": "SUCCESS"},
 			"m FAILED STEP_FAILED, n SKIPPED UPSTREAM_FAILED, FAILED STEP_FAILED",
 			&workflow.Counts{Total: 5, Failed: 3, NotRun: 2},
 		},
 	} {
-		r, err := simulate.First(graph(t, fmt.Sprintf(mapped, c.list)), simulate.Plan{Items: c.items, Outcomes: c.outcomes}, fixed{})
+		g := graph(t, fmt.Sprintf(mapped, c.list))
+		r, err := simulate.First(g, simulate.Plan{Items: c.items, Outcomes: c.outcomes}, fixed{})
 		require.NoError(t, err)
 		require.Equal(t, c.want, fates(r), c.list)
 		require.Equal(t, c.counts, r.Steps[0].Counts, c.list)
