@@ -57,8 +57,8 @@ type Endings struct {
 	Whole  bool
 }
 
-// All plays all orders in which live executions may end. It goes into the depth, so that it keeps one run at a time; the
-// one of First is always among the endings.
+// All plays all orders in which live executions may end. It goes into the depth, so that it keeps one run at a time.
+// The one of First is always among the endings.
 func All(g *workflow.Graph, p Plan, c workflow.Conditions) (Endings, error) {
 	e, player := Endings{}, &player{g: g, plan: &p, conditions: c}
 	begin, err := player.begin()
