@@ -34,18 +34,22 @@ const (
 	pollPath         = "/api/v1/workers/:id/poll"
 	workerReportPath = "/api/v1/workers/:id/report"
 	leavePath        = "/api/v1/workers/:id/leave"
+	declarePath      = "/api/v1/workers/:id/jobs"
 )
 
 // ofWorker reports whether workers make the call.
 func ofWorker(r Route) bool {
 	return r.Method == http.MethodPost &&
-		slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath}, r.Path)
+		slices.Contains([]string{registerPath, pollPath, workerReportPath, leavePath, declarePath}, r.Path)
 }
 
 // callOf is what a call of workers is named.
 func callOf(r Route) string {
-	if r.Path == registerPath {
+	switch r.Path {
+	case registerPath:
 		return "register"
+	case declarePath:
+		return "declare"
 	}
 	return path.Base(r.Path)
 }
@@ -58,8 +62,8 @@ func isBeat(r Route) bool { return r.Path == pollPath || r.Path == workerReportP
 func workerRoutes(d Deps, cookies middleware.Cookies) []Route {
 	protocol := &worker.ProtocolController{
 		Workers: d.Worker.Workers, Tokens: d.Worker.Tokens, Gateway: d.Worker.Gateway, Clock: d.Clock,
-		Connected: d.Worker.Connected,
-		OverTLS:   cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
+		Connected: d.Worker.Connected, Reader: d.reader(), Definitions: d.Definitions,
+		OverTLS: cookies.OverTLS, AllowPlain: d.Worker.AllowPlain,
 	}
 	workers := &worker.WorkerController{Workers: d.Worker.Workers}
 	groups := &worker.GroupController{Groups: d.Worker.Groups}
@@ -70,6 +74,7 @@ func workerRoutes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", pollPath, permission.Public, unbound, false, protocol.Poll},
 		{"POST", workerReportPath, permission.Public, unbound, false, protocol.Report},
 		{"POST", leavePath, permission.Public, unbound, false, protocol.Leave},
+		{"POST", declarePath, permission.Public, unbound, false, protocol.Declare},
 		// Each worker is judged by its controller: it may serve several groups.
 		{"GET", v1 + "/workers", permission.JobRead, none, false, workers.List},
 		{"GET", v1 + "/workers/:id", permission.JobRead, unbound, false, workers.Get},

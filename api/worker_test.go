@@ -125,9 +125,8 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 
 func TestBadCallsOfWorkersAreRefused(t *testing.T) {
 	e := newEdge(t)
-	token := e.workerGroup("shop", "mine")
+	token, id := e.declaring("shop", nil, "mine")
 	e.workerGroup("bank", "shown")
-	id := e.register(token, "shop", "a")
 	for _, c := range apitest.WorkerCalls(id) {
 		t.Run(fmt.Sprint(c.Path, " ", c.Field, " ", c.Code), func(t *testing.T) {
 			a := e.on(t).call("POST", c.Path, c.Body, as(token)...)
@@ -154,7 +153,7 @@ func TestOneProcessHasAnInstanceName(t *testing.T) {
 	require.EqualValues(t, 2, e.call("POST", workers, body, as(token)...).want(201).json()["epoch"])
 }
 
-// A token of a worker group does nothing but the four calls of workers, for workers of its group.
+// A token of a worker group does nothing but the calls of workers, for workers of its group.
 func TestATokenOfAWorkerGroupOpensNothingElse(t *testing.T) {
 	e := newEdge(t)
 	token := e.workerGroup("shop", "mine")
@@ -168,6 +167,7 @@ func TestATokenOfAWorkerGroupOpensNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	for call, body := range map[string]string{
 		"poll": `{"epoch":1,"seq":1}`, "report": `{"epoch":1,"items":[]}`, "leave": `{"epoch":1}`,
+		"jobs": `{"epoch":1,"jobs":[]}`,
 	} {
 		e.call("POST", workers+"/"+foreign+"/"+call, body, as(token)...).wantCode(403, "foreign_group")
 	}
@@ -178,7 +178,7 @@ func TestATokenOfAWorkerGroupOpensNothingElse(t *testing.T) {
 	require.Equal(t, before, after)
 	calls, _ := e.Gateway.Asked()
 	require.Empty(t, calls)
-	// And a user's token opens none of the four.
+	// And a user's token opens none of them.
 	e.call("POST", workers+"/"+foreign+"/leave", `{"epoch":1}`, as(wholeToken)...).wantCode(401, "unknown_token")
 }
 

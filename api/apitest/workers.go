@@ -12,6 +12,7 @@ const (
 	workerPoll   = workersPath + "/@shop.0000000000000/poll"
 	workerReport = workersPath + "/@shop.0000000000000/report"
 	workerLeave  = workersPath + "/@shop.0000000000000/leave"
+	workerJobs   = workersPath + "/@shop.0000000000000/jobs"
 )
 
 // WorkerCall is a bad call of a worker that shows a good token of the group shop. The tests that have one send it.
@@ -62,6 +63,7 @@ func workers() []Case {
 	put("34", "shop", `{"jobGroups":["pay"],"maxWorkers":10001}`, "maxWorkers", "out_of_range")
 	put("33", "shop", `{"jobGroups":["pay"],"version":-1}`, "version", "out_of_range")
 	put("37", "shop", `{"jobGroups":["pay"],"secrets":"yes"}`, "secrets", "wrong_type")
+	put("37", "shop", `{"jobGroups":["pay"],"declare":1}`, "declare", "wrong_type")
 	put("78", "shop", `{"jobGroups":["pay"],"Commands":true}`, "Commands", "unknown_field")
 	out = append(out, Case{
 		Row: "118", Method: http.MethodPut, Path: workerGroups + "/none", Body: `{"jobGroups":["pay"],"version":1}`,
@@ -83,6 +85,7 @@ func strangers() (out []Case) {
 		workerPoll:   `{"epoch":1,"seq":1}`,
 		workerReport: `{"epoch":1,"items":[]}`,
 		workerLeave:  `{"epoch":1}`,
+		workerJobs:   `{"epoch":1,"jobs":[{"name":"a","jobClass":"settle"}]}`,
 	} {
 		for _, token := range []string{
 			"", "Bearer psw_" + strings.Repeat("0", 64), "Bearer psw_", "Bearer psw_" + strings.Repeat("0", 300),
@@ -100,9 +103,10 @@ func strangers() (out []Case) {
 	return out
 }
 
-// WorkerCalls are bad calls of the worker id of the group shop, whose token is good.
+// WorkerCalls are bad calls of the worker id of the group shop, whose token is good, and which may declare jobs.
 func WorkerCalls(id string) []WorkerCall {
 	poll, report, leave := workersPath+"/"+id+"/poll", workersPath+"/"+id+"/report", workersPath+"/"+id+"/leave"
+	declare := workersPath + "/" + id + "/jobs"
 	foreign := workersPath + "/@bank." + strings.Repeat("0", 13)
 	register := func(literal string) string {
 		return `{"protocol":1,"group":"shop","instance":"a","bootId":"b"` + literal + `}`
@@ -186,9 +190,21 @@ func WorkerCalls(id string) []WorkerCall {
 		{report, `{"epoch":1,"items":["x"]}`, 422, "items[0]", "wrong_type"},
 		{leave, `{}`, 422, "epoch", "out_of_range"},
 		{leave, `{"epoch":7}`, 409, "", "epoch_lost"},
+		{declare, `{}`, 422, "epoch", "out_of_range"},
+		{declare, `{"epoch":1}`, 422, "jobs", "required"},
+		{declare, `{"epoch":1,"jobs":[]}`, 422, "jobs", "required"},
+		{declare, `{"epoch":1,"jobs":{}}`, 422, "jobs", "wrong_type"},
+		{declare, `{"epoch":1,"jobs":["x"]}`, 422, "jobs[0]", "wrong_type"},
+		{
+			declare, `{"epoch":1,"jobs":[` + strings.TrimSuffix(strings.Repeat(`{"name":"x"},`, 101), ",") + `]}`, 422,
+			"jobs", "too_many",
+		},
+		{declare, `{"epoch":1,"jobs":[{"name":"` + strings.Repeat("x", 1<<20) + `"}]}`, 413, "", "body_too_large"},
+		{declare, `{"epoch":9007199254740992,"jobs":[{"name":"x"}]}`, 422, "epoch", "out_of_range"},
+		{declare, `{"epoch":7,"jobs":[{"name":"x"}]}`, 409, "", "epoch_lost"},
 	}
 	for _, path := range []string{foreign, workersPath + "/node-1", workersPath + "/@shop"} {
-		for _, call := range []string{"/poll", "/report", "/leave"} {
+		for _, call := range []string{"/poll", "/report", "/leave", "/jobs"} {
 			out = append(out, WorkerCall{path + call, `{"epoch":1,"seq":1,"items":[]}`, 403, "", "foreign_group"})
 		}
 	}

@@ -109,7 +109,10 @@ func (r recorder) record(c *gin.Context, status int, code string) {
 // has them.
 func (r recorder) worthKeeping(c *gin.Context, status int) bool {
 	done := status < http.StatusBadRequest
+	_, treated := c.Get(keyParts)
 	switch {
+	case treated: // whoever called, and however it ended
+		return true
 	case r.kept == KeptSignIns:
 		return done || status == http.StatusUnauthorized || status >= http.StatusInternalServerError
 	case status == http.StatusForbidden, r.kept == KeptReads && (done || status >= http.StatusInternalServerError):

@@ -43,8 +43,9 @@ func enums() map[string]architecture.Enum {
 		},
 		"workflow.OnStepFailure": {"request.StepsBody.onStepFailure"}, "workflow.Join": {"request.StepBody.join"},
 		"workflow.OnTimeout": {"request.ApprovalBody.onTimeout"}, "workflow.NotBy": {"request.ApprovalBody.notBy"},
-		"alert.Kind":    {"vo.ImportSetting.kind"},
-		"worker.Status": {"worker.List status", "vo.Worker.status"}, "delivery.StopReason": {"vo.WorkerStop.reason"},
+		"definition.Outcome": {"vo.WorkerDeclaredJob.outcome"},
+		"alert.Kind":         {"vo.ImportSetting.kind"},
+		"worker.Status":      {"worker.List status", "vo.Worker.status"}, "delivery.StopReason": {"vo.WorkerStop.reason"},
 		"delivery.Receipt": {"vo.WorkerReceipt.receipt"},
 		"config.Source":    {"vo.Setting.source"}, "explain.Verdict": {"vo.Explanation.verdict"},
 	} {

@@ -52,7 +52,7 @@ func (g *GroupController) Get(c *gin.Context) error {
 //	@Description 201 where it is new. Jobs of the job groups may name it, and all its workers are equal. Without version and If-Match the last edit wins.
 //	@Param If-Match header string false "ETag of the version that was read; a stale one is 412"
 //	@Param body body request.WorkerGroupBody true "body"
-//	@x-example {"jobGroups":["billing"],"secrets":false,"commands":false,"maxWorkers":200}
+//	@x-example {"jobGroups":["billing"],"secrets":false,"commands":false,"declare":false,"maxWorkers":200}
 //	@Success 200 {object} vo.WorkerGroup
 //	@Success 201 {object} vo.WorkerGroup
 //	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/gateway"
+	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/application/service/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -54,6 +55,9 @@ type ProtocolController struct {
 	// Gateway is nil on a node that serves no workers.
 	Gateway Gateway
 	Clock   clock.Clock
+	// Reader reads the jobs that workers declare, and Definitions creates them.
+	Reader      request.JobReader
+	Definitions *definition.DefinitionService
 	// Connected is told of each call whose token is good, and false where there is no room for its connection; may be nil.
 	Connected func(ctx context.Context) bool
 	// OverTLS reports whether a request came over TLS. AllowPlain takes those of other machines that did not.

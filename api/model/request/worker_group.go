@@ -17,6 +17,8 @@ type WorkerGroupBody struct {
 	Secrets bool `json:"secrets,omitempty"`
 	// Commands lets its workers run commands.
 	Commands bool `json:"commands,omitempty"`
+	// Declare lets its workers create jobs for their own handlers.
+	Declare bool `json:"declare,omitempty"`
 	// MaxWorkers is how many workers it has at most that are not down.
 	MaxWorkers int `json:"maxWorkers,omitempty" default:"2000" minimum:"1" maximum:"10000"`
 	// Workers are a part of answers.
@@ -41,8 +43,8 @@ func ReadWorkerGroup(r *http.Request, name string) (worker.GroupInput, error) {
 		f.within("version", int64(body.Version), 0, maxExact)
 	})
 	return worker.GroupInput{
-		Name: name, JobGroups: body.JobGroups, Secrets: body.Secrets, Commands: body.Commands, MaxWorkers: body.MaxWorkers,
-		Version: body.Version,
+		Name: name, JobGroups: body.JobGroups, Secrets: body.Secrets, Commands: body.Commands, Declare: body.Declare,
+		MaxWorkers: body.MaxWorkers, Version: body.Version,
 	}, err
 }
 

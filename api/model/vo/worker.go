@@ -72,6 +72,8 @@ type WorkerGroup struct {
 	// Secrets lets its workers get secrets, Commands lets them run commands.
 	Secrets  bool `json:"secrets"`
 	Commands bool `json:"commands"`
+	// Declare lets its workers create jobs for their own handlers.
+	Declare bool `json:"declare"`
 	// MaxWorkers is how many workers it has at most that are not down.
 	MaxWorkers int `json:"maxWorkers"`
 	// Workers are how many it has by now.
@@ -96,8 +98,8 @@ func FromWorkerCount(c repository.WorkerCount) WorkerCount {
 // FromWorkerGroup makes the view of a worker group.
 func FromWorkerGroup(g worker.Group) WorkerGroup {
 	return WorkerGroup{
-		Name: g.Name, JobGroups: whole(g.JobGroups), Secrets: g.Secrets, Commands: g.Commands, MaxWorkers: g.MaxWorkers,
-		Workers: FromWorkerCount(g.Workers), Version: g.Version, CreateTime: Time(g.CreateTime),
+		Name: g.Name, JobGroups: whole(g.JobGroups), Secrets: g.Secrets, Commands: g.Commands, Declare: g.Declare,
+		MaxWorkers: g.MaxWorkers, Workers: FromWorkerCount(g.Workers), Version: g.Version, CreateTime: Time(g.CreateTime),
 		UpdateTime: Time(g.UpdateTime),
 	}
 }

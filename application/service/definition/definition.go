@@ -92,6 +92,8 @@ type DefinitionService struct {
 	groups   DefinitionGroups
 	secrets  *secret.SecretService
 	settings alerting.Services
+	// declaring has a place for each declaration under way.
+	declaring chan struct{}
 }
 
 // NewDefinitionService wires the parts. secrets and channels tell which of them
@@ -99,7 +101,8 @@ type DefinitionService struct {
 func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups,
 	secrets *secret.SecretService, settings alerting.Services,
 ) *DefinitionService {
-	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, settings: settings}
+	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, settings: settings,
+		declaring: make(chan struct{}, declarationsAtOnce)}
 }
 
 // Groups are the settings of the named groups by name; nil is all.

@@ -40,10 +40,11 @@ func NewGroupService(d GroupDeps) *GroupService { return &GroupService{d} }
 
 // GroupInput is what a caller gives for a worker group.
 type GroupInput struct {
-	Name              string
-	JobGroups         []string
-	Secrets, Commands bool
-	MaxWorkers        int
+	Name      string
+	JobGroups []string
+	// Secrets, Commands and Declare are what its workers may.
+	Secrets, Commands, Declare bool
+	MaxWorkers                 int
 	// Version is the one that the caller has seen; 0 changes whichever is there.
 	Version int
 }
@@ -114,12 +115,12 @@ func (s *GroupService) Put(ctx context.Context, n GroupInput) (before *worker.Gr
 func (s *GroupService) put(ctx context.Context, n GroupInput) (before *worker.Group, after worker.Group, err error) {
 	g := worker.Group{
 		Name: n.Name, JobGroups: slices.Compact(slices.Sorted(slices.Values(n.JobGroups))), Secrets: n.Secrets,
-		Commands: n.Commands, MaxWorkers: n.MaxWorkers,
+		Commands: n.Commands, Declare: n.Declare, MaxWorkers: n.MaxWorkers,
 	}
 	found, err := s.Groups.WorkerGroup(ctx, n.Name)
 	switch {
 	case err == nil:
-		before, g.Version, g.Declare = &found, found.Version, found.Declare
+		before, g.Version = &found, found.Version
 		if n.Version != 0 && n.Version != found.Version {
 			return nil, after, apperror.Conflict(codeStale, "the worker group %s has version %d now; read it, and change "+
 				"it again", n.Name, found.Version)

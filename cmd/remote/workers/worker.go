@@ -19,9 +19,10 @@ var words = remote.Words{
 	"made of":      remote.Said("[{sdk}][, {runtime}]"),
 	"where":        remote.Said("[{host}]{process}"),
 	"process":      remote.If("pid", ", process {pid}", ""),
-	"may":          remote.Said("{secret part}{command part}"),
+	"may":          remote.Said("{secret part}{command part}{declare part}"),
 	"secret part":  remote.If("secrets", "get secrets", "get no secrets"),
 	"command part": remote.If("commands", ", run commands", ""),
+	"declare part": remote.If("declare", ", declare jobs", ""),
 }
 
 var verbs = []remote.Verb{
@@ -71,6 +72,7 @@ its workers are equal. What is not given stays as it is.`,
 			{Name: "job-group", Default: remote.Each{}, Help: "a group whose jobs may name it; may be repeated"},
 			{Name: "secrets", Default: false, Help: "its workers get the secrets that jobs name"},
 			{Name: "commands", Default: false, Help: "its workers may run commands"},
+			{Name: "declare", Default: false, Help: "its workers may create jobs for their own handlers"},
 			{Name: "max-workers", Default: 0, Help: "the largest number of its workers; 2,000 by default"},
 		},
 		Run: setGroup,
@@ -95,7 +97,7 @@ func setGroup(k *remote.Call) error {
 			continue
 		}
 		done = "changed"
-		for _, field := range []string{"jobGroups", "secrets", "commands", "maxWorkers", "version"} {
+		for _, field := range []string{"jobGroups", "secrets", "commands", "declare", "maxWorkers", "version"} {
 			body[field] = known[field]
 		}
 	}
@@ -105,7 +107,7 @@ func setGroup(k *remote.Call) error {
 	if body["jobGroups"] == nil {
 		return usage.Errorf("say whose jobs the workers of the new group run: --job-group GROUP")
 	}
-	for _, flag := range []string{"secrets", "commands"} {
+	for _, flag := range []string{"secrets", "commands", "declare"} {
 		if k.Changed(flag) {
 			body[flag] = k.On(flag)
 		}
