@@ -1,5 +1,6 @@
 """The worker: its settings, its handlers, and its lives one after the other."""
 
+import json
 import logging
 import os
 import platform
@@ -12,6 +13,7 @@ import uuid
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from .clock import Clock
+from .declare import DECLARED_AT_ONCE, declare
 from .handlers import Handler, Loop
 from .polls import SECOND
 from .session import Session
@@ -65,6 +67,7 @@ class Worker:
         self.token = Token(token, token_file)
         self._tls = tls_context(ca_file)
         self.handlers: Dict[Any, Handler] = {}
+        self._declared: List[Dict[str, Any]] = []
         self.clock = Clock()
         self.loop = Loop()
         self.stopping = False
@@ -76,11 +79,18 @@ class Worker:
         self._thread: Optional[threading.Thread] = None
         self._failure: Optional[BaseException] = None
 
-    def job(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Registers the function below it as the handler of that name (jobClass of jobs)."""
+    def job(
+        self, name: str, /, *, schedule: Union[str, Dict[str, Any], None] = None, **declared: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Registers the function below it as the handler of that name (jobClass of jobs).
+
+        With a schedule, or other fields of a job, it also declares a job for it: see declare.
+        """
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             self.handle(name, function)
+            if schedule is not None or declared:
+                self.declare(name, schedule=schedule, **declared)
             return function
 
         return register
@@ -92,6 +102,24 @@ class Worker:
         if self._thread is not None:
             raise ValueError("the worker has started: register handlers before")
         self.handlers[name] = Handler(name, function)
+
+    def declare(self, handler: str, /, *, schedule: Union[str, Dict[str, Any], None] = None, **fields: Any) -> None:
+        """Declares a job for a handler: the servers create it where there is none of its name, and overwrite nothing.
+
+        schedule is a cron expression, or what the field schedule of a job holds. fields are other fields of a job, as in
+        its JSON: name (the handler's by default), group, jobData, timeoutSec and so on. A new job fires when a person
+        has resumed it. The worker group needs declare.
+        """
+        if self._thread is not None:
+            raise ValueError("the worker has started: declare jobs before")
+        if isinstance(schedule, str):
+            schedule = {"cronExpression": schedule}
+        job = {"name": handler, "jobClass": handler, **({} if schedule is None else {"schedule": schedule}), **fields}
+        try:
+            json.dumps(job)
+        except (TypeError, ValueError) as e:
+            raise ValueError(f"the job {job['name']!r} cannot be declared: {e}") from None
+        self._declared.append(job)
 
     def run(self) -> None:
         """Works until SIGTERM or SIGINT, then drains. A second signal ends the process at once.
@@ -189,6 +217,9 @@ class Worker:
         with self._lock:
             self._session = session
         log.info("registered as %s, epoch %s", entry["workerId"], entry["epoch"])
+        if self._declared:
+            # Beside the life: it must not wait for what may fail.
+            threading.Thread(target=self._declare, args=(session,), name="ps-declare", daemon=True).start()
         session.serve()
         with self._lock:
             self._session = None
@@ -200,6 +231,17 @@ class Worker:
         if self.stopping:
             raise WorkerError("the worker could not leave: runs did not end, or no server took their ends in time")
         log.warning("the lease of this life is over: its runs were told that they are lost")
+
+    def _declare(self, session: Session) -> None:
+        """Declares the jobs once in each life. What comes of it is logged, and never ends the worker."""
+        line = self.line()
+        try:
+            for at in range(0, len(self._declared), DECLARED_AT_ONCE):
+                declare(self, session, line, self._declared[at:at + DECLARED_AT_ONCE])
+        except Exception as e:
+            log.warning("jobs were not declared: %s", e)
+        finally:
+            line.close()
 
     def _register(self, line: Line, boot: str) -> Any:
         """Registers with the first server that answers; None when the worker is stopped before."""

@@ -17,7 +17,7 @@ class Gateway:
         self.cond = threading.Condition()
         self.calls: List[Tuple[str, Dict[str, Any]]] = []
         self.tokens: List[str] = []
-        self.scripts: Dict[str, List[Callable[[Dict[str, Any]], Any]]] = {"register": [], "poll": [], "report": []}
+        self.scripts: Dict[str, List[Callable[[Dict[str, Any]], Any]]] = {"register": [], "poll": [], "report": [], "jobs": []}
         self.queue: List[Dict[str, Any]] = []
         self.cancels: List[Dict[str, Any]] = []
         self.entry = {"beatMs": 5000, "leaseMs": 20000, "waitMs": 5000}
@@ -123,6 +123,9 @@ class Gateway:
                 "workerId": "@shop.abc", "epoch": self.epoch, "protocol": 1, "maxRuns": 100, "maxItems": 500,
                 "unknown": {"deep": [1]}, **self.entry,
             }
+
+    def _jobs(self, body: Dict[str, Any]) -> Any:
+        return {"jobs": [{"group": "orders", "name": j["name"], "outcome": "CREATED"} for j in body["jobs"]]}
 
     def _poll(self, body: Dict[str, Any]) -> Any:
         seq = body["seq"]

@@ -42,6 +42,65 @@ class Base(unittest.TestCase):
         self.assertEqual(1, len(self.gateway.of("leave")))
 
 
+class Declares(Base):
+    def declared(self, handlers, calls=1):
+        """Starts a worker that declares jobs for its handlers, and waits for what it logs of the last one."""
+        w = self.worker({})
+        for name, fields in handlers.items():
+            w.job(name, **fields)(lambda: "done")
+        with self.assertLogs("platform_scheduler", "INFO") as logged:
+            w.start()
+            self.gateway.wait(lambda: len(self.gateway.of("jobs")) == calls, "the declaration")
+            self.gateway.run("e1", "settle")
+            self.gateway.ended("e1")  # the worker works, whatever came of it
+            for t in [t for t in threading.enumerate() if t.name == "ps-declare"]:
+                t.join(LONG)
+            self.drained(w)
+        return [r.getMessage() for r in logged.records]
+
+    def test_jobs_are_declared_after_the_registration(self):
+        said = self.declared({
+            "settle": {"schedule": "0 0 2 * * ?", "jobData": {"a": 1}, "timeoutSec": 60},
+            "clean": {"name": "clean up", "group": "orders", "schedule": {"kind": "FIXED_RATE", "intervalMs": 60000}},
+            "plain": {},
+        })
+        self.assertEqual({"epoch": 1, "jobs": [
+            {"name": "settle", "jobClass": "settle", "schedule": {"cronExpression": "0 0 2 * * ?"}, "jobData": {"a": 1},
+             "timeoutSec": 60},
+            {"name": "clean up", "jobClass": "clean", "group": "orders",
+             "schedule": {"kind": "FIXED_RATE", "intervalMs": 60000}},
+        ]}, self.gateway.of("jobs")[0])
+        self.assertTrue([line for line in said if "clean up" in line and "created" in line], said)
+        self.assertEqual(1, len(self.gateway.of("jobs")))
+
+    def test_what_came_of_each_job_is_logged(self):
+        self.gateway.scripts["jobs"].append(lambda body: {"jobs": [
+            {"group": "o", "name": "a", "outcome": "EXISTS"},
+            {"group": "o", "name": "b", "outcome": "DIFFERS", "differs": ["timeoutSec", "schedule.cronExpression"]},
+            {"group": "o", "name": "c", "outcome": "REFUSED",
+             "errors": [{"field": "group", "code": "x", "message": "must be orders"}]}, 7,
+        ]})
+        said = "\n".join(self.declared({"settle": {"schedule": "0 0 2 * * ?"}}))
+        self.assertIn("o/a exists", said)
+        self.assertIn("o/b differs in timeoutSec, schedule.cronExpression", said)
+        self.assertIn("o/c was refused: group: must be orders", said)
+
+    def test_a_refusal_does_not_stop_the_worker(self):
+        self.gateway.scripts["jobs"].append(lambda body: (403, {"code": "declare_not_allowed", "detail": "may not"}))
+        said = self.declared({"settle": {"schedule": "0 0 2 * * ?"}})
+        self.assertTrue([line for line in said if "not declared" in line and "may not" in line], said)
+
+    def test_a_lost_answer_is_asked_for_again(self):
+        self.gateway.scripts["jobs"] += [lambda body: "cut", lambda body: (503, {"code": "store_away"})]
+        self.declared({"settle": {"schedule": "0 0 2 * * ?"}}, calls=3)
+        self.assertEqual(1, len({str(body) for body in self.gateway.of("jobs")}))
+
+    def test_what_is_no_json_is_refused_at_once(self):
+        w = self.worker({})
+        with self.assertRaisesRegex(ValueError, "'settle' cannot be declared"):
+            w.declare("settle", jobData={"a": object()})
+
+
 class Ends(Base):
     def test_a_run_succeeds_with_its_result(self):
         w = self.start({"greet": lambda run, name, to="x": f"{name}, {to}"})
