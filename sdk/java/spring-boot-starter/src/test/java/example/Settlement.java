@@ -10,7 +10,7 @@ import platformscheduler.worker.JobRun;
 @EnableAutoConfiguration
 @Component
 public class Settlement {
-    @ScheduledJob("settle")
+    @ScheduledJob(value = "settle", cron = "0 0 2 * * ?")
     public String settle(JobRun run, @JobField("rows") int rows) {
         int row = run.lastCheckpoint().isEmpty() ? 0 : Integer.parseInt(run.lastCheckpoint());
         for (; row < rows; row++) {

@@ -102,7 +102,7 @@ final class Life {
         }
     }
 
-    private final long epoch;
+    final long epoch;
     private final int[] slots;
     private long seq;
     private long ack;

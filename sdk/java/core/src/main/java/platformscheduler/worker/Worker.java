@@ -201,6 +201,12 @@ public final class Worker {
         synchronized (this) {
             session = life;
         }
+        if (!settings.declared.isEmpty()) {
+            // Beside the life: it must not wait for what may fail.
+            Thread t = new Thread(() -> new Declaration(life).serve(), "platform-scheduler-declare");
+            t.setDaemon(true);
+            t.start();
+        }
         life.serve();
         synchronized (this) {
             session = null;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ public final class WorkerBuilder {
 
     final List<String> servers = new ArrayList<>();
     final Map<String, JobHandler> handlers = new LinkedHashMap<>();
+    final List<Map<String, Object>> declared = new ArrayList<>();
     final Map<String, String> labels = new LinkedHashMap<>();
     String group = "";
     String token;
@@ -118,6 +120,25 @@ public final class WorkerBuilder {
         return this;
     }
 
+    /** Declares a job for a handler, by its name and a cron expression; see {@link #declare(String, Map)}. */
+    public WorkerBuilder declare(String handler, String cron) {
+        return declare(handler, Collections.singletonMap("schedule", Collections.singletonMap("cronExpression", cron)));
+    }
+
+    /**
+     * Declares a job for a handler: the servers create it where there is none of its name, and overwrite nothing. The
+     * fields are those of a job in JSON: name (the handler's by default), group, schedule, jobData and so on. A new job
+     * fires when a person has resumed it. The worker group needs declare.
+     */
+    public WorkerBuilder declare(String handler, Map<String, ?> fields) {
+        Map<String, Object> job = new LinkedHashMap<>();
+        job.put("name", handler);
+        job.put("jobClass", handler);
+        job.putAll(fields);
+        declared.add(job);
+        return this;
+    }
+
     /**
      * Makes the worker, which does nothing before its start. Settings that cannot work are refused with
      * IllegalArgumentException, a file that cannot be read with IOException.
@@ -131,6 +152,12 @@ public final class WorkerBuilder {
         }
         if (grace.isNegative()) {
             throw new IllegalArgumentException("grace(" + grace + "): the grace is not negative");
+        }
+        for (Map<String, Object> job : declared) {
+            if (!handlers.containsKey(String.valueOf(job.get("jobClass")))) {
+                throw new IllegalArgumentException("there is no handler " + job.get("jobClass") + " for the declared job "
+                        + job.get("name"));
+            }
         }
         return new Worker(this);
     }

@@ -17,9 +17,15 @@ import platformscheduler.worker.JobHandler;
 public class ScheduledJobs implements SmartInitializingSingleton {
     private final ConfigurableListableBeanFactory beans;
     private final Map<String, JobHandler> handlers = new LinkedHashMap<>();
+    private final Map<String, Map<String, Object>> declared = new LinkedHashMap<>();
 
     ScheduledJobs(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
+    }
+
+    /** The fields of the jobs that are declared, by their handlers. */
+    Map<String, Map<String, Object>> declared() {
+        return Collections.unmodifiableMap(declared);
     }
 
     Map<String, JobHandler> handlers() {
@@ -55,6 +61,31 @@ public class ScheduledJobs implements SmartInitializingSingleton {
                 method);
         if (handlers.putIfAbsent(name, handler) != null) {
             throw new IllegalStateException("two methods are the handler \"" + name + "\"; one is " + method);
+        }
+        String cron = text(job.cron());
+        if (!cron.isEmpty()) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            Map<String, Object> schedule = new LinkedHashMap<>();
+            put(schedule, "cronExpression", cron);
+            put(schedule, "timeZone", text(job.zone()));
+            fields.put("schedule", schedule);
+            put(fields, "name", text(job.name()));
+            put(fields, "group", text(job.group()));
+            declared.put(name, fields);
+        } else if (job.cron().isEmpty() && (!job.zone().isEmpty() || !job.name().isEmpty() || !job.group().isEmpty())) {
+            throw new IllegalStateException("the handler \"" + name + "\", " + method
+                    + ": zone, name and group are of a declared job, which needs a cron");
+        }
+    }
+
+    private String text(String given) {
+        String resolved = beans.resolveEmbeddedValue(given);
+        return resolved == null ? "" : resolved;
+    }
+
+    private static void put(Map<String, Object> fields, String name, String text) {
+        if (!text.isEmpty()) {
+            fields.put(name, text);
         }
     }
 }

@@ -61,6 +61,7 @@ public class WorkerLifecycle implements SmartLifecycle {
         }
         p.getLabels().forEach(b::label);
         jobs.handlers().forEach(b::handler);
+        jobs.declared().forEach(b::declare);
         return b.build();
     }
 

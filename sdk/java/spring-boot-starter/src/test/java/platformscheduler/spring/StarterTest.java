@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.Collections;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
@@ -37,7 +38,8 @@ class StarterTest {
             return rows + " bookings" + (n == null ? "" : n);
         }
 
-        @ScheduledJob("sleep")
+        @ScheduledJob(value = "sleep", cron = "${sleep.cron:0 0 3 * * ?}", zone = "Europe/Berlin", name = "sleep well",
+                group = "orders")
         void sleep(JobRun run) throws InterruptedException {
             run.checkpoint("row 7");
             entered.countDown();
@@ -122,6 +124,17 @@ class StarterTest {
     }
 
     @Test
+    void methodsWithACronAreDeclared() throws Exception {
+        try (ConfigurableApplicationContext context = start()) {
+            assertTrue(context.isRunning());
+            gateway.until("the declaration", () -> !gateway.of("jobs").isEmpty());
+        }
+        assertEquals(Collections.singletonList(Gateway.map("name", "sleep well", "jobClass", "sleep", "schedule",
+                Gateway.map("cronExpression", "0 0 3 * * ?", "timeZone", "Europe/Berlin"), "group", "orders")),
+                gateway.of("jobs").get(0).get("jobs"));
+    }
+
+    @Test
     void theEndOfTheProgramDrains() throws Exception {
         ConfigurableApplicationContext context = start();
         gateway.run("e1", "sleep");
@@ -146,6 +159,7 @@ class StarterTest {
             assertEquals("3 bookings for k", gateway.ended("e1").get("result"));
             assertEquals("[row 2, row 3]", gateway.lines("e1").toString());
             assertEquals("3", gateway.ends("e1").get(0).get("checkpoint"));
+            gateway.until("the declaration", () -> !gateway.of("jobs").isEmpty());
         }
     }
 
