@@ -24,7 +24,7 @@ const worker: Worker = {
   runtime: '17.0.15', version: 'shop 3.2', host: '10.0.0.7', pid: 42, gateway: 'node-1', lastBeat: at, leaseUntil: at, beginTime: at, createTime: at,
 }
 const group: WorkerGroup = {
-  name: 'shop', jobGroups: ['orders', 'billing'], secrets: true, commands: false, maxWorkers: 200, workers: { up: 3, draining: 1, down: 0 }, version: 4,
+  name: 'shop', jobGroups: ['orders', 'billing'], secrets: true, commands: false, declare: true, maxWorkers: 200, workers: { up: 3, draining: 1, down: 0 }, version: 4,
   createTime: at, updateTime: at,
 }
 const page = <T>(...items: T[]) => json({ items, nextCursor: null })
@@ -112,12 +112,12 @@ describe('worker groups', () => {
     await signInAs(['job:read', 'worker:admin'])
     const { wrapper } = await mountAt(GroupList, '/worker-groups?edit=shop')
     await vi.waitFor(() => expect(wrapper.findAll('tbody tr')).toHaveLength(1))
-    expect(wrapper.get('tbody tr').text()).toMatch(/shop.*3.*1.*orders, billing.*secrets.*200/)
+    expect(wrapper.get('tbody tr').text()).toMatch(/shop.*3.*1.*orders, billing.*secrets, declare jobs.*200/)
     await vi.waitFor(() => expect(wrapper.find('#worker-group').exists()).toBe(true))
     expect(wrapper.text()).toContain('Change shop')
     await wrapper.get('#worker-group').trigger('submit')
     await flushPromises()
-    expect(bodies).toEqual([{ jobGroups: ['orders', 'billing'], secrets: true, commands: false, maxWorkers: 200, version: 4 }])
+    expect(bodies).toEqual([{ jobGroups: ['orders', 'billing'], secrets: true, commands: false, declare: true, maxWorkers: 200, version: 4 }])
   })
 
   it('stay where the server says that jobs name them', async () => {

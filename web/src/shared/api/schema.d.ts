@@ -2179,6 +2179,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workers/{id}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Declare jobs, as a worker
+         * @description Creates the jobs that are not there, as CREATED: a person lets them fire. What is there stays as it is, and the answer names the fields that differ. The call may be repeated. The worker group needs declare.
+         */
+        post: operations["postWorkersByIdJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workers/{id}/leave": {
         parameters: {
             query?: never;
@@ -4832,6 +4852,8 @@ export interface components {
              */
             searchedUntil?: string;
         };
+        /** @enum {string} */
+        Outcome: "CREATED" | "EXISTS" | "DIFFERS" | "REFUSED";
         Overview: {
             deadLetters: number;
             deadLettersAtLeast?: boolean;
@@ -6146,6 +6168,29 @@ export interface components {
             draining: number;
             up: number;
         };
+        WorkerDeclared: {
+            jobs: components["schemas"]["WorkerDeclaredJob"][];
+        };
+        WorkerDeclaredFault: {
+            code: string;
+            field: string;
+            message: string;
+        };
+        WorkerDeclaredJob: {
+            /** @description differs names the fields in which the job that is there differs. */
+            differs: string[];
+            /** @description errors say why a job is refused, and what to do. */
+            errors: components["schemas"]["WorkerDeclaredFault"][];
+            group: string;
+            /** @description id is that of the job that is there; empty for one that is refused. */
+            id: string;
+            name: string;
+            /**
+             * @description outcome EXISTS is a job that is as declared, DIFFERS one that is not: it stays as it is.
+             * @enum {unknown}
+             */
+            outcome: "CREATED" | "EXISTS" | "DIFFERS" | "REFUSED";
+        };
         WorkerEndBody: {
             agoMs?: number;
             /** @description askedMs is how long the target of a call asks not to be called; the retry policy bounds it. */
@@ -6178,6 +6223,8 @@ export interface components {
             commands: boolean;
             /** Format: date-time */
             createTime: string;
+            /** @description declare lets its workers create jobs for their own handlers. */
+            declare: boolean;
             /** @description jobGroups are the groups whose jobs may name it. */
             jobGroups: string[];
             /** @description maxWorkers is how many workers it has at most that are not down. */
@@ -6196,6 +6243,8 @@ export interface components {
             commands?: boolean | null;
             /** Format: date-time */
             readonly createTime?: string | null;
+            /** @description declare lets its workers create jobs for their own handlers. */
+            declare?: boolean | null;
             /** @description jobGroups are the groups whose jobs may name it, 1 to 100. */
             jobGroups: string[];
             /**
@@ -6243,6 +6292,11 @@ export interface components {
             token: number;
         } & {
             [key: string]: unknown;
+        };
+        WorkerJobsBody: {
+            epoch: number;
+            /** @description jobs have the fields of JobBody without enabled and next. jobType is CUSTOM and routing.workers the worker group, or left out. group may be left out where the worker group has one job group. jobClass is a handler of the worker. */
+            jobs: Record<string, never>[];
         };
         WorkerLeaveBody: {
             epoch: number;
@@ -12384,6 +12438,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "commands": false,
+                 *       "declare": false,
                  *       "jobGroups": [
                  *         "billing"
                  *       ],
@@ -12750,6 +12805,93 @@ export interface operations {
             404: components["responses"]["Problem404"];
             /** @description the worker is down */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkersByIdJobs: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bearer and the token of the worker group */
+                Authorization: string;
+            };
+            path: {
+                /** @description id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "epoch": 1,
+                 *       "jobs": [
+                 *         {
+                 *           "jobClass": "settle",
+                 *           "name": "settle orders",
+                 *           "schedule": {
+                 *             "cronExpression": "0 0 2 * * *"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkerJobsBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDeclared"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            /** @description not a token of a worker group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the worker is of another worker group, or its group may not declare jobs (declare_not_allowed) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["Problem404"];
+            /** @description this life of the worker is over (epoch_lost) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            /** @description too many declarations at once: wait for Retry-After */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
