@@ -46,6 +46,7 @@ func TestEveryRouteIsClosedUnlessItSaysOtherwise(t *testing.T) {
 		"/swagger/doc.json", "/swagger/initializer.js", "/swagger/swagger-ui.css", "/swagger/swagger-ui-bundle.js",
 		"/", "/", "/assets/:file", "/assets/:file", "/api/v1/auth/login", "/api/v1/executions/:id/report",
 		"/api/v1/workers", "/api/v1/workers/:id/poll", "/api/v1/workers/:id/report", "/api/v1/workers/:id/leave",
+		"/api/v1/workers/:id/jobs",
 	}, public,
 		"a new public route must be a decision")
 }
