@@ -40,14 +40,16 @@ func TestAWorkerDeclaresItsJobs(t *testing.T) {
 	token, id := e.declaring("shop", nil, "mine")
 	settle := fields{
 		"name": "settle orders", "jobClass": "settle", "jobData": fields{"a": 1}, "timeoutSec": 60,
-		"schedule": fields{"cronExpression": "0 0 2 * * ?", "timeZone": "Europe/Berlin"}, "retryPolicy": fields{"maxRetries": 2},
+		"schedule": fields{"cronExpression": "0 0 2 * * ?", "timeZone": "Europe/Berlin"},
+		"retryPolicy": fields{"maxRetries": 2},
 	}
 	before := len(e.kept())
 	made := e.declare(token, id, settle)
 	require.Equal(t, []string(nil), faultsOf(made[0]))
 	job := e.call("GET", "/api/v1/jobs/"+made[0]["id"].(string), "").want(200).json()
 	require.Equal(t, map[string]any{
-		"group": "mine", "name": "settle orders", "id": job["id"], "outcome": "CREATED", "differs": []any{}, "errors": []any{},
+		"group": "mine", "name": "settle orders", "id": job["id"], "outcome": "CREATED", "differs": []any{},
+		"errors": []any{},
 	}, made[0])
 	require.Equal(t, []any{"CREATED", "CUSTOM", "settle", "mine", "shop", 60.0, "0 0 2 * * ?"}, []any{
 		job["status"], job["jobType"], job["jobClass"], job["group"], job["routing"].(map[string]any)["workers"],
@@ -56,8 +58,9 @@ func TestAWorkerDeclaresItsJobs(t *testing.T) {
 	kept := e.kept()
 	require.Len(t, kept, before+2, "the job, and the call")
 	first := kept[before]
-	require.Equal(t, []any{"@shop", "POST /api/v1/workers/:id/jobs", job["id"], "settle orders", `{"action":[null,"CREATE"]}`},
-		[]any{first.UserName, first.Action, first.Object, first.ObjectName, first.Changes})
+	require.Equal(t, []any{
+		"@shop", "POST /api/v1/workers/:id/jobs", job["id"], "settle orders", `{"action":[null,"CREATE"]}`,
+	}, []any{first.UserName, first.Action, first.Object, first.ObjectName, first.Changes})
 
 	// The answer was lost, and the worker says it again. Whether a person enabled the job is no difference.
 	again := e.declare(token, id, settle)
@@ -94,15 +97,16 @@ func TestADeclarationLeavesJobsOfPeopleAlone(t *testing.T) {
 func TestDeclaredJobsThatMayNotBeAreRefusedOneByOne(t *testing.T) {
 	e := newEdge(t)
 	token, id := e.declaring("shop", nil, "mine", "shown")
+	noType := []string{"jobType not_allowed"}
 	for _, c := range []struct {
 		job  fields
 		want []string
 	}{
 		{fields{"group": "theirs"}, []string{"group group_not_allowed"}},
 		{fields{"group": nil}, []string{"group group_not_allowed"}},
-		{fields{"jobType": "COMMAND", "jobClass": nil, "jobData": fields{"command": []string{"id"}}}, []string{"jobType not_allowed"}},
-		{fields{"jobType": "CRON", "jobClass": nil, "jobData": fields{"command": []string{"id"}}}, []string{"jobType not_allowed"}},
-		{fields{"jobType": "HTTP", "jobClass": nil, "jobData": fields{"url": "http://10.0.0.1/"}}, []string{"jobType not_allowed"}},
+		{fields{"jobType": "COMMAND", "jobClass": nil, "jobData": fields{"command": []string{"id"}}}, noType},
+		{fields{"jobType": "CRON", "jobClass": nil, "jobData": fields{"command": []string{"id"}}}, noType},
+		{fields{"jobType": "HTTP", "jobClass": nil, "jobData": fields{"url": "http://10.0.0.1/"}}, noType},
 		{fields{"jobClass": "other"}, []string{"jobClass unknown_handler"}},
 		{fields{"routing": fields{"workers": "bank"}}, []string{"routing.workers not_allowed"}},
 		{fields{"next": []any{"x"}}, []string{"next not_allowed"}},
@@ -111,7 +115,10 @@ func TestDeclaredJobsThatMayNotBeAreRefusedOneByOne(t *testing.T) {
 		{fields{"alerts": fields{"onFailure": []string{"none"}}}, []string{"alerts.onFailure[0] unknown_channel"}},
 		{
 			fields{"name": "", "priority": 11, "timeoutSec": "x", "schedule": fields{"cronExpression": "x"}, "xyz": 1},
-			[]string{"name required", "priority out_of_range", "schedule.cronExpression invalid", "timeoutSec wrong_type", "xyz unknown_field"},
+			[]string{
+				"name required", "priority out_of_range", "schedule.cronExpression invalid", "timeoutSec wrong_type",
+				"xyz unknown_field",
+			},
 		},
 	} {
 		t.Run(fmt.Sprint(c.job), func(t *testing.T) {
@@ -123,8 +130,10 @@ func TestDeclaredJobsThatMayNotBeAreRefusedOneByOne(t *testing.T) {
 	}
 	// One that is refused keeps no other one back.
 	all := e.declare(token, id,
-		fields{"name": "a", "group": "mine", "jobClass": "settle"}, fields{"name": "b", "group": "theirs", "jobClass": "settle"},
-		fields{"name": "a", "group": "mine", "jobClass": "settle"}, fields{"name": "c", "group": "shown", "jobClass": "settle"})
+		fields{"name": "a", "group": "mine", "jobClass": "settle"},
+		fields{"name": "b", "group": "theirs", "jobClass": "settle"},
+		fields{"name": "a", "group": "mine", "jobClass": "settle"},
+		fields{"name": "c", "group": "shown", "jobClass": "settle"})
 	require.Equal(t, []any{"CREATED", "REFUSED", "REFUSED", "CREATED"},
 		[]any{all[0]["outcome"], all[1]["outcome"], all[2]["outcome"], all[3]["outcome"]})
 	require.Equal(t, []string{"name duplicate"}, faultsOf(all[2]))

@@ -33,12 +33,13 @@ func TestAWorkerGroupKeepsWhatIsNotNamed(t *testing.T) {
 	code, out, errOut := run(t, environ, "worker", "group", "set", "shop", "--commands")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out+errOut, "changed the worker group shop, version 4")
-	require.JSONEq(t, `{"jobGroups":["pay"],"secrets":true,"commands":true,"declare":true,"maxWorkers":7,"version":3}`, sent[1])
+	require.JSONEq(t, `{"jobGroups":["pay"],"secrets":true,"commands":true,"declare":true,"maxWorkers":7,"version":3}`,
+		sent[1])
 	code, _, errOut = run(t, environ, "worker", "group", "set", "shop", "--secrets=false", "--job-group", "a",
 		"--job-group", "b", "--max-workers", "9", "--declare=false")
 	require.Zero(t, code, errOut)
-	require.JSONEq(t, `{"jobGroups":["a","b"],"secrets":false,"commands":false,"declare":false,"maxWorkers":9,"version":3}`,
-		sent[3])
+	require.JSONEq(t, `{"jobGroups":["a","b"],"secrets":false,"commands":false,"declare":false,"maxWorkers":9,`+
+		`"version":3}`, sent[3])
 	code, _, errOut = run(t, environ, "worker", "group", "set", "bank", "--secrets")
 	require.NotZero(t, code)
 	require.Contains(t, errOut, "--job-group")

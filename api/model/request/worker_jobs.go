@@ -19,8 +19,8 @@ type WorkerJobs struct {
 	Jobs []map[string]any `json:"jobs" swaggertype:"array,object" maxItems:"100" validate:"required"`
 }
 
-// Declared reads the jobs that a worker of the group declares. The error is for the call; what is wrong with a job stands
-// there, under the names that its fields have in the job.
+// Declared reads the jobs that a worker of the group declares. The error is for the call; what is wrong with a job
+// stands there, under the names that its fields have in the job.
 func (r JobReader) Declared(req *http.Request, group entityworker.Group) (
 	epoch int64, jobs []definition.Definition, err error,
 ) {

@@ -93,8 +93,8 @@ func (s *DefinitionService) Declare(ctx context.Context, jobs []Definition) ([]D
 // codeNameTaken is the code of a job whose name another one has.
 const codeNameTaken = "name_taken"
 
-// declare creates a job, or compares it with the one that is there. Of two callers at once one creates it, and the other
-// finds it.
+// declare creates a job, or compares it with the one that is there. Of two callers at once one creates it, and the
+// other finds it.
 func (s *DefinitionService) declare(ctx context.Context, d Definition, old *entity.Job) (Declared, error) {
 	if old == nil {
 		made, err := s.jobs.Create(ctx, d.Job, false)

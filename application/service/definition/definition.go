@@ -101,8 +101,10 @@ type DefinitionService struct {
 func NewDefinitionService(reader repository.Definitions, jobs DefinitionJobs, groups DefinitionGroups,
 	secrets *secret.SecretService, settings alerting.Services,
 ) *DefinitionService {
-	return &DefinitionService{reader: reader, jobs: jobs, groups: groups, secrets: secrets, settings: settings,
-		declaring: make(chan struct{}, declarationsAtOnce)}
+	return &DefinitionService{
+		reader: reader, jobs: jobs, groups: groups, secrets: secrets, settings: settings,
+		declaring: make(chan struct{}, declarationsAtOnce),
+	}
 }
 
 // Groups are the settings of the named groups by name; nil is all.
