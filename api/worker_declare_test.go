@@ -40,7 +40,7 @@ func TestAWorkerDeclaresItsJobs(t *testing.T) {
 	token, id := e.declaring("shop", nil, "mine")
 	settle := fields{
 		"name": "settle orders", "jobClass": "settle", "jobData": fields{"a": 1}, "timeoutSec": 60,
-		"schedule": fields{"cronExpression": "0 0 2 * * ?", "timeZone": "Europe/Berlin"},
+		"schedule":    fields{"cronExpression": "0 0 2 * * ?", "timeZone": "Europe/Berlin"},
 		"retryPolicy": fields{"maxRetries": 2},
 	}
 	before := len(e.kept())
