@@ -81,7 +81,7 @@ func Product() Set {
 				},
 			},
 			{
-				Name: "workers", About: "jobs on a worker beside the same jobs as handlers of the server: flat out, and their delay",
+				Name: "workers", About: "jobs on a worker beside the same jobs of the server: flat out, and their delay",
 				Defaults: Options{Duration: 5 * time.Second, Jobs: 30_000, Rate: 500, Rounds: 9},
 				Make: func(b *rig.Bench, _ config.Config, o Options) Workload {
 					return onworkers.Compared{Bench: b, Jobs: o.Jobs, Rate: o.Rate, Rounds: o.Rounds}
@@ -131,15 +131,17 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 func flags(f *pflag.FlagSet, o *Options) {
 	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, alerts 30s, http 10s, workers 5s)")
 	f.IntVar(&o.Jobs, "jobs", 0,
-		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), the burst of alerts (a tenth of it) and lateness, "+
+		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), the burst of alerts (a tenth of it) "+
+			"and lateness, "+
 			"where those beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
-		"fires a second of lateness (1000), storm (5000), workers (500), and of failover, rolling and restart-store (300), calls a "+
-			"second of api (200), failures a second of alerts (10)")
+		"fires a second of lateness (1000), storm (5000), workers (500), and of failover, rolling and restart-store (300), "+
+			"calls a second of api (200), failures a second of alerts (10)")
 	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200)")
 	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute, failures a minute of storm")
 	f.IntVar(&o.Nodes, "nodes", 0, "processes on one store (1; failover, rolling and restart-store 3)")
-	f.IntVar(&o.Rounds, "rounds", 0, "times that failover, rolling (3) and restart-store (1) disturb, turns of storm (3) and workers (9)")
+	f.IntVar(&o.Rounds, "rounds", 0,
+		"times that failover, rolling (3) and restart-store (1) disturb, turns of storm (3) and workers (9)")
 	f.BoolVar(&o.Freeze, "freeze", false, "failover stops the node where it is, and lets it go on when it is DOWN")
 	f.StringVar(&o.RestartCommand, "restart-command", "", "`COMMAND` of /bin/sh by which restart-store restarts the store")
 	f.BoolVar(&o.Together, "whole-seconds", false, "lateness has all its jobs due on whole seconds, not spread evenly")

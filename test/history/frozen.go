@@ -50,8 +50,9 @@ func (c *checker) deadline(t time.Time, bound time.Duration, worker bool) time.T
 	for range c.h.Cluster.Faults {
 		moved := false
 		for _, f := range c.h.Cluster.Faults {
-			if later := f.Until.Add(bound); (f.Store || f.takesLease() && (worker || !f.Worker)) && !f.From.Equal(t) && f.From.Before(end) &&
-				f.Until.After(t) && later.After(end) {
+			counts := f.Store || f.takesLease() && (worker || !f.Worker)
+			if later := f.Until.Add(bound); counts && !f.From.Equal(t) && f.From.Before(end) && f.Until.After(t) &&
+				later.After(end) {
 				end, moved = later, true
 			}
 		}

@@ -12,7 +12,9 @@ import (
 
 // ofWorker is the history of a run whose worker died or was frozen at 10 s, for 4 s, and that began again elsewhere.
 func ofWorker(harm history.Harm, again int) history.History {
-	h := history.History{Jobs: []history.Job{{ID: "work", Name: "work", Shards: 1, Called: true, Nodes: []string{"w1", "w2"}}}}
+	h := history.History{Jobs: []history.Job{{
+		ID: "work", Name: "work", Shards: 1, Called: true, Nodes: []string{"w1", "w2"},
+	}}}
 	h.Cluster = history.Cluster{
 		Nodes: []string{"a"}, Lease: 3 * time.Second, Bound: history.Holding{Descriptors: 1, Memory: 1, Connections: 1},
 		Sights: []history.Member{{ID: "a", Epoch: 1, Status: "UP"}},
@@ -35,8 +37,8 @@ func ofWorker(harm history.Harm, again int) history.History {
 	return h
 }
 
-// A worker's lease is longer than a node's: its run begins elsewhere within that lease, two seconds, and as long as nodes
-// have to take something up.
+// A worker's lease is longer than a node's: its run begins elsewhere within that lease, two seconds, and as long as
+// nodes have to take something up.
 func TestTheRunOfADeadWorkerBeginsElsewhereInTime(t *testing.T) {
 	require.Zero(t, of(ofWorker(history.HarmDeath, 41_900), history.RuleLateRetry))
 	require.Equal(t, 1, of(ofWorker(history.HarmDeath, 42_100), history.RuleLateRetry))

@@ -156,8 +156,8 @@ func (l *Ledger) LastAfter(t time.Time) float64 {
 	return float64(last-t.UnixMicro()) / 1000
 }
 
-// Pace is how many entries a second there were between the first tenth of all and the last one; 0 where they are too few
-// to say.
+// Pace is how many entries a second there were between the first tenth of all and the last one; 0 where they are too
+// few to say.
 func (l *Ledger) Pace() float64 {
 	l.mu.Lock()
 	at := make([]int64, len(l.starts))

@@ -29,7 +29,7 @@ func ToWorkers(j *entity.Job) { j.Routing.Workers = WorkerGroup }
 
 // hire starts a worker, whose handler tells the observer of each entry. dismiss ends it and waits for its end.
 func (a *inProcess) hire(ctx context.Context) (dismiss func() error, err error) {
-	token, err := WorkerToken(ctx, a.server.URL())
+	token, err := WorkerToken(ctx, a.server.URL(), a.b.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -57,21 +57,21 @@ func (a *inProcess) hire(ctx context.Context) (dismiss func() error, err error) 
 }
 
 // WorkerToken makes the worker group, and returns a token of it.
-func WorkerToken(ctx context.Context, url string) (string, error) {
+func WorkerToken(ctx context.Context, url string, now time.Time) (string, error) {
 	c, err := SignIn(ctx, url, 1)
 	if err != nil {
 		return "", err
 	}
 	path := "/worker-groups/" + WorkerGroup
-	if err := c.Call(ctx, http.MethodPut, path, nil, map[string]any{"jobGroups": []string{validation.DefaultGroup}, "maxWorkers": MostWorkers},
-		nil); err != nil {
+	group := map[string]any{"jobGroups": []string{validation.DefaultGroup}, "maxWorkers": MostWorkers}
+	if err := c.Call(ctx, http.MethodPut, path, nil, group, nil); err != nil {
 		return "", fmt.Errorf("make the worker group: %w", err)
 	}
 	var made struct {
 		Token string `json:"token"`
 	}
 	err = c.Call(ctx, http.MethodPost, path+"/tokens", nil,
-		map[string]any{"name": "bench", "expiresAt": time.Now().Add(24 * time.Hour)}, &made)
+		map[string]any{"name": "bench", "expiresAt": now.Add(24 * time.Hour)}, &made)
 	if err != nil {
 		return "", fmt.Errorf("make a token of the worker group: %w", err)
 	}

@@ -158,8 +158,9 @@ func Commands(s *remote.Session) []*cobra.Command {
 and tokens. With --server, --group and --token-file this process is a worker: it
 runs HTTP calls, and with --commands commands, on this machine, until a signal.
 What executor.* settings say of a server holds for it, too.`,
-		Example: "worker --server https://a:8080 --group hosts --token-file /run/worker-token --commands\nworker list\nworker group set shop --job-group orders\nworker token create shop \"deployed in May\"",
-		Offers:  remote.Workers, Words: words,
+		Example: "worker --server https://a:8080 --group hosts --token-file /run/worker-token --commands\nworker list\n" +
+			"worker group set shop --job-group orders\nworker token create shop \"deployed in May\"",
+		Offers: remote.Workers, Words: words,
 	}, verbs...)
 	c.AddCommand(s.Parent(remote.Verb{
 		Use: "group", Short: "Manage the worker groups; for admins", Example: "worker group list",

@@ -204,7 +204,8 @@ func (c *checker) workers(j *entity.Job) {
 	case !worker.ValidGroup(group):
 		c.add("routing.workers", CodeInvalid, "a worker group has 1 to %d of a-z 0-9 . - _", worker.MaxGroup)
 	case j.Type == entity.JobCustom && j.Class == entity.HTTPHandler:
-		c.add("jobClass", CodeConflict, "%s stands for the HTTP calls of workers: use jobType HTTP, or name a handler", j.Class)
+		c.add("jobClass", CodeConflict, "%s stands for the HTTP calls of workers: use jobType HTTP, or name a handler",
+			j.Class)
 	case j.Broadcast:
 		c.add("broadcast", CodeConflict, "a broadcast is for nodes: set it to false, or leave routing.workers out")
 	}

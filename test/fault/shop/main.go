@@ -1,5 +1,5 @@
-// Command shop is a worker whose handlers call the target of the fault test, as those of the nodes do. Without the build
-// tag failpoints it has none.
+// Command shop is a worker whose handlers call the target of the fault test, as those of the nodes do. Without the
+// build tag failpoints it has none.
 package main
 
 import (

@@ -67,7 +67,7 @@ func (b Servers) watchWorkers(ctx context.Context, s *server, before report.Node
 
 // hire starts the workers, and waits until each has a lease. dismiss ends them.
 func (b Servers) hire(ctx context.Context, url string) (crew []*worker.Worker, dismiss func(), err error) {
-	token, err := rig.WorkerToken(ctx, url)
+	token, err := rig.WorkerToken(ctx, url, b.Clock.Now())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +105,7 @@ func (b Servers) hire(ctx context.Context, url string) (crew []*worker.Worker, d
 			return crew, dismiss, nil
 		}
 		if b.Clock.Monotonic() > until {
-			return nil, dismiss, fmt.Errorf("%w: %d of %d workers have a lease after %s", errAbsent, there, len(crew), joinedWithin)
+			return nil, dismiss, fmt.Errorf("%w: %d of %d have a lease after %s", errAbsent, there, len(crew), joinedWithin)
 		}
 		if err := b.Sleep(ctx, 100*time.Millisecond); err != nil {
 			return nil, dismiss, err

@@ -41,8 +41,8 @@ func (c Compared) Run(ctx context.Context) (report.Result, error) {
 		flat = append(flat, pair[1].perSecond/pair[0].perSecond)
 		p50 = append(p50, pair[1].late.P50/pair[0].late.P50)
 		p99 = append(p99, pair[1].late.P99/pair[0].late.P99)
-		c.Note("turn %d of %d: %.0f/s by the server, %.0f/s by a worker (%.2f); entry p50 %.1f and %.1f ms (%.1f), p99 %.1f and "+
-			"%.1f ms (%.1f)", turn+1, c.Rounds, pair[0].perSecond, pair[1].perSecond, flat[turn], pair[0].late.P50,
+		c.Note("turn %d of %d: %.0f/s by the server, %.0f/s by a worker (%.2f); entry p50 %.1f and %.1f ms (%.1f), "+
+			"p99 %.1f and %.1f ms (%.1f)", turn+1, c.Rounds, pair[0].perSecond, pair[1].perSecond, flat[turn], pair[0].late.P50,
 			pair[1].late.P50, p50[turn], pair[0].late.P99, pair[1].late.P99, p99[turn])
 	}
 	out.ExecutionsPerSecond, out.LatenessMs, out.CPUPercent = 0, nil, 0

@@ -12839,7 +12839,7 @@ export interface operations {
                  *           "jobClass": "settle",
                  *           "name": "settle orders",
                  *           "schedule": {
-                 *             "cronExpression": "0 0 2 * * *"
+                 *             "cronExpression": "0 0 2 * * ?"
                  *           }
                  *         }
                  *       ]
