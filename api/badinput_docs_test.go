@@ -28,7 +28,7 @@ alone and to whole servers over SQLite and MariaDB, which must refuse it, name t
 nothing.`
 
 const goldenHead = badInputHead + ` The numbers group kinds of mistakes; ` + "`JOB`, `RUN`" +
-	` stand for ids. What executors refuse or run into (addresses, commands, answers of targets: 85–110) is
+	` stand for ids. Faults that executors refuse or run into (addresses, commands, answers of targets: 85–110) is
 tested in ` + "`test/e2e/executor_rows_test.go`" + `.
 
 | | sent | to | answer | field | code |

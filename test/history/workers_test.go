@@ -63,7 +63,7 @@ func TestTwoAttemptsOnWorkersMayMeetInAFreezeAlone(t *testing.T) {
 	require.Equal(t, 1, of(ofWorker(history.HarmHiccup, 9500), history.RuleTwoAttempts))
 }
 
-// What was done to a worker gives no node more time.
+// A fault of a worker gives no node more time.
 func TestAFaultOfAWorkerExcusesNoNode(t *testing.T) {
 	h := goodCluster()
 	for second := 10; second < 40; second++ {

@@ -16,7 +16,7 @@ import (
 // Declare answers POST /workers/{id}/jobs.
 //
 //	@Summary Declare jobs, as a worker
-//	@Description Creates the jobs that are not there, as CREATED: a person lets them fire. What is there stays as it is, and the answer names the fields that differ. The call may be repeated. The worker group needs declare.
+//	@Description Creates the jobs that are not there, as CREATED: a person lets them fire. A job that is there stays as it is, and the answer names the fields that differ. The call may be repeated. The worker group needs declare.
 //	@Param Authorization header string true "Bearer and the token of the worker group"
 //	@Param body body request.WorkerJobs true "body"
 //	@x-example {"epoch":1,"jobs":[{"name":"settle orders","jobClass":"settle","schedule":{"cronExpression":"0 0 2 * * ?"}}]}

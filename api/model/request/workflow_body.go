@@ -105,7 +105,7 @@ type WaitBody struct {
 	Until  string `json:"until,omitempty"`
 }
 
-// definition is the graph of which this was said. What stands at its default is left out: one meaning has one form.
+// definition is the graph of which this was said. A value at its default is left out: one meaning has one form.
 func (b *StepsBody) definition(timeoutSec int) *wf.Definition {
 	d := &wf.Definition{
 		Steps: make([]wf.Step, len(b.Steps)), HoldSec: b.HoldSec, TimeoutSec: timeoutSec,

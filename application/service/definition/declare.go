@@ -36,8 +36,8 @@ type Declared struct {
 	Wrong []apperror.Field
 }
 
-// Declare creates the jobs that are not there, as CREATED: a person lets them fire. What is there stays as it is. An
-// error ends it; the jobs before it are done, and doing all of it again does the rest.
+// Declare creates the jobs that are not there, as CREATED: a person lets them fire. A job that is there stays as it is.
+// An error ends it; the jobs before it are done, and doing all of it again does the rest.
 func (s *DefinitionService) Declare(ctx context.Context, jobs []Definition) ([]Declared, error) {
 	select {
 	case s.declaring <- struct{}{}:

@@ -59,7 +59,7 @@ const (
 	day = 24 * 3600
 )
 
-// What holds where a definition says nothing.
+// The defaults of a definition.
 const (
 	DefaultHoldSec     = day
 	DefaultParallel    = 32

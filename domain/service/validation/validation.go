@@ -263,7 +263,7 @@ func Object(text string) bool {
 	return validText(text) && json.Valid([]byte(text))
 }
 
-// Retry checks the retry policy of something that is no job. What it leaves out has the values of a job.
+// Retry checks the retry policy of something that is no job. A value that it leaves out is that of a job.
 func Retry(p entity.RetryPolicy) []apperror.Field {
 	j := entity.Job{Retry: p}
 	Defaults(&j, "")

@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// What a gateway has filled, a worker runs as it stands: a value that looks like a placeholder is none.
+// A worker runs as it stands what a gateway has filled: a value that looks like a placeholder is none.
 func TestAWorkerRunsWhatAServerWouldRun(t *testing.T) {
 	const data = `{
 		"command": ["echo", "${params.a}", "$${jobName}", "<&>"], "successExitCodes": [0, 3], "memoryMb": 64,

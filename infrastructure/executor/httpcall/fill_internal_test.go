@@ -9,7 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
-// What a gateway has filled, a worker sends as it stands, with the escapes of each place. A value that looks like a
+// A worker sends as it stands what a gateway has filled, with the escapes of each place. A value that looks like a
 // placeholder is none. A body may hold a secret, which nobody can tell any more.
 func TestAWorkerCallsWhatAServerWouldCall(t *testing.T) {
 	const data = `{

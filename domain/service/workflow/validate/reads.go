@@ -104,7 +104,7 @@ func (c *checker) walk(i int, name string, value any) {
 	}
 }
 
-// read checks the placeholders of steps in one text. Those of one item stand where the work of one item is.
+// read checks the placeholders of steps in one text. Placeholders of one item stand where the work of one item is.
 func (c *checker) read(i int, name, text string, inItem bool) {
 	s, where := &c.d.Steps[i], field(i, ".%s", name)
 	reads, err := placeholder.StepReads(text)

@@ -2190,7 +2190,7 @@ export interface paths {
         put?: never;
         /**
          * Declare jobs, as a worker
-         * @description Creates the jobs that are not there, as CREATED: a person lets them fire. What is there stays as it is, and the answer names the fields that differ. The call may be repeated. The worker group needs declare.
+         * @description Creates the jobs that are not there, as CREATED: a person lets them fire. A job that is there stays as it is, and the answer names the fields that differ. The call may be repeated. The worker group needs declare.
          */
         post: operations["postWorkersByIdJobs"];
         delete?: never;
