@@ -89,13 +89,10 @@ func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time
 		return
 	}
 	kind := at.Queue.Kind()
-	switch {
-	case at.Away:
+	if at.Away {
 		e.Away++
-	case kind == entity.SlotCommand:
-		e.Ready, e.ReadyCommands = e.Ready+1, e.ReadyCommands+1
-	default:
-		e.Ready++
+	} else {
+		e.AddReady(kind)
 	}
 	if at.Workers != "" {
 		e.AddWorkers(at.Workers)

@@ -56,6 +56,14 @@ func (e *PostCommit) Add(o PostCommit) {
 	e.Closed = append(e.Closed, o.Closed...)
 }
 
+// AddReady adds a run that this node may now claim on a slot of the kind.
+func (e *PostCommit) AddReady(kind entity.SlotKind) {
+	e.Ready++
+	if kind == entity.SlotCommand {
+		e.ReadyCommands++
+	}
+}
+
 // AddNode adds another node that may take some of the runs on slots of this kind.
 func (e *PostCommit) AddNode(kind entity.SlotKind, nodeID string) {
 	nodes := &e.Nodes

@@ -132,13 +132,18 @@ func (r *Repairer) makeReady(
 		return err
 	}
 	r.Admitter.Prepare(ctx, slices.Collect(maps.Values(jobs))...)
-	var effect commit.PostCommit
+	var effect, others commit.PostCommit
 	err = r.Store.Write(ctx, repository.LaneComplete, "unpark", func(ctx context.Context, tx repository.Tx) error {
+		others = commit.PostCommit{}
 		held, err := tx.Executions.TryLock(ctx, ids)
 		if err != nil {
 			return err
 		}
 		_, effect, err = r.Admitter.Enqueue(ctx, tx, now, jobs, held, func(exec *entity.Execution) (time.Time, bool) {
+			if exec.Claim.Ready() {
+				// Another made it ready meanwhile, and the claim that follows passes over it while it is locked here.
+				others.AddReady(exec.Claim.Queue().Kind())
+			}
 			until, scheduled := exec.Claim.ScheduledUntil()
 			if !scheduled || exec.Claim.ScheduledLimited() || exec.Claim != claims[exec.ID] || !due(until) {
 				return until, false
@@ -158,6 +163,7 @@ func (r *Repairer) makeReady(
 	for id, claim := range claims {
 		r.backOffs.Forget(id, claim)
 	}
+	effect.Add(others)
 	r.Commits.AfterCommit(effect)
 	return nil
 }

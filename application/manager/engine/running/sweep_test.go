@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -49,6 +50,37 @@ func TestParkedRunsBecomeReadyInTime(t *testing.T) {
 	next, err = n.Repairs.PromoteScheduled(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, next, "none is parked any more")
+}
+
+// A claim passes over a row that is locked. A node that locks a run which another has made ready meanwhile therefore
+// says that it waits, once it has let go of it.
+func TestTheClaimFollowsWhoLookedAtAReadyRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	slow := n.Join(t, enginetest.Options{})[1]
+	job := n.Add(t, enginetest.Job("parked", nil))
+	exec := parkedRun(t, n, job.ID, at(0))
+	slow.Repairs.Claims = thenDo{n.Store, func() {
+		_, err := n.Repairs.PromoteScheduled(t.Context())
+		require.NoError(t, err)
+	}}
+	var heard []commit.PostCommit
+	slow.Commits.OnCommit(func(e commit.PostCommit) { heard = append(heard, e) })
+	_, err := slow.Repairs.PromoteScheduled(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []commit.PostCommit{{Ready: 1}}, heard)
+	require.True(t, n.Execution(t, exec.ID).Claim.Ready())
+}
+
+// thenDo does something after each look at a range of claim keys.
+type thenDo struct {
+	repository.ClaimReader
+	then func()
+}
+
+func (c thenDo) Range(ctx context.Context, r repository.ClaimRange) ([]*entity.Execution, error) {
+	execs, err := c.ClaimReader.Range(ctx, r)
+	c.then()
+	return execs, err
 }
 
 // A sweep takes more than one transaction where it must.
