@@ -17,6 +17,7 @@ import (
 //	B<ms, hex>!                          the same, and needs a slot in its group then
 //	G<hash>!<10-priority><fair ms, hex>  waits for a slot in its group, see GroupQueue
 //	O<ms, hex>                           runs without a node, until that moment
+//	Ow                                   is an open workflow run, whose steps do the work
 //	Q<job id>:<seq, hex>                 waits for an in-flight fire of its job to end
 //	R<node id>                           runs on that node
 //	R@<worker>                           runs on that worker, whose id begins with @
@@ -39,6 +40,8 @@ const (
 	claimRunning    = "R"
 	claimReady      = "W"
 	claimUnroutable = "X"
+	// claimOpen stands behind all moments of detached runs.
+	claimOpen = claimDetached + "w"
 )
 
 // claimEnd is behind every key.
@@ -91,11 +94,17 @@ func (k ClaimKey) Holder() string {
 	return string(k[len(claimRunning):])
 }
 
-// DetachedSpan is what runs without a node.
-func DetachedSpan() ClaimSpan { return span(claimDetached) }
+// DetachedSpan is what runs without a node, because somebody else reports its end.
+func DetachedSpan() ClaimSpan { return ClaimSpan{claimDetached, claimOpen} }
+
+// OpenSpan is the open workflow runs.
+func OpenSpan() ClaimSpan { return span(claimOpen) }
+
+// OpenKey marks an open workflow run. No sweep of detached runs meets it.
+func OpenKey() ClaimKey { return claimOpen }
 
 // RunningSpans are all that run, in order.
-func RunningSpans() []ClaimSpan { return []ClaimSpan{DetachedSpan(), HeldSpan()} }
+func RunningSpans() []ClaimSpan { return []ClaimSpan{span(claimDetached), HeldSpan()} }
 
 // WaitingSpans are the spans of everything that waits, in order. They hold all keys
 // outside of the running spans, so that a new kind of waiting of a later release is among

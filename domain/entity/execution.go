@@ -149,6 +149,9 @@ func (e *Execution) IsRange() bool { return !e.SkipTo.IsZero() }
 // Detached reports whether the run goes on without a node.
 func (e *Execution) Detached() bool { return e.Status == StatusRunning && e.Claim.Detached() }
 
+// Open reports whether it is an open workflow run.
+func (e *Execution) Open() bool { return e.Status == StatusRunning && OpenSpan().Of(e.Claim) }
+
 // IdempotencyKey is the same over attempts and replays of one piece of work.
 func (e *Execution) IdempotencyKey() string {
 	if e.RootID != "" {
@@ -200,10 +203,22 @@ func JobIDsOf(execs []*Execution) []string {
 	return ids
 }
 
-// JobOf returns the job of an execution among those that were loaded, by id. Of a deleted job no more than its id is
-// left.
-func JobOf(e *Execution, loaded map[string]*Job) *Job {
-	if job := loaded[e.JobID]; job != nil {
+// Definitions are what executions go by: steps of workflow runs by the id of the execution, all others by that of the
+// job.
+type Definitions map[string]*Job
+
+// Of is the definition of an execution: the current one of its job, and for a step that of the version of its workflow
+// run. It is nil where that does not exist any more.
+func (d Definitions) Of(e *Execution) *Job {
+	if e.IsStep() {
+		return d[e.ID]
+	}
+	return d[e.JobID]
+}
+
+// JobOf is the definition of an execution. Of a deleted job no more than its id is left.
+func JobOf(e *Execution, d Definitions) *Job {
+	if job := d.Of(e); job != nil {
 		return job
 	}
 	return &Job{ID: e.JobID}

@@ -25,7 +25,7 @@ type Outcome struct {
 	// Usage is what a command took, whatever it came to.
 	Usage Usage
 
-	accepted, held bool
+	accepted, held, opened bool
 }
 
 // Succeeded is the plain good end.
@@ -37,8 +37,14 @@ func Succeeded(result string) Outcome {
 // what it comes to. The run is detached from its node.
 func Accepted() Outcome { return Outcome{Status: StatusRunning, accepted: true} }
 
+// Opened is no end: a workflow run begins, and its steps do the work. The run is detached from its node.
+func Opened() Outcome { return Outcome{Status: StatusRunning, opened: true} }
+
 // Detached reports whether the attempt goes on without its node.
-func (o Outcome) Detached() bool { return o.accepted }
+func (o Outcome) Detached() bool { return o.accepted || o.opened }
+
+// Opens reports whether the attempt goes on as an open workflow run.
+func (o Outcome) Opens() bool { return o.opened }
 
 // Failed is a failed attempt.
 func Failed(reason Reason, message string) Outcome {

@@ -16,6 +16,8 @@ type Run struct {
 	Secrets map[string]string
 	// Filled: the placeholders of the definition's data are filled already. What still looks like one is text.
 	Filled bool
+	// Steps are the values of a step of a workflow; nil for all other runs.
+	Steps *StepValues
 	// Deadline is when the attempt runs out of time, by the store's clock; zero:
 	// its job sets no limit.
 	Deadline time.Time

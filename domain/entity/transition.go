@@ -155,6 +155,15 @@ func (e *Execution) Detach(start, deadline time.Time, keepNode bool, now time.Ti
 	return nil
 }
 
+// OpenRun lets a running attempt go on as an open workflow run, without its node.
+func (e *Execution) OpenRun(start, now time.Time) error {
+	if err := e.Detach(start, time.Time{}, false, now); err != nil {
+		return err
+	}
+	e.Claim = OpenKey()
+	return nil
+}
+
 // Skip ends a waiting execution that does not run. An execution that has run before was not
 // skipped: it is CANCELLED where a newer fire replaces it, else FAILED.
 func (e *Execution) Skip(reason Reason, now time.Time) error {

@@ -4,6 +4,7 @@ package cache
 import (
 	"container/list"
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -18,6 +19,8 @@ import (
 type JobCache struct {
 	jobs  repository.JobReader
 	limit int
+	// steps finds the definitions of steps of workflow runs, by the id of the execution.
+	steps func(ctx context.Context, steps []*entity.Execution) (map[string]*entity.Job, error)
 
 	mu    sync.Mutex
 	byID  map[string]*list.Element
@@ -100,6 +103,34 @@ func (c *JobCache) Load(ctx context.Context, ids []string) (map[string]*entity.J
 		c.Keep(job)
 		found[job.ID] = job
 	}
+	return found, nil
+}
+
+// Steps says who finds the definitions of steps, before the cache is used; without that it knows none.
+func (c *JobCache) Steps(find func(ctx context.Context, steps []*entity.Execution) (map[string]*entity.Job, error)) {
+	c.steps = find
+}
+
+// For returns what executions go by. Executions that are no steps cost what Load of their jobs costs.
+func (c *JobCache) For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error) {
+	ids := make([]string, 0, len(execs))
+	var steps []*entity.Execution
+	for _, e := range execs {
+		if e.IsStep() {
+			steps = append(steps, e)
+		} else {
+			ids = append(ids, e.JobID)
+		}
+	}
+	found, err := c.Load(ctx, ids)
+	if err != nil || len(steps) == 0 || c.steps == nil {
+		return found, err
+	}
+	ofSteps, err := c.steps(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(found, ofSteps)
 	return found, nil
 }
 

@@ -85,6 +85,24 @@ func OfNextKey(fireKey string) (depth int, executionID string, ok bool) {
 	return depth, parts[1], err == nil && depth > 0 && known
 }
 
+// stepPrefix marks the fire key of a step of a workflow run.
+const stepPrefix = "run:"
+
+// StepKey is the name of a step's execution: its workflow run, and the key of the step within that.
+func StepKey(run, step string) string { return stepPrefix + run + ":" + step }
+
+// IsStepKey reports whether StepKey made the key.
+func IsStepKey(fireKey string) bool { return strings.HasPrefix(fireKey, stepPrefix) }
+
+// OfStepKey reads the workflow run and the step back from a StepKey; it is false for other keys.
+func OfStepKey(fireKey string) (run, step string, ok bool) {
+	rest, ok := strings.CutPrefix(fireKey, stepPrefix)
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ":")
+}
+
 // ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.
 func ScheduledTimeOf(fireKey string) (time.Time, bool) {
@@ -127,9 +145,12 @@ func RandomID(at time.Time) string {
 }
 
 // MomentOf is the time with which the ids of a fire's runs begin. For a planned or
-// backfilled fire it is the scheduled time, for others the time of the id at the end of
-// the key. It is false for keys that tell none.
+// backfilled fire it is the scheduled time, for a step that of its workflow run, for others the time of the id at the
+// end of the key. It is false for keys that tell none.
 func MomentOf(fireKey string) (time.Time, bool) {
+	if run, _, ok := OfStepKey(fireKey); ok {
+		return TimeOf(run)
+	}
 	if at, ok := ScheduledTimeOf(fireKey); ok {
 		return at, true
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/jsonpath"
 )
 
@@ -105,25 +106,10 @@ func readable(part, path string) bool {
 }
 
 // Steps are the values of the placeholders of one step.
-type Steps struct {
-	RunID string
-	// Outcome is that of all steps which do not run last.
-	Outcome string
-	// Item is that of a map, as JSON, and Index its position.
-	Item  json.RawMessage
-	Index int
-	// Ends are those of other steps, by name. A step that has not ended is missing.
-	Ends map[string]StepEnd
-}
+type Steps = entity.StepValues
 
 // StepEnd is what others may read of a step.
-type StepEnd struct {
-	Status, Reason string
-	// Output is a JSON object, Outputs a list; empty is none.
-	Output, Outputs json.RawMessage
-	// Count is an object of numbers.
-	Count json.RawMessage
-}
+type StepEnd = entity.StepEnd
 
 // WithSteps lets the values have those of a step of a workflow.
 func (v *Values) WithSteps(steps *Steps) *Values {

@@ -25,7 +25,7 @@ type Values struct {
 }
 
 // Of are the values of a run. Its secrets must have been opened.
-func Of(run entity.Run) *Values { return &Values{run: run} }
+func Of(run entity.Run) *Values { return &Values{run: run, steps: run.Steps} }
 
 // Filled reports whether the texts have their values already. Expand leaves them as they are.
 func (v *Values) Filled() bool { return v != nil && v.run.Filled }

@@ -120,11 +120,11 @@ func (p *Admitter) Route(job *entity.Job, exec *entity.Execution, fire int64) Pl
 type Wanted func(exec *entity.Execution) (since time.Time, ok bool)
 
 // Enqueue routes those of the locked executions that still wait and are wanted, and
-// stores where they went. jobs are the current definitions by id; those that
+// stores where they went. jobs are the definitions; those that
 // are missing were deleted. An execution that comes from another queue keeps its position
 // among the others, and one that would stay where it is is not written.
 func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
-	jobs map[string]*entity.Job, execs []*entity.Execution, wanted Wanted,
+	jobs entity.Definitions, execs []*entity.Execution, wanted Wanted,
 ) (moved int, e commit.PostCommit, err error) {
 	fires, err := p.numbers(ctx, tx, jobs, execs)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *Admitter) Enqueue(ctx context.Context, tx repository.Tx, now time.Time,
 		if !ok {
 			continue
 		}
-		job, fire := jobs[exec.JobID], fires[fireID{exec.JobID, exec.FireKey}]
+		job, fire := jobs.Of(exec), fires[fireID{exec.JobID, exec.FireKey}]
 		if former := exec.Claim.Queue(); former == "" {
 			p.enqueue(job, exec, fire, since, now, &e)
 		} else {
@@ -161,13 +161,13 @@ type fireID struct{ job, key string }
 
 // numbers reads the numbers of the executions' fires where the routing counts them.
 func (p *Admitter) numbers(ctx context.Context, tx repository.Tx,
-	jobs map[string]*entity.Job, execs []*entity.Execution,
+	jobs entity.Definitions, execs []*entity.Execution,
 ) (map[fireID]int64, error) {
 	var fires []entity.InFlightFire
 	seen := map[fireID]bool{}
 	for _, exec := range execs {
 		id := fireID{exec.JobID, exec.FireKey}
-		if job := jobs[exec.JobID]; job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
+		if job := jobs.Of(exec); job != nil && job.Routing.Strategy == entity.RouteRoundRobin && !seen[id] {
 			fires, seen[id] = append(fires, entity.InFlightFire{JobID: exec.JobID, FireKey: exec.FireKey}), true
 		}
 	}

@@ -311,20 +311,20 @@ func (f *Result) reduce() {
 // definitions are the current ones of the jobs whose runs did not succeed:
 // retries follow the job as it is now (engine rule 17). An end that is stored
 // apart goes by the definition that its run began with.
-func (m *Completer) definitions(ctx context.Context, items []*Result) (map[string]*entity.Job, error) {
-	var ids []string
+func (m *Completer) definitions(ctx context.Context, items []*Result) (entity.Definitions, error) {
+	var failed []*entity.Execution
 	for _, f := range items {
 		if job := f.Run.Job; f.endOnly && job.Version > 0 {
-			return map[string]*entity.Job{job.ID: job}, nil // such an end is alone
+			return entity.Definitions{job.ID: job, f.Run.Execution.ID: job}, nil // such an end is alone
 		}
 		if !f.endOnly && f.Outcome.Status != entity.StatusSuccess {
-			ids = append(ids, f.Run.Execution.JobID)
+			failed = append(failed, f.Run.Execution)
 		}
 	}
-	if len(ids) == 0 {
+	if len(failed) == 0 {
 		return nil, nil
 	}
-	jobs, err := m.Jobs.Load(ctx, ids)
+	jobs, err := m.Jobs.For(ctx, failed)
 	if err != nil {
 		return nil, fmt.Errorf("load the jobs of runs that failed: %w", err)
 	}

@@ -15,7 +15,7 @@ func (c *completion) hold(f *Result) {
 	}
 	exec := f.Run.Execution
 	var policy entity.RetryPolicy
-	if job := c.jobs[exec.JobID]; job != nil {
+	if job := c.jobs.Of(exec); job != nil {
 		policy = job.Retry
 	}
 	sum := entity.TotalHold(exec.Holds)

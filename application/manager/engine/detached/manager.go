@@ -14,8 +14,8 @@ import (
 
 // Jobs gives current definitions.
 type Jobs interface {
-	// Load returns those that exist, in their current version, by id.
-	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+	// For returns what executions go by, see entity.Definitions.
+	For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error)
 }
 
 // Runner ends runs.

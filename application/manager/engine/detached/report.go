@@ -121,7 +121,7 @@ func (m *Manager) end(ctx context.Context, t entity.RunToken, report entity.RunR
 
 // jobOf is the current definition; of a deleted job no more than its id is left.
 func (m *Manager) jobOf(ctx context.Context, exec *entity.Execution) (*entity.Job, error) {
-	jobs, err := m.Jobs.Load(ctx, []string{exec.JobID})
+	jobs, err := m.Jobs.For(ctx, []*entity.Execution{exec})
 	if err != nil {
 		return nil, fmt.Errorf("load the job of a report: %w", err)
 	}

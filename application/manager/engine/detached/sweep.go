@@ -133,8 +133,7 @@ func (m *Manager) conclude(ctx context.Context, execs []*entity.Execution,
 	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := entity.JobIDsOf(execs)
-	jobs, err := m.Jobs.Load(ctx, ids)
+	jobs, err := m.Jobs.For(ctx, execs)
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of detached runs: %w", err)
 	}

@@ -39,8 +39,8 @@ func (s *shelf) Range(_ context.Context, q repository.ClaimRange) (out []*entity
 	return out, nil
 }
 
-func (s *shelf) Load(context.Context, []string) (map[string]*entity.Job, error) {
-	return map[string]*entity.Job{}, nil
+func (s *shelf) For(context.Context, []*entity.Execution) (entity.Definitions, error) {
+	return entity.Definitions{}, nil
 }
 
 func (s *shelf) Conclude(_ context.Context, ends []completion.End) (taken []bool, err error) {

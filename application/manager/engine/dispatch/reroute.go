@@ -33,8 +33,7 @@ func (s *sweep) reroute(ctx context.Context, q entity.Queue, limit, more int) er
 // route sends on those of the executions that belong elsewhere. Executions that are right
 // where they are are not locked: the nodes claim them meanwhile.
 func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execution) (moved int, err error) {
-	jobIDs := entity.JobIDsOf(execs)
-	jobs, err := s.Jobs.Load(ctx, jobIDs)
+	jobs, err := s.Jobs.For(ctx, execs)
 	if err != nil {
 		return 0, fmt.Errorf("load the jobs of the queue %s: %w", q, err)
 	}
@@ -43,7 +42,7 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execu
 	s.Admitter.Prepare(ctx, all...)
 	var ids []string
 	for _, exec := range execs {
-		if s.Admitter.Route(jobs[exec.JobID], exec, 0).Queue != q {
+		if s.Admitter.Route(jobs.Of(exec), exec, 0).Queue != q {
 			ids = append(ids, exec.ID)
 		}
 	}

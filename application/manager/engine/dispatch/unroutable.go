@@ -125,11 +125,11 @@ func (m *Manager) unroutableLike(ctx context.Context,
 	if err != nil || len(execs) == 0 {
 		return u, hi, err
 	}
-	jobs, err := m.Jobs.Load(ctx, []string{execs[0].JobID})
+	jobs, err := m.Jobs.For(ctx, execs)
 	if err != nil {
 		return u, hi, fmt.Errorf("load the job of a run without a node: %w", err)
 	}
-	if job := jobs[execs[0].JobID]; job != nil {
+	if job := jobs.Of(execs[0]); job != nil {
 		u.Class = entity.NodeClassOf(job)
 	}
 	return u, hi, nil

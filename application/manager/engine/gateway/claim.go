@@ -78,13 +78,13 @@ func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) 
 		}
 		heads = append(heads, execs...)
 	}
-	jobs, err := c.Jobs.Load(ctx, entity.JobIDsOf(heads))
+	jobs, err := c.Jobs.For(ctx, heads)
 	if err != nil {
 		return nil, fmt.Errorf("load the jobs of runs that wait for workers: %w", err)
 	}
 	slices.SortFunc(heads, entity.ByPosition)
 	for _, e := range heads {
-		job := jobs[e.JobID]
+		job := jobs.Of(e)
 		if job == nil || len(matches) == total || !c.serves(job) {
 			continue // of a deleted job the sweep ends it
 		}

@@ -30,7 +30,7 @@ func (g *Gateway) meetRuns(ctx context.Context, ids []string) ([]met, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read runs of workers: %w", err)
 	}
-	jobs, err := g.Jobs.Load(ctx, entity.JobIDsOf(execs))
+	jobs, err := g.Jobs.For(ctx, execs)
 	if err != nil {
 		return nil, fmt.Errorf("load the jobs of workers' runs: %w", err)
 	}

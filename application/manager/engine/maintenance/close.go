@@ -38,12 +38,8 @@ func (c *Closer) CloseWaiting(ctx context.Context, lane repository.Lane, execs [
 	end Ending, wanted func(*entity.Execution, time.Time) bool,
 ) (closed []*entity.Execution, effect commit.PostCommit, err error) {
 	closing := closing{Closer: c, end: end, wanted: wanted, locks: map[string]bool{}, waits: lane == repository.LaneAPI}
-	var jobIDs []string
-	for _, exec := range execs {
-		closing.ids = append(closing.ids, exec.ID)
-		jobIDs = append(jobIDs, exec.JobID)
-	}
-	known, err := c.Jobs.Load(ctx, jobIDs)
+	closing.ids = entity.IDsOf(execs)
+	known, err := c.Jobs.For(ctx, execs)
 	if err != nil {
 		return nil, effect, err
 	}

@@ -17,6 +17,8 @@ import (
 type Jobs interface {
 	// Load returns those that exist, in their current version, by id.
 	Load(ctx context.Context, ids []string) (map[string]*entity.Job, error)
+	// For returns what executions go by, see entity.Definitions.
+	For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error)
 }
 
 // EndMetrics counts the runs that end without running. Implementations are safe

@@ -125,9 +125,9 @@ func (r *Repairer) makeReady(
 	for _, exec := range execs {
 		claims[exec.ID] = exec.Claim
 	}
-	ids, jobIDs := entity.IDsOf(execs), entity.JobIDsOf(execs)
+	ids := entity.IDsOf(execs)
 	slices.Sort(ids)
-	jobs, err := r.Jobs.Load(ctx, jobIDs)
+	jobs, err := r.Jobs.For(ctx, execs)
 	if err != nil {
 		return err
 	}

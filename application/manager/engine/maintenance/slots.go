@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
@@ -279,19 +278,21 @@ func (r *Repairer) sweepScheduled(ctx context.Context) (int, error) {
 	if r.swept.scheduled = nil; len(execs) == sweepLimit {
 		r.swept.scheduled = execs[len(execs)-1]
 	}
+	jobs, err := r.Jobs.For(ctx, execs)
+	if err != nil {
+		return 0, err
+	}
 	byJob := map[string][]*entity.Execution{}
-	ids := make([]string, 0, len(execs))
+	var ids []string
 	for _, exec := range execs {
+		if jobs.Of(exec) != nil {
+			continue
+		}
 		if byJob[exec.JobID] == nil {
 			ids = append(ids, exec.JobID)
 		}
 		byJob[exec.JobID] = append(byJob[exec.JobID], exec)
 	}
-	jobs, err := r.Jobs.Load(ctx, ids)
-	if err != nil {
-		return 0, err
-	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return jobs[id] != nil })
 	return eachJob(ids, func(id string) (bool, error) {
 		n, err := r.closeDeleted(ctx, id, byJob[id])
 		return n > 0, err

@@ -238,10 +238,9 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 	if len(execs) == 0 {
 		return 0, nil
 	}
-	ids := entity.JobIDsOf(execs)
-	var jobs map[string]*entity.Job
+	var jobs entity.Definitions
 	err = storeretry.Read(working, t.Clock, func() (err error) {
-		jobs, err = t.Jobs.Load(ctx, ids)
+		jobs, err = t.Jobs.For(ctx, execs)
 		return err
 	})
 	if err != nil {
@@ -253,7 +252,7 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 	runs := make([]entity.Run, 0, len(execs))
 	for _, exec := range execs {
 		run := entity.Run{Job: entity.JobOf(exec, jobs), Execution: exec}
-		if jobs[exec.JobID] == nil {
+		if jobs.Of(exec) == nil {
 			t.endWithoutRun(run, entity.Outcome{
 				Status: entity.StatusCancelled, Reason: entity.ReasonDeleted,
 				Message: "the job was deleted",

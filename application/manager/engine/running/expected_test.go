@@ -27,14 +27,14 @@ func newSlowJobs(jobs running.Jobs) *slowJobs {
 	return s
 }
 
-func (s *slowJobs) Load(ctx context.Context, ids []string) (map[string]*entity.Job, error) {
+func (s *slowJobs) For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error) {
 	select {
 	case <-s.asked:
 		s.answer <- struct{}{} // the question is here
 		<-s.answer
 	default:
 	}
-	return s.Jobs.Load(ctx, ids)
+	return s.Jobs.For(ctx, execs)
 }
 
 // Between the commit of a claim and the start of its runs the store may take its

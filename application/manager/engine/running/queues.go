@@ -105,11 +105,11 @@ func (t *TaskManager) fits(ctx context.Context, q entity.Queue) (bool, error) {
 	if err != nil || len(execs) == 0 {
 		return false, err
 	}
-	jobs, err := t.Jobs.Load(ctx, []string{execs[0].JobID})
+	jobs, err := t.Jobs.For(ctx, execs)
 	if err != nil {
 		return false, err
 	}
-	job := jobs[execs[0].JobID]
+	job := jobs.Of(execs[0])
 	if job == nil {
 		return false, nil
 	}

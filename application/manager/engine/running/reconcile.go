@@ -83,8 +83,7 @@ func (t *TaskManager) recover(ctx context.Context, lost []*entity.Execution) err
 	if err != nil {
 		return fmt.Errorf("read lost runs: %w", err)
 	}
-	jobIDs := entity.JobIDsOf(execs)
-	jobs, err := t.Jobs.Load(ctx, jobIDs)
+	jobs, err := t.Jobs.For(ctx, execs)
 	if err != nil {
 		return fmt.Errorf("load the jobs of lost runs: %w", err)
 	}

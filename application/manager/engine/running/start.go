@@ -111,7 +111,7 @@ func (t *TaskManager) execute(a *active) {
 	a.run.Tokens, a.run.Parking = t.Tokens, a
 	a.run.Deadline = a.run.Job.DeadlineFrom(a.time.start)
 	outcome = t.Executor.Run(a.time.context(a), a.run, a)
-	if outcome.Detached() {
+	if outcome.Detached() && !outcome.Opens() {
 		a.Log(entity.LogSystem, completion.AcceptedLine(t.cfg.NodeID, a.time.until(a.run.Job)))
 	}
 	if outcome.Status == entity.StatusCancelled {

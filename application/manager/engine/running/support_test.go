@@ -225,12 +225,12 @@ type unreadableOnce struct {
 	meanwhile func()
 }
 
-func (u *unreadableOnce) Load(ctx context.Context, ids []string) (map[string]*entity.Job, error) {
+func (u *unreadableOnce) For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error) {
 	if !u.asked.Swap(true) {
 		u.meanwhile()
 		return nil, apperror.Unavailable(errors.New("definitions cannot be read"))
 	}
-	return u.Jobs.Load(ctx, ids)
+	return u.Jobs.For(ctx, execs)
 }
 
 // batchSizes notes how many ends each completion transaction took.

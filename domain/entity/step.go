@@ -1,0 +1,34 @@
+package entity
+
+import (
+	"encoding/json"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+)
+
+// IsStep reports whether the execution is one of a step inside of a workflow run.
+func (e *Execution) IsStep() bool { return identity.IsStepKey(e.FireKey) }
+
+// StepOf is the workflow run and the step key of a step; ok is false for all other executions.
+func (e *Execution) StepOf() (run, step string, ok bool) { return identity.OfStepKey(e.FireKey) }
+
+// StepValues are what the placeholders of one step stand for.
+type StepValues struct {
+	RunID string
+	// Outcome is that of all steps which do not run last.
+	Outcome string
+	// Item is that of a map, as JSON, and Index its position.
+	Item  json.RawMessage
+	Index int
+	// Ends are those of other steps, by name. A step that has not ended is missing.
+	Ends map[string]StepEnd
+}
+
+// StepEnd is what others may read of a step.
+type StepEnd struct {
+	Status, Reason string
+	// Output is a JSON object, Outputs a list; empty is none.
+	Output, Outputs json.RawMessage
+	// Count is an object of numbers.
+	Count json.RawMessage
+}
