@@ -5,8 +5,13 @@ import "time"
 // TodoKind says what a Todo is.
 type TodoKind string
 
-// TodoNext is of an execution whose end may start other jobs.
-const TodoNext TodoKind = "NEXT"
+// The kinds of todos.
+const (
+	// TodoNext is of an execution whose end may start other jobs.
+	TodoNext TodoKind = "NEXT"
+	// TodoRun is of a workflow run that goes on; its Item says why.
+	TodoRun TodoKind = "RUN"
+)
 
 // Todo is something that a stored change owes. The transaction that makes the change adds it, the one that does it
 // deletes it.

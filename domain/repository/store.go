@@ -46,7 +46,8 @@ type Store interface {
 
 // Tx is one write transaction. It is used by one goroutine and is void after
 // fn has returned. Lock order everywhere: jobs by id, then groups by name, then
-// executions by id (engine rules 8 and 16).
+// executions by id (engine rules 8 and 16). Workflow runs come before executions there;
+// the end of a root alone, which no decision locks, locks its run behind it.
 type Tx struct {
 	Jobs          JobWriter
 	Executions    ExecutionWriter
@@ -56,6 +57,7 @@ type Tx struct {
 	Groups        GroupWriter
 	Backfills     BackfillWriter
 	Todos         TodoWriter
+	WorkflowRuns  WorkflowRunWriter
 	Chains        ChainWriter
 	Nodes         NodeReader
 	Alerts        AlertWriter

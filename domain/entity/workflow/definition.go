@@ -8,6 +8,10 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
+// JobType is that of a workflow: its executions open workflow runs. The API takes none yet, so that it stands here and
+// not among those of all jobs.
+const JobType entity.JobType = "WORKFLOW"
+
 // Definition is the graph of a workflow. Nobody changes it after it was made.
 type Definition struct {
 	Steps []Step `json:"steps"`

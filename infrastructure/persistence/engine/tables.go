@@ -14,6 +14,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/retention"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/worker"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -37,6 +38,7 @@ type Tables struct {
 	*backfill.Backfills
 	*retention.Retention
 	*todo.Owed
+	*workflowrun.Runs
 	*chain.Chains
 	*worker.Workers
 	WorkerGroups *worker.Groups
@@ -63,6 +65,7 @@ func NewTables(s, aside *sqldb.Core) *Tables {
 		Backfills:    backfill.NewBackfills(s.Pool),
 		Retention:    retention.New(s),
 		Owed:         todo.New(s.Pool),
+		Runs:         workflowrun.New(s.Pool),
 		Chains:       chain.New(s.Pool),
 		Workers:      worker.NewWorkers(s, aside),
 		WorkerGroups: worker.NewGroups(s),

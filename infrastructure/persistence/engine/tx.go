@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -26,6 +27,7 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 		Groups:        group.NewWriter(c),
 		Backfills:     backfill.NewWriter(c),
 		Todos:         todo.NewWriter(c),
+		WorkflowRuns:  workflowrun.NewWriter(c),
 		Chains:        chain.NewWriter(c),
 		Nodes:         registry.NewNodeReader(c),
 	}

@@ -26,7 +26,8 @@ var (
 		"scheduler_job_log": of, "scheduler_dead_letter": none, "scheduler_audit_log": none, "scheduler_metrics": none,
 		"scheduler_job_stat": none, "scheduler_scope_stat": none, "scheduler_end_digest": none, "scheduler_noted_end": none,
 		"scheduler_execution_usage": used, "scheduler_execution_hold": used,
-		"scheduler_workflow_todo": none, // the runs that owe are over, and left out
+		// Of jobs that start others the runs that owe are over, and left out.
+		"scheduler_workflow_todo": " WHERE kind = 'RUN'", "scheduler_workflow_run": " WHERE id" + in,
 	}
 )
 

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -52,8 +53,7 @@ func (w *writer) AddTodos(ctx context.Context, todos []entity.Todo) error {
 	w.c.TodosAdded = w.c.TodosAdded || len(todos) > 0
 	return bulk.Insert(ctx, w.c, "todo.insert", "scheduler_workflow_todo (run_id, kind, item, owed_since)", 4,
 		w.c.Dialect.OnDuplicateKeep("kind"), todos, func(args []any, t entity.Todo) []any {
-			id, _ := identity.Bytes(t.Run) // ids of executions are made by identity
-			return append(args, id[:], string(t.Kind), t.Item, t.Time.UnixMilli())
+			return append(args, key(t), string(t.Kind), t.Item, t.Time.UnixMilli())
 		})
 }
 
@@ -64,24 +64,50 @@ const dropAtOnce = 100
 func (w *writer) DropTodos(ctx context.Context, todos []entity.Todo) (dropped int, err error) {
 	todos = slices.Clone(todos)
 	slices.SortFunc(todos, func(a, b entity.Todo) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Item, b.Item), cmp.Compare(a.Run, b.Run))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Run, b.Run), cmp.Compare(a.Item, b.Item))
 	})
-	for len(todos) > 0 {
-		first, n := todos[0], 1
-		for n < min(len(todos), dropAtOnce) && todos[n].Kind == first.Kind && todos[n].Item == first.Item {
-			n++
-		}
-		args := []any{string(first.Kind), first.Item}
-		for _, t := range todos[:n] {
-			id, _ := identity.Bytes(t.Run) // ids of executions are made by identity
-			args = append(args, id[:])
-		}
-		gone, err := w.c.Exec(ctx, "todo.delete", "DELETE FROM scheduler_workflow_todo WHERE kind = ? AND item = ? AND "+
-			"run_id IN ("+dialect.Marks(n)+")", args...)
+	todos = slices.CompactFunc(todos, func(a, b entity.Todo) bool {
+		return a.Kind == b.Kind && a.Run == b.Run && a.Item == b.Item
+	})
+	for part := range slices.Chunk(todos, dropAtOnce) {
+		where, args := rows(part)
+		gone, err := w.c.Exec(ctx, "todo.delete", "DELETE FROM scheduler_workflow_todo WHERE "+where, args...)
 		if err != nil {
 			return dropped, err
 		}
-		dropped, todos = dropped+int(gone), todos[n:]
+		dropped += int(gone)
 	}
 	return dropped, nil
+}
+
+// rows finds rows by their keys. Those of one kind and item are one list; else each run has a part of its own.
+func rows(todos []entity.Todo) (where string, args []any) {
+	first := todos[0]
+	if !slices.ContainsFunc(todos, func(t entity.Todo) bool { return t.Kind != first.Kind || t.Item != first.Item }) {
+		args = append(args, string(first.Kind), first.Item)
+		for _, t := range todos {
+			args = append(args, key(t))
+		}
+		return "kind = ? AND item = ? AND run_id IN (" + dialect.Marks(len(todos)) + ")", args
+	}
+	var parts []string
+	for len(todos) > 0 {
+		n := 1
+		for n < len(todos) && todos[n].Run == todos[0].Run && todos[n].Kind == todos[0].Kind {
+			n++
+		}
+		args = append(args, key(todos[0]), string(todos[0].Kind))
+		for _, t := range todos[:n] {
+			args = append(args, t.Item)
+		}
+		parts = append(parts, "run_id = ? AND kind = ? AND item IN ("+dialect.Marks(n)+")")
+		todos = todos[n:]
+	}
+	return strings.Join(parts, " OR "), args
+}
+
+// key is the run of a todo as it is stored.
+func key(t entity.Todo) []byte {
+	id, _ := identity.Bytes(t.Run) // ids of executions are made by identity
+	return id[:]
 }

@@ -1,0 +1,86 @@
+package workflow
+
+import (
+	"strings"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+)
+
+// Run is a workflow run as it is stored beside its root execution.
+type Run struct {
+	// ID is that of the root.
+	ID         string
+	WorkflowID string
+	// Version is the definition that the run keeps to.
+	Version int
+	// Seq counts the changes of the row. A decision that rests on another one is not stored.
+	Seq   int64
+	Phase Phase
+	// State is encoded; it is empty until the first decision.
+	State []byte
+	// Wake is the next moment at which something follows from the time alone, in milliseconds; zero is never.
+	Wake time.Time
+	// Problem says why a run is paused that nobody paused, at most MaxProblem bytes.
+	Problem    string
+	CreateTime time.Time
+	UpdateTime time.Time
+}
+
+// MaxProblem bounds Run.Problem, in bytes.
+const MaxProblem = 1000
+
+// StepID is the id of a step over all runs of its workflow, and the job of its executions.
+func StepID(workflowID, name string) string {
+	return identity.ExecutionID(time.Time{}, "step", workflowID+":"+name, 0)
+}
+
+// ExecutionID is the id of an execution of a step within a run.
+func ExecutionID(runID string, stepID string, key Key) string {
+	at, _ := identity.TimeOf(runID) // ids of executions are made by identity
+	return identity.ExecutionID(at, stepID, identity.StepKey(runID, key.String()), 0)
+}
+
+// StepRow says which step of which workflow a step id is of.
+type StepRow struct{ ID, WorkflowID, Name string }
+
+// What a workflow run owes, as the item of its todo.
+const (
+	// OwesOpening: it has no state yet.
+	OwesOpening = "OPEN"
+	// OwesCancel: somebody wants it to stop.
+	OwesCancel = "CANCEL"
+	// OwesStop: live steps are to be stopped.
+	OwesStop = "STOP"
+	// OwesClose: every step is final and stored.
+	OwesClose = "CLOSE"
+	// owesEnd begins the item for the end of a step, whose key follows.
+	owesEnd = "END "
+)
+
+// OwesEnd is the item for the end of a step.
+func OwesEnd(step string) string { return owesEnd + step }
+
+// EndedStep is the step key of such an item; ok is false for others.
+func EndedStep(item string) (step string, ok bool) { return strings.CutPrefix(item, owesEnd) }
+
+// Todo is what a run owes since a moment.
+func Todo(runID, item string, now time.Time) entity.Todo {
+	return entity.Todo{Run: runID, Kind: entity.TodoRun, Item: item, Time: now}
+}
+
+// CancelTodos are those of executions that are to stop: of open workflow runs and of maps alone.
+func CancelTodos(asked []*entity.Execution, now time.Time) (todos []entity.Todo) {
+	for _, e := range asked {
+		if !e.Open() {
+			continue
+		}
+		if run, step, ok := e.StepOf(); ok {
+			todos = append(todos, Todo(run, OwesEnd(step), now))
+		} else {
+			todos = append(todos, Todo(e.ID, OwesCancel, now))
+		}
+	}
+	return todos
+}
