@@ -90,7 +90,10 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return nil, err
 	}
 	w := newWork(b, s, c, x, n, l.tasks)
-	owed.connect(w.follower.Wake)
+	owed.connect(func() {
+		w.follower.Wake()
+		w.workflows.Wake()
+	})
 	m, err := newSending(ctx, b, s, c, l.tasks, raised.wake)
 	if err != nil {
 		return nil, err

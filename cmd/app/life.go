@@ -39,6 +39,7 @@ func (e *Engine) Start() {
 		e.loops.Go(func() { e.gate.While(runCtx, e.events.relay.Run) })
 	}
 	e.loops.Go(func() { e.gate.While(runCtx, e.follower.Run) })
+	e.loops.Go(func() { e.gate.While(runCtx, e.workflows.Run) })
 	e.exports.start(runCtx, &e.loops, e.gate, e.sending.notifier.Wake)
 	e.loops.Go(func() { e.gate.While(runCtx, e.sending.notifier.Run) })
 	if e.check != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/monitoring"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
@@ -57,6 +58,8 @@ type work struct {
 	host      *hostmetrics.Host
 	// follower starts the jobs that follow others.
 	follower *workflow.Follower
+	// workflows lets workflow runs go on.
+	workflows *follow.Follower
 	// room is what is left for the store.
 	room *room
 	// attempts runs attempts, of stored jobs and of drafts.
@@ -78,6 +81,7 @@ type core struct {
 	compiler *schedule.Compiler
 	fair     *fairness.Queue
 	jobs     *cache.JobCache
+	catalog  *follow.Catalog
 	router   *dispatch.Router
 	admitter *admission.Admitter
 	closer   *maintenance.Closer
@@ -87,12 +91,14 @@ func newCore(b base, s storage, x *exports, n self) core {
 	lease, view := membership.NewLease(boottime.Of(b.machine)), membership.NewView()
 	compiler, fair := schedule.NewCompiler(), fairness.New(0)
 	jobs, committed := cache.NewJobCache(s.Store.Jobs, cachedJobs), commits.NewCommits()
+	catalog := &follow.Catalog{Cached: jobs.Cached, Versions: s.Store.Jobs, Runs: s.Store}
+	jobs.Steps(catalog.StepJobs)
 	router := dispatch.NewRouter(dispatch.RouterDeps{
 		Nodes: view.Nodes, Jobs: jobs, Runs: s.Store.Executions, Workers: s.Store,
 		Groups: s.Store.WorkerGroups, Now: s.Clock.Now, Self: n.node,
 	})
 	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest}, monitoring.NewDigests(b.logger),
-		workflow.Owed{Cached: jobs.Cached})
+		workflow.Owed{Cached: jobs.Cached}, follow.Steps{})
 	admitter := admission.NewAdmitter(compiler, fair, jobs, router, ends, s.Clock)
 	return core{
 		maintenance.NewRepairer(maintenance.RepairDeps{
@@ -100,14 +106,16 @@ func newCore(b base, s storage, x *exports, n self) core {
 			Commits: committed, StoreClock: s.Clock, Metrics: b.Metrics, Clock: b.machine, Beating: lease.Beating,
 			Steady: s.Clock.Steady(),
 		}),
-		committed, lease, view, compiler, fair, jobs, router, admitter,
+		committed, lease, view, compiler, fair, jobs, catalog, router, admitter,
 		&maintenance.Closer{Store: s.Store, Admitter: admitter, Jobs: jobs, Clock: s.Clock},
 	}
 }
 
 func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.Tasks) work {
 	k := newCore(b, s, x, n)
-	attempts := guarded{n.gate, x.traced(redact.New(b.options.Executor, n.Secrets))}
+	attempts := guarded{n.gate, x.traced(&follow.Inputs{
+		Next: redact.New(b.options.Executor, n.Secrets), Catalog: k.catalog, Runs: s.Store, Executions: s.Store.Executions,
+	})}
 	successes := alerting.NewSuccesses(s.Store, expression.Language{}, b.logger)
 	runner := newRunner(b, s, x, n, k, attempts, successes)
 	planner := newPlanner(b, s, k, runner)
@@ -147,7 +155,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 				Audit: days.AuditDays, Nodes: days.NodesDays, Alerts: days.AlertsDays,
 			},
 		}),
-		host, newFollower(b, s, k, tasks), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
+		host, newFollower(b, s, k, tasks), newWorkflows(b, s, k, tasks, runner), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
 	}
 }
 
@@ -175,6 +183,15 @@ func newFollower(b base, s storage, c core, tasks *periodic.Tasks) *workflow.Fol
 		Store: s.Store, Todos: s.Store, Executions: s.Store.Executions, Jobs: c.jobs, Versions: s.Store.Jobs,
 		Admitter: c.admitter, Commits: c.Commits, Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads,
 		Beating: c.lease.Beating, Note: tasks.Watch("follow", workflow.Interval), Logger: b.logger,
+	})
+}
+
+func newWorkflows(b base, s storage, c core, tasks *periodic.Tasks, runner *running.TaskManager) *follow.Follower {
+	return follow.New(follow.Deps{
+		Store: s.Store, Todos: s.Store, Runs: s.Store, Executions: s.Store.Executions, Catalog: c.catalog, Jobs: c.jobs,
+		Conditions: expression.Whens{}, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer, Commits: c.Commits,
+		Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
+		Note: tasks.Watch("follow-runs", follow.Interval), Logger: b.logger,
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -200,6 +201,9 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 			return err
 		}
 		asked = row
+		if err := tx.Todos.AddTodos(ctx, workflow.CancelTodos(rows, row.UpdateTime)); err != nil {
+			return err
+		}
 		return tx.Executions.Update(ctx, row, entity.StatusRunning, row.Token)
 	})
 	if err == nil && asked != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
@@ -113,7 +114,8 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	if e.calls, err = newCalls(cfg, o); err != nil {
 		return nil, err
 	}
-	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls}
+	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls,
+		wf.JobType: executor.Opener{}}
 	if o.Commands {
 		var folders errNoFolders
 		if e.commands, err = newCommands(cfg, o); errors.As(err, &folders) {

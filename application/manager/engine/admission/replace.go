@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -173,6 +174,9 @@ func stopFire(ctx context.Context, tx repository.Tx, now time.Time, f entity.InF
 	}
 	if err := tx.Executions.AskToStop(ctx, stopping); err != nil {
 		return 0, fmt.Errorf("ask %d replaced runs to stop: %w", len(stopping), err)
+	}
+	if err := tx.Todos.AddTodos(ctx, workflow.CancelTodos(stopping, now)); err != nil {
+		return 0, fmt.Errorf("stop replaced workflow runs: %w", err)
 	}
 	ended = append(ended, detached...)
 	e.Closed, e.Stopping = append(e.Closed, ended...), append(e.Stopping, stopping...)

@@ -286,7 +286,7 @@ func lateReport(f *Result, exec *entity.Execution, now time.Time) entity.LogChun
 	e := f.Run.Execution
 	text := "refused: node " + e.NodeID + " reported " + string(f.Outcome.Status) +
 		" for an attempt that is no longer its own; the run is " + string(exec.Status)
-	if f.Outcome.Detached() {
+	if f.Outcome.Detached() && !f.Outcome.Opens() {
 		text = "refused: the target of node " + e.NodeID + " accepted an attempt that is no longer the run's, so that it " +
 			"reports in vain; the run is " + string(exec.Status)
 	}
@@ -309,14 +309,16 @@ type completion struct {
 	waitForLocks bool
 	locked       []*Result
 	// jobs are current definitions; those of coordinated jobs are locked.
-	jobs map[string]*entity.Job
+	jobs entity.Definitions
 	// groups are those whose limits bound the runs when they started; locked.
 	groups []string
 	now    time.Time
 	// steady is now in monotonic time.
-	steady     time.Duration
-	refused    []*Result
-	done       []decision
+	steady  time.Duration
+	refused []*Result
+	done    []decision
+	// opened are roots of workflow runs that begin.
+	opened     []*entity.Execution
 	postCommit commit.PostCommit
 	logs       logbuffer.Lines
 }

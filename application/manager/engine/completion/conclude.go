@@ -33,7 +33,7 @@ func continues(f *Result, exec *entity.Execution) bool {
 		return true
 	}
 	return exec.Token == e.Token && exec.Attempt == e.Attempt &&
-		(exec.Detached() || exec.Status.Final() && exec.Reason != entity.ReasonNodeLost)
+		(exec.Detached() || exec.Open() || exec.Status.Final() && exec.Reason != entity.ReasonNodeLost)
 }
 
 // End is the end of an attempt that nobody on this node is at work on.

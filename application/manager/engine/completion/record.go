@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/retry"
 )
@@ -45,6 +46,9 @@ func (c *completion) record(ctx context.Context, tx repository.Tx) error {
 		}
 	}
 	if err := c.writeRetries(ctx, tx, again); err != nil {
+		return err
+	}
+	if err := c.addRuns(ctx, tx); err != nil {
 		return err
 	}
 	finals, err := c.writeFinals(ctx, tx, finals)
@@ -87,7 +91,7 @@ func (c *completion) lockJobs(ctx context.Context, tx repository.Tx) error {
 	if len(mine) > 0 {
 		merged := maps.Clone(c.jobs)
 		if merged == nil {
-			merged = map[string]*entity.Job{}
+			merged = entity.Definitions{}
 		}
 		maps.Copy(merged, mine)
 		c.jobs = merged
@@ -126,11 +130,14 @@ func (c *completion) decide(f *Result) (decision, error) {
 		Outcome: f.Outcome, RetryCount: exec.RetryCount, NodeLosses: exec.NodeLosses,
 		Random: c.completer.Random(),
 	}
-	job := c.jobs[exec.JobID]
+	job := c.jobs.Of(&exec)
 	if job != nil {
 		in.Policy, in.OnNodeLoss = job.Retry, job.OnNodeLoss
 	} else {
 		in.OnNodeLoss = entity.NodeLossFail
+	}
+	if f.Run.Job.Type == workflow.JobType {
+		in.OnNodeLoss = entity.NodeLossRetry // nothing of the workflow run has begun
 	}
 	if f.Run.Job.Broadcast {
 		in.OnNodeLoss = entity.NodeLossFail // the run is of that node alone (engine rule 18)
@@ -178,8 +185,14 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 			c.refused = append(c.refused, d.item)
 			continue
 		}
-		detached := d.item.Outcome.Detached()
-		if detached {
+		detached, opens := d.item.Outcome.Detached(), d.item.Outcome.Opens()
+		if opens {
+			next := *exec
+			if err := next.OpenRun(d.item.Start, c.now); err != nil {
+				return err
+			}
+			d.exec = &next
+		} else if detached {
 			// A broadcast's keeps its node, where its retries belong.
 			next, job := *exec, d.item.Run.Job
 			if err := next.Detach(d.item.Start, job.DeadlineFrom(d.item.Start), job.Broadcast, c.now); err != nil {
@@ -204,6 +217,9 @@ func (c *completion) writeRetries(ctx context.Context, tx repository.Tx, again [
 		}
 		if err := tx.Executions.Update(ctx, d.exec, entity.StatusRunning, mine.Token); err != nil {
 			return fmt.Errorf("park run %s for its retry: %w", d.exec.ID, err)
+		}
+		if opens && !d.exec.Status.Final() {
+			c.opened = append(c.opened, d.exec)
 		}
 		if d.item.hold.Count > 0 && !d.exec.Status.Final() {
 			holds = append(holds, d.item.hold)
@@ -314,7 +330,8 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			continue
 		}
 		ended = append(ended, d.exec)
-		if d.exec.Status == entity.StatusDead {
+		// A step is repeated in its workflow run, or with it: a replay beside that would do its work twice.
+		if d.exec.Status == entity.StatusDead && !d.exec.IsStep() {
 			letters = append(letters, entity.DeadLetter{
 				ExecutionID: d.exec.ID, JobID: d.exec.JobID, Reason: d.exec.Reason,
 				Message: d.exec.ErrorMessage, CreateTime: c.now,

@@ -24,12 +24,15 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -89,6 +92,8 @@ type Node struct {
 	Dispatch *dispatch.Manager
 	// Closer ends what waits.
 	Closer *maintenance.Closer
+	// Flow lets workflow runs go on when the test says.
+	Flow   *follow.Follower
 	Script *Script
 	Counts *Counts
 
@@ -143,11 +148,15 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Nodes: n.seen, Jobs: n.Jobs, Runs: store.Executions, Workers: store,
 		Groups: store.WorkerGroups, Now: n.Time.Now, Self: n.self,
 	})
+	catalog := &follow.Catalog{Cached: n.Jobs.Cached, Versions: store.Jobs, Runs: store}
+	n.Jobs.Steps(catalog.StepJobs)
 	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, router, event.NewEnds(append([]event.EndObserver{
-		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard,
+		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard, follow.Steps{},
 	}, o.Ends...)...), n.Time)
 	logger := slog.New(slog.DiscardHandler)
-	runner := redact.New(n.Script, n.Vault)
+	runner := &follow.Inputs{
+		Next: redact.New(opening{n.Script}, n.Vault), Catalog: catalog, Runs: store, Executions: store.Executions,
+	}
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
 	n.Repairs = maintenance.NewRepairer(maintenance.RepairDeps{
@@ -183,8 +192,23 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
+	n.Flow = follow.New(follow.Deps{
+		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
+		Conditions: expression.Whens{}, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer, Commits: n.Commits,
+		Clock: o.Clock, StoreClock: n.Time, Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
+	})
 	n.join(t)
 	return n
+}
+
+// opening opens workflow runs, and leaves all other attempts to the script.
+type opening struct{ *Script }
+
+func (o opening) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	if run.Job.Type == wf.JobType {
+		return entity.Opened()
+	}
+	return o.Script.Run(ctx, run, rep)
 }
 
 // Start runs the runner's loops until the test ends: runs are claimed and

@@ -84,6 +84,9 @@ func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
 		return rows
 	}
 	for _, e := range ended {
+		if e.IsStep() { // its workflow run tells, by its own end
+			continue
+		}
 		readers := o.Readers
 		if e.Status == entity.StatusSuccess {
 			if readers.Kafka = false; !e.SuccessAsked {

@@ -1,0 +1,204 @@
+// Package follow lets workflow runs go on. A row, stored with the end of a step, holds that its run owes a decision; the
+// follower pays it in one transaction with the steps that it starts (docs/workflows.md).
+package follow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
+)
+
+const (
+	// maxWorkflows and maxSteps bound what a Catalog keeps in memory; what does not fit is read again.
+	maxWorkflows = 500
+	maxSteps     = 20_000
+)
+
+// Workflow is one version of a workflow, ready for decisions. It is immutable but for recorded.
+type Workflow struct {
+	Job   *entity.Job
+	Graph *workflow.Graph
+	// steps are the definitions of what the steps do, in their order.
+	steps []*entity.Job
+	// recorded: the store holds the ids of the steps.
+	recorded atomic.Bool
+}
+
+// Step is the definition of what a step does, and false where the workflow has no such step.
+func (w *Workflow) Step(name string) (*entity.Job, bool) {
+	i, ok := w.Graph.Step(name)
+	if !ok {
+		return nil, false
+	}
+	return w.steps[i], true
+}
+
+type version struct {
+	id     string
+	number int
+}
+
+// Catalog gives the versions of workflows, and the definitions of their steps. Safe for concurrent use.
+type Catalog struct {
+	// Cached returns the definition of a version that is in memory, or nil.
+	Cached   func(id string, version int) *entity.Job
+	Versions repository.VersionReader
+	Runs     repository.WorkflowRunReader
+
+	mu        sync.Mutex
+	workflows map[version]*Workflow
+	known     map[string]wf.StepRow
+}
+
+// Get is a version of a workflow; nil where nobody knows it any more. The error may be an *InvalidError.
+func (c *Catalog) Get(ctx context.Context, id string, number int) (*Workflow, error) {
+	v := version{id, number}
+	c.mu.Lock()
+	w := c.workflows[v]
+	c.mu.Unlock()
+	if w != nil {
+		return w, nil
+	}
+	job := c.Cached(id, number)
+	if job == nil {
+		var err error
+		if job, err = repository.VersionOrNil(ctx, c.Versions, id, number); err != nil || job == nil {
+			return nil, err
+		}
+	}
+	w, err := compile(job)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.workflows) >= maxWorkflows {
+		clear(c.workflows)
+	}
+	if c.workflows == nil {
+		c.workflows = map[version]*Workflow{}
+	}
+	c.workflows[v] = w
+	return w, nil
+}
+
+// InvalidError says that a definition cannot be decided by. Saving one is refused; another release may have written it.
+type InvalidError struct{ cause error }
+
+// Error implements error.
+func (e *InvalidError) Error() string { return "the definition of the workflow: " + e.cause.Error() }
+
+// Unwrap gives the cause.
+func (e *InvalidError) Unwrap() error { return e.cause }
+
+func compile(job *entity.Job) (*Workflow, error) {
+	def := &wf.Definition{}
+	if err := json.Unmarshal([]byte(cmp.Or(job.Data, "{}")), def); err != nil {
+		return nil, &InvalidError{err}
+	}
+	def.TimeoutSec = job.TimeoutSec
+	g, err := workflow.NewGraph(def)
+	if err != nil {
+		return nil, &InvalidError{err}
+	}
+	w := &Workflow{Job: job, Graph: g, steps: make([]*entity.Job, len(def.Steps))}
+	for i := range def.Steps {
+		if w.steps[i], err = stepJob(job, &def.Steps[i]); err != nil {
+			return nil, &InvalidError{err}
+		}
+	}
+	return w, nil
+}
+
+// stepJob is the definition by which the executions of a step run. Nothing coordinates them.
+func stepJob(job *entity.Job, step *wf.Step) (*entity.Job, error) {
+	s := &entity.Job{
+		ID: wf.StepID(job.ID, step.Name), Name: job.Name + "/" + step.Name, Group: job.Group, Owner: job.Owner,
+		Labels: job.Labels, Status: entity.JobEnabled, Version: job.Version, Parameters: job.Parameters,
+		Schedule: schedule.Spec{Kind: schedule.None, TimeZone: job.Schedule.TimeZone},
+		Priority: cmp.Or(step.Priority, job.Priority), TimeoutSec: step.Limit(), StartDeadlineSec: step.StartDeadlineSec,
+		Overlap: entity.OverlapParallel, OnNodeLoss: entity.NodeLossRetry,
+	}
+	if step.RetryPolicy != nil {
+		s.Retry = *step.RetryPolicy
+	}
+	switch kind := step.Kind(); kind {
+	case wf.KindHTTP:
+		s.Type, s.Data = entity.JobHTTP, string(step.HTTP)
+	case wf.KindCommand:
+		s.Type, s.Data = entity.JobCommand, string(step.Command)
+	case wf.KindCustom:
+		s.Type, s.Class, s.Data = entity.JobCustom, step.Custom.JobClass, string(step.Custom.Data)
+	case wf.KindJob, wf.KindApproval, wf.KindWait:
+		return nil, fmt.Errorf("the step %s is of the kind %s, which this release does not run", step.Name, kind)
+	default:
+		return nil, fmt.Errorf("the step %s says nothing to do", step.Name)
+	}
+	return s, nil
+}
+
+// StepJobs finds the definitions of steps, by the id of the execution. One whose workflow is gone is left out.
+func (c *Catalog) StepJobs(ctx context.Context, steps []*entity.Execution) (map[string]*entity.Job, error) {
+	rows, err := c.rows(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]*entity.Job, len(steps))
+	for _, e := range steps {
+		row, known := rows[e.JobID]
+		if !known {
+			continue
+		}
+		w, err := c.Get(ctx, row.WorkflowID, e.JobVersion)
+		if err != nil {
+			return nil, fmt.Errorf("the workflow of the step %s: %w", e.ID, err)
+		}
+		if w == nil {
+			continue
+		}
+		if job, ok := w.Step(row.Name); ok {
+			found[e.ID] = job
+		}
+	}
+	return found, nil
+}
+
+// rows are those of the steps' ids.
+func (c *Catalog) rows(ctx context.Context, steps []*entity.Execution) (map[string]wf.StepRow, error) {
+	rows := map[string]wf.StepRow{}
+	var missing []string
+	c.mu.Lock()
+	for _, id := range entity.JobIDsOf(steps) {
+		if row, known := c.known[id]; known {
+			rows[id] = row
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return rows, nil
+	}
+	read, err := c.Runs.WorkflowSteps(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("read the steps of workflows: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known)+len(read) > maxSteps {
+		c.known = map[string]wf.StepRow{}
+	}
+	for _, row := range read {
+		c.known[row.ID], rows[row.ID] = row, row
+	}
+	return rows, nil
+}

@@ -1,0 +1,203 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
+)
+
+const (
+	// Interval is how often the leader looks for runs that nobody has let go on.
+	Interval = time.Second
+	// grace leaves a row to the process that made it: that one was woken by its commit.
+	grace = time.Second
+	// todosAtOnce bounds the rows of one look, runsAtOnce its runs, and stepsAtOnce the executions that one run adds in a
+	// transaction.
+	todosAtOnce = 500
+	runsAtOnce  = 100
+	stepsAtOnce = 200
+	// retryPause follows a turn that failed; busyPause one that left runs.
+	retryPause = 500 * time.Millisecond
+	busyPause  = 5 * time.Millisecond
+)
+
+// Ends stores ends of executions that no process is at work on.
+type Ends interface {
+	// Conclude says of each end whether the store took it.
+	Conclude(ctx context.Context, ends []completion.End) (taken []bool, err error)
+}
+
+// Definitions are what executions go by.
+type Definitions interface {
+	For(ctx context.Context, execs []*entity.Execution) (entity.Definitions, error)
+}
+
+// Deps are the parts of a Follower.
+type Deps struct {
+	Store      repository.Store
+	Todos      repository.TodoReader
+	Runs       repository.WorkflowRunReader
+	Executions repository.ExecutionReader
+	Catalog    *Catalog
+	Jobs       Definitions
+	Conditions workflow.Conditions
+	Admitter   *admission.Admitter
+	// Ends closes runs and stops what nobody holds, Closer what waits.
+	Ends    Ends
+	Closer  *maintenance.Closer
+	Commits *commit.Commits
+	Clock   clock.Clock
+	// StoreClock is the store's.
+	StoreClock clock.StoreClock
+	// Leads tells whether this node does the tasks of the leader.
+	Leads func() bool
+	// Beating reports whether the latest beat of the node reached the store; nil always.
+	Beating func() bool
+	// Note is told how each turn ended.
+	Note   func(err error)
+	Logger *slog.Logger
+}
+
+// Follower lets workflow runs go on. Several at once start nothing twice: a decision counts only where the run is as it
+// was read. Wake is safe for concurrent use; Run is one loop.
+type Follower struct {
+	Deps
+	turns turns.Loop
+	// woken: this process has added rows since the last look.
+	woken atomic.Bool
+	blame *batch.Blame
+}
+
+// New wires the parts.
+func New(d Deps) *Follower {
+	f := &Follower{Deps: d, blame: batch.NewBlame(d.Clock, d.Beating)}
+	f.turns = turns.Loop{
+		Signal: turns.NewSignal(), Clock: d.Clock, Leads: func() bool { return true }, Interval: Interval, Turn: f.turn,
+	}
+	return f
+}
+
+// Wake makes the follower look at once, after a commit that added rows.
+func (f *Follower) Wake() {
+	f.woken.Store(true)
+	f.turns.Wake()
+}
+
+// Run follows until ctx ends.
+func (f *Follower) Run(ctx context.Context) { f.turns.Run(ctx) }
+
+// turn does what this process owes, and on the leader what others have left and what is due by time.
+func (f *Follower) turn(ctx context.Context, _ int) turns.Next {
+	now := f.StoreClock.Now()
+	until := now
+	leads := f.Leads()
+	switch {
+	case f.woken.Swap(false):
+	case leads:
+		until = now.Add(-grace)
+	default:
+		f.Note(nil)
+		return turns.Next{Wait: Interval}
+	}
+	var left bool
+	err := batch.Guard(func() (err error) {
+		left, err = f.RunOnce(ctx, until)
+		if err == nil && leads {
+			err = f.WakeRuns(ctx, now)
+		}
+		return err
+	})
+	if ctx.Err() == nil {
+		f.Note(err)
+	}
+	switch {
+	case err != nil:
+		f.woken.Store(true)
+		return turns.Next{Wait: retryPause, Failed: true}
+	case left:
+		f.woken.Store(true)
+		return turns.Next{Wait: busyPause}
+	}
+	return turns.Next{Wait: Interval}
+}
+
+// RunOnce lets those runs go on that owe something since a moment or longer. left says that rows stay which another
+// look may take at once.
+func (f *Follower) RunOnce(ctx context.Context, until time.Time) (left bool, err error) {
+	todos, err := f.Todos.Todos(ctx, entity.TodoRun, until, todosAtOnce)
+	if err != nil || len(todos) == 0 {
+		return false, err
+	}
+	more, err := f.follow(ctx, todos, nil)
+	return more || len(todos) == todosAtOnce, err
+}
+
+// WakeRuns lets those runs go on whose moment has come.
+func (f *Follower) WakeRuns(ctx context.Context, now time.Time) error {
+	due, err := f.Runs.RunsToWake(ctx, now, runsAtOnce)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	_, err = f.follow(ctx, nil, due)
+	return err
+}
+
+// follow decides about runs, and stores what follows. A run that cannot go on is paused, and holds up no other.
+func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string) (left bool, err error) {
+	passages, left, err := f.read(ctx, todos, due)
+	if err != nil {
+		return false, err
+	}
+	var ready []*passage
+	var errs []error
+	for _, p := range passages {
+		if err := batch.Guard(func() error { return f.decide(ctx, p) }); err == nil {
+			ready = append(ready, p)
+		} else if batch.Passes(err) {
+			return left, err
+		} else {
+			errs = append(errs, f.pause(ctx, p, err))
+		}
+	}
+	err = batch.Walk(f.blame, ready, (*passage).id, func(part []*passage) error { return f.store(ctx, part) },
+		func(p *passage, cause error) error { return f.pause(ctx, p, cause) })
+	if errs = append(errs, err); err != nil && batch.Passes(err) {
+		return left, errors.Join(errs...)
+	}
+	for _, p := range ready {
+		left = left || !p.stored || p.cut
+		if p.stored {
+			errs = append(errs, f.finish(ctx, p))
+		}
+	}
+	return left, errors.Join(errs...)
+}
+
+// finish stops what is to be stopped, and closes a run whose steps are final. A row stays until that is done.
+func (f *Follower) finish(ctx context.Context, p *passage) error {
+	if len(p.decision.Cancels) > 0 {
+		if err := f.stop(ctx, p); err != nil {
+			return fmt.Errorf("stop the steps of the workflow run %s: %w", p.id(), err)
+		}
+	}
+	if p.closes {
+		if err := f.close(ctx, p); err != nil {
+			return fmt.Errorf("close the workflow run %s: %w", p.id(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
+)
+
+// passage is one run on its way through one look.
+type passage struct {
+	run   wf.Run
+	root  *entity.Execution
+	todos []entity.Todo
+	// ends are the executions of steps that a row says have ended, by id.
+	ends map[string]*entity.Execution
+	flow *Workflow
+
+	decision workflow.Decision
+	// rows are those of the decision that one transaction stores, and next the state with them.
+	rows []workflow.Row
+	next *wf.State
+	// cut: rows are left for another transaction. closes: every step is final and stored.
+	cut, closes bool
+	// results are those of maps that end, by step.
+	results map[int]string
+	// stored: the transaction was committed, and the run was as it was read.
+	stored bool
+}
+
+func (p *passage) id() string { return p.run.ID }
+
+// owes reports whether one of the rows has that item.
+func (p *passage) owes(item string) bool {
+	return slices.ContainsFunc(p.todos, func(t entity.Todo) bool { return t.Item == item })
+}
+
+// read reads the runs of the rows and the ones whose moment has come, with their roots and the ends that rows name. left says
+// that there are more runs than one look takes.
+func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) (out []*passage, left bool, err error) {
+	byRun := map[string][]entity.Todo{}
+	ids := slices.Clone(due)
+	for _, t := range todos {
+		if byRun[t.Run] == nil {
+			if len(ids) == runsAtOnce {
+				left = true
+				continue
+			}
+			ids = append(ids, t.Run)
+		}
+		byRun[t.Run] = append(byRun[t.Run], t)
+	}
+	runs, err := f.Runs.WorkflowRuns(ctx, ids)
+	if err != nil {
+		return nil, false, fmt.Errorf("read %d workflow runs: %w", len(ids), err)
+	}
+	roots, err := f.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return nil, false, fmt.Errorf("read the roots of %d workflow runs: %w", len(ids), err)
+	}
+	byID := entity.ByID(roots)
+	var ended []string
+	for _, run := range runs {
+		p := &passage{run: run, root: byID[run.ID], todos: byRun[run.ID], ends: map[string]*entity.Execution{}}
+		delete(byRun, run.ID)
+		for _, t := range p.todos {
+			if id, ok := p.endOf(t); ok {
+				p.ends[id] = nil
+				ended = append(ended, id)
+			}
+		}
+		out = append(out, p)
+	}
+	if err := f.forget(ctx, slices.Concat(slices.Collect(maps.Values(byRun))...)); err != nil {
+		return nil, false, err
+	}
+	if len(ended) == 0 {
+		return out, left, nil
+	}
+	execs, err := f.Executions.ByIDs(ctx, ended)
+	if err != nil {
+		return nil, false, fmt.Errorf("read %d steps that have ended: %w", len(ended), err)
+	}
+	found := entity.ByID(execs)
+	for _, p := range out {
+		for id := range p.ends {
+			p.ends[id] = found[id]
+		}
+	}
+	return out, left, nil
+}
+
+// endOf is the execution that a row says has ended.
+func (p *passage) endOf(t entity.Todo) (id string, ok bool) {
+	step, ok := wf.EndedStep(t.Item)
+	if !ok {
+		return "", false
+	}
+	key, err := wf.ParseKey(step)
+	if err != nil {
+		return "", false
+	}
+	return p.stepID(key), true
+}
+
+// stepID is the id of an execution of the run.
+func (p *passage) stepID(key wf.Key) string {
+	return wf.ExecutionID(p.run.ID, wf.StepID(p.run.WorkflowID, key.Name), key)
+}
+
+// decide reads the definition and asks the decision.
+func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
+	if p.flow, err = f.Catalog.Get(ctx, p.run.WorkflowID, p.run.Version); err != nil {
+		return err
+	}
+	if p.flow == nil {
+		return errGone
+	}
+	now := f.StoreClock.Now()
+	state := wf.NewState(p.flow.Graph.Definition(), now)
+	if len(p.run.State) > 0 {
+		if state, err = wf.Decode(p.run.State); err != nil {
+			return err
+		}
+	}
+	if !state.Fits(p.flow.Graph.Definition()) {
+		return wf.ErrState
+	}
+	in := workflow.Input{Now: now, Command: p.command()}
+	for _, t := range p.todos {
+		id, ok := p.endOf(t)
+		if e := p.ends[id]; ok && e != nil && e.Status.Final() {
+			_, step, _ := e.StepOf()
+			key, _ := wf.ParseKey(step) // endOf has read it
+			in.Ends = append(in.Ends, workflow.End{Key: key, Status: e.Status, Reason: e.Reason})
+		} else if ok && e != nil && e.Open() && e.CancelRequested {
+			_, step, _ := e.StepOf()
+			if at, known := p.flow.Graph.Step(step); known {
+				in.Verbs = append(in.Verbs, workflow.Asked{Step: at, Verb: workflow.CancelItems})
+			}
+		}
+	}
+	p.decision, err = workflow.Resolve(p.flow.Graph, state, in, func(after *wf.State, asks []workflow.Ask) (
+		map[int]workflow.Value, error,
+	) {
+		return f.evaluate(ctx, p, after, asks)
+	})
+	if err != nil {
+		return err
+	}
+	p.rows, p.next = p.decision.Take(stepsAtOnce)
+	for _, row := range p.rows {
+		if row.Kind == workflow.RowFinish {
+			if p.results == nil {
+				p.results = map[int]string{}
+			}
+			if p.results[row.Step], err = resultsOf(ctx, f.Executions, p.flow, p.id(), p.next, row.Step); err != nil {
+				return err
+			}
+		}
+	}
+	p.cut = len(p.rows) < len(p.decision.Rows)
+	p.closes = p.decision.Closes(p.rows)
+	return nil
+}
+
+// errGone pauses a run of which nobody has the definition any more.
+var errGone = errors.New("the version of the workflow that the run keeps to does not exist any more; cancel the run")
+
+// command is what the rows, and the root, ask of the run.
+func (p *passage) command() workflow.Command {
+	switch {
+	case p.root == nil || p.root.Status.Final():
+		return workflow.Delete // its outcome is recorded already; nothing of it may go on
+	case !p.owes(wf.OwesCancel):
+		return ""
+	case p.root.Reason == entity.ReasonDeleted:
+		return workflow.Delete
+	}
+	return workflow.Cancel
+}
