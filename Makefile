@@ -47,7 +47,7 @@ BENCH_ARGS   ?=
 CLUSTER_BENCH = run() { printf "\n== %s\n" "$$*"; \
 	PS_STORE_DRIVER=mysql PS_STORE_DSN="$$PS_TEST_MYSQL_DSN" $(BINARY) bench "$$@" --redis "$$PS_TEST_REDIS_ADDR" $(BENCH_ARGS); };
 
-GO_SOURCES = api application cmd domain infrastructure internal sdk sql test web
+GO_SOURCES = api application cmd domain examples infrastructure internal sdk sql test web
 
 # `make prove crash fault` names steps: what follows `prove` is no target.
 ifeq ($(firstword $(MAKECMDGOALS)),prove)

@@ -169,6 +169,8 @@ func TestEachRuleFindsItsViolationsAndNothingElse(t *testing.T) {
 			"point inward",
 		},
 		{"sdk may not use infrastructure", "sdk/a.go", source("~/infrastructure/executor"), "point inward"},
+		{"an example may use sdk", "examples/go/a.go", source("~/sdk", "~/sdk/worker"), ""},
+		{"an example may use nothing else of ours", "examples/go/a.go", source("~/domain/entity"), "point inward"},
 		{"the embedding sees all", "sdk/embedded/a.go", source("~/infrastructure/executor", "~/application/manager"), ""},
 		{"a prefix of a name is not the layer", "application/service/a.go", source("~/domainlike/entity"), "point inward"},
 		{"Go lies in known directories only", "pkg/thing/a.go", source(), "none of the directories"},

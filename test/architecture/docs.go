@@ -59,8 +59,12 @@ type document struct {
 	anchors map[string]bool
 }
 
-// unread are folders at the top that hold nothing of the project, or what it makes.
-var unread = []string{".git", ".cache", "bin", "data", "dist"}
+var (
+	// unread are folders at the top that hold nothing of the project, or what it makes.
+	unread = []string{".git", ".cache", "bin", "data", "dist"}
+	// fetched are folders anywhere that npm and Python make for the packages of others.
+	fetched = []string{"node_modules", ".venv"}
+)
 
 func loadDocs(root fs.FS) (*library, error) {
 	b := &library{
@@ -71,7 +75,7 @@ func loadDocs(root fs.FS) (*library, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && (slices.Contains(unread, name) || entry.Name() == "node_modules"):
+		case entry.IsDir() && (slices.Contains(unread, name) || slices.Contains(fetched, entry.Name())):
 			return fs.SkipDir
 		}
 		b.paths[name] = true

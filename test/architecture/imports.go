@@ -51,6 +51,7 @@ var layers = []layer{
 	{dir: "cmd", sees: []string{everything}},
 	{dir: "test", sees: []string{everything}},
 	{dir: "sdk/embedded", sees: []string{everything}},
+	{dir: "examples", sees: []string{"sdk"}},
 	{dir: "sdk", sees: []string{"domain"}},
 	{dir: "domain", stdlibOnly: true, not: []string{"database/sql", "net/http"}},
 	{dir: "application/manager", sees: []string{"domain", "internal"}, not: notApplication},

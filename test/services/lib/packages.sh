@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # sourced by both
 
 # Folders whose tests all belong to a step of `prove`. Each is named in that script.
-LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade test/deploy test/e2e test/fault
+LONG_PACKAGES='cmd/bench cmd/makerbench test/commands test/crash test/degrade test/deploy test/e2e test/examples test/fault
   test/grafana test/kafka test/night test/prometheus test/restore'
 
 # What `gotest` runs without the race detector: it takes most of the time of a simulation, and finds nothing in virtual
