@@ -17,6 +17,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/prooftest"
 )
 
+// terminated is how a Java machine ends at SIGTERM, whatever its program did.
+const terminated = 128 + 15
+
 // grace is what a program leaves to its runs, in seconds.
 const grace = "GRACE_SECONDS=1"
 
@@ -25,9 +28,11 @@ func TestEachExampleRunsAndLosesNoRun(t *testing.T) {
 	for _, example := range []struct {
 		name  string
 		tools []string
+		code  int
 	}{
 		{name: "go", tools: []string{"go"}},
 		{name: "python", tools: []string{"python3"}},
+		{name: "spring-boot-2.7", tools: []string{"java", "mvn"}, code: terminated},
 	} {
 		t.Run(example.name, func(t *testing.T) {
 			commands := s.commands(t, "examples/"+example.name+"/README.md", "")
@@ -40,11 +45,11 @@ func TestEachExampleRunsAndLosesNoRun(t *testing.T) {
 			first := s.launch(t, commands[last], grace)
 			s.eachHandler(t)
 			runs := s.load(t)
-			require.Zero(t, first.terminate(t), first.said)
+			require.Equal(t, example.code, first.terminate(t), first.said)
 			s.givenBack(t, runs)
 			second := s.launch(t, commands[last], grace)
 			s.finished(t, runs)
-			require.Zero(t, second.terminate(t), second.said)
+			require.Equal(t, example.code, second.terminate(t), second.said)
 			s.nothingElse(t)
 		})
 	}
