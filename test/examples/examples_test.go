@@ -34,6 +34,7 @@ func TestEachExampleRunsAndLosesNoRun(t *testing.T) {
 		{name: "python", tools: []string{"python3"}},
 		{name: "spring-boot-2.7", tools: []string{"java", "mvn"}, code: terminated},
 		{name: "spring-boot-3.x", tools: []string{"java", "mvn"}, code: terminated},
+		{name: "spring-boot-4.x", tools: []string{"java", "mvn"}, code: terminated},
 	} {
 		t.Run(example.name, func(t *testing.T) {
 			commands := s.commands(t, "examples/"+example.name+"/README.md", "")
