@@ -30,9 +30,9 @@ func main() {
 		Slots:     4,
 		Grace:     time.Duration(grace) * time.Second,
 		Handlers: map[string]sdk.Handler{
-			"export-orders":   sdk.Typed(exportOrders),
+			"export-orders": sdk.Typed(exportOrders),
 			"bill-accounts": sdk.Typed(billAccounts),
-			"send-mail":       sdk.Typed(sendMail),
+			"send-mail":     sdk.Typed(sendMail),
 		},
 	})
 	if err != nil {

@@ -96,7 +96,9 @@ func (s *stage) eachHandler(t *testing.T) {
 	require.Equal(t, counted("account %d of 3", 3), s.lines(t, r.ID))
 
 	r = s.ended(t, s.trigger(t, "send mail", map[string]any{"to": "me@example.com"}))
-	require.Equal(t, run{ID: r.ID, Status: "SUCCESS", Result: "sent to me@example.com", Attempt: 2, RetryCount: 1, Progress: 100}, r)
+	require.Equal(t, run{
+		ID: r.ID, Status: "SUCCESS", Result: "sent to me@example.com", Attempt: 2, RetryCount: 1, Progress: 100,
+	}, r)
 	attempts := s.attempts(t, r.ID)
 	require.Len(t, attempts, 2)
 	require.Equal(t, []string{"FAILED", "ERROR"}, []string{attempts[0].Status, attempts[0].Reason})
