@@ -146,6 +146,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 		Runner: runner.Ends, Sealer: s.keys, Clock: s.Clock, Steady: s.Clock.Steady(), Commits: k.Commits,
 		LogLimit: entity.LogLimit, Logger: b.logger,
 	})
+	follower := newFollower(b, s, k, tasks)
 	return work{
 		k, planner, runner, member, detachedRuns, newGateway(b, s, n, k, tasks, runner, member, detachedRuns), dispatcher,
 		maintenance.NewRetention(maintenance.RetentionDeps{
@@ -155,7 +156,7 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 				Audit: days.AuditDays, Nodes: days.NodesDays, Alerts: days.AlertsDays,
 			},
 		}),
-		host, newFollower(b, s, k, tasks), newWorkflows(b, s, k, tasks, runner), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
+		host, follower, newWorkflows(b, s, k, tasks, runner, follower), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
 	}
 }
 
@@ -186,10 +187,12 @@ func newFollower(b base, s storage, c core, tasks *periodic.Tasks) *workflow.Fol
 	})
 }
 
-func newWorkflows(b base, s storage, c core, tasks *periodic.Tasks, runner *running.TaskManager) *follow.Follower {
+func newWorkflows(b base, s storage, c core, tasks *periodic.Tasks, runner *running.TaskManager,
+	starts *workflow.Follower,
+) *follow.Follower {
 	return follow.New(follow.Deps{
 		Store: s.Store, Todos: s.Store, Runs: s.Store, Executions: s.Store.Executions, Catalog: c.catalog, Jobs: c.jobs,
-		Conditions: expression.Whens{}, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer, Commits: c.Commits,
+		Conditions: expression.Whens{}, Starts: starts, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer, Commits: c.Commits,
 		Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
 		Note: tasks.Watch("follow-runs", follow.Interval), Logger: b.logger,
 	})

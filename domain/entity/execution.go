@@ -210,7 +210,7 @@ type Definitions map[string]*Job
 // Of is the definition of an execution: the current one of its job, and for a step that of the version of its workflow
 // run. It is nil where that does not exist any more.
 func (d Definitions) Of(e *Execution) *Job {
-	if e.IsStep() {
+	if e.Inline() {
 		return d[e.ID]
 	}
 	return d[e.JobID]

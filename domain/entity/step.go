@@ -9,6 +9,10 @@ import (
 // IsStep reports whether the execution is one of a step inside of a workflow run.
 func (e *Execution) IsStep() bool { return identity.IsStepKey(e.FireKey) }
 
+// Inline reports whether the execution is one of a step whose work stands in the workflow: it goes by the version of
+// its run. A job that a step names is no such step; it goes by its own definition.
+func (e *Execution) Inline() bool { return identity.IsStepID(e.JobID) }
+
 // StepOf is the workflow run and the step key of a step; ok is false for all other executions.
 func (e *Execution) StepOf() (run, step string, ok bool) { return identity.OfStepKey(e.FireKey) }
 

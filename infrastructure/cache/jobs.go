@@ -116,7 +116,7 @@ func (c *JobCache) For(ctx context.Context, execs []*entity.Execution) (entity.D
 	ids := make([]string, 0, len(execs))
 	var steps []*entity.Execution
 	for _, e := range execs {
-		if e.IsStep() {
+		if e.Inline() {
 			steps = append(steps, e)
 		} else {
 			ids = append(ids, e.JobID)

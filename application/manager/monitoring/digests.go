@@ -30,8 +30,8 @@ func (d *Digests) Ended(ended []*entity.Execution, now time.Time) event.EndRows 
 
 // withoutSteps leaves the steps of workflow runs out: one workflow run is one run.
 func withoutSteps(ended []*entity.Execution) []*entity.Execution {
-	if !slices.ContainsFunc(ended, (*entity.Execution).IsStep) {
+	if !slices.ContainsFunc(ended, (*entity.Execution).Inline) {
 		return ended
 	}
-	return slices.DeleteFunc(slices.Clone(ended), (*entity.Execution).IsStep)
+	return slices.DeleteFunc(slices.Clone(ended), (*entity.Execution).Inline)
 }

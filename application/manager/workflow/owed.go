@@ -20,7 +20,7 @@ type Owed struct {
 // Ended implements event.EndObserver. Where the definition is not held, the row is added, and the follower finds out.
 func (o Owed) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
-		if e.IsRange() || e.JobVersion == 0 || e.IsStep() { // nothing ended, no definition is known, or a run goes on by it
+		if e.IsRange() || e.JobVersion == 0 || e.Inline() { // nothing ended, no definition is known, or a run goes on by it
 			continue
 		}
 		if job := o.Cached(e.JobID, e.JobVersion); job != nil && !chain.MayOwe(job, e) {

@@ -66,6 +66,15 @@ func (f *Follower) alone(ctx context.Context, d *debt, cause error) error {
 	return err
 }
 
+// StartFires records fires that are not there, and drops todos with them, by the transaction that pays a debt. done is
+// false where somebody else has locked one of the jobs.
+func (f *Follower) StartFires(ctx context.Context, starts []chain.Start, todos []entity.Todo) (done bool, err error) {
+	d := &debt{todos: todos, starts: starts}
+	f.Admitter.PrepareIDs(ctx, d.jobIDs()...)
+	paid, err := f.pay(ctx, []*debt{d})
+	return paid == 1, err
+}
+
 // maxWhy is the longest reason recorded for a run that is not started, in bytes.
 const maxWhy = 500
 
@@ -167,6 +176,10 @@ func (f *Follower) admitJob(ctx context.Context, tx repository.Tx, now time.Time
 	var fires []entity.Fire
 	for _, s := range starts {
 		why := s.Invalid
+		if s.Skipped != "" {
+			a.Close(entity.NewSkipped(job, s.Fire, now, s.Skipped))
+			continue
+		}
 		if rejected != "" {
 			a.Close(entity.NewInvalid(job, s.Fire, now, "").Rejected(now, rejected))
 			continue

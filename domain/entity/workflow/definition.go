@@ -12,6 +12,9 @@ import (
 // not among those of all jobs.
 const JobType entity.JobType = "WORKFLOW"
 
+// WaitType is that of steps that wait.
+const WaitType entity.JobType = "WAIT"
+
 // Definition is the graph of a workflow. Nobody changes it after it was made.
 type Definition struct {
 	Steps []Step `json:"steps"`
@@ -112,7 +115,9 @@ type Custom struct {
 // NamedJob is a job that exists by itself, also another workflow. Its own limits and shards hold.
 type NamedJob struct {
 	// Name is that of a job of the same group, or group/name.
-	Name   string          `json:"name"`
+	Name string `json:"name"`
+	// ID is that of the job which had the name when the workflow was saved; whoever writes a workflow gives none.
+	ID     string          `json:"id,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 }
 

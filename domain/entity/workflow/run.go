@@ -33,7 +33,7 @@ const MaxProblem = 1000
 
 // StepID is the id of a step over all runs of its workflow, and the job of its executions.
 func StepID(workflowID, name string) string {
-	return identity.ExecutionID(time.Time{}, "step", workflowID+":"+name, 0)
+	return identity.StepID(workflowID, name)
 }
 
 // ExecutionID is the id of an execution of a step within a run.
@@ -51,6 +51,8 @@ const (
 	OwesOpening = "OPEN"
 	// OwesCancel: somebody wants it to stop.
 	OwesCancel = "CANCEL"
+	// owesStart begins the item for a job that a step starts, whose key follows.
+	owesStart = "START "
 	// OwesStop: live steps are to be stopped.
 	OwesStop = "STOP"
 	// OwesClose: every step is final and stored.
@@ -65,6 +67,12 @@ func OwesEnd(step string) string { return owesEnd + step }
 // EndedStep is the step key of such an item; ok is false for others.
 func EndedStep(item string) (step string, ok bool) { return strings.CutPrefix(item, owesEnd) }
 
+// OwesStart is the item for the job that a step names.
+func OwesStart(step string) string { return owesStart + step }
+
+// StartedStep is the step key of such an item; ok is false for others.
+func StartedStep(item string) (step string, ok bool) { return strings.CutPrefix(item, owesStart) }
+
 // Todo is what a run owes since a moment.
 func Todo(runID, item string, now time.Time) entity.Todo {
 	return entity.Todo{Run: runID, Kind: entity.TodoRun, Item: item, Time: now}
@@ -76,7 +84,7 @@ func CancelTodos(asked []*entity.Execution, now time.Time) (todos []entity.Todo)
 		if !e.Open() {
 			continue
 		}
-		if run, step, ok := e.StepOf(); ok {
+		if run, step, ok := e.StepOf(); ok && e.Inline() {
 			todos = append(todos, Todo(run, OwesEnd(step), now))
 		} else {
 			todos = append(todos, Todo(e.ID, OwesCancel, now))

@@ -46,6 +46,8 @@ type Start struct {
 	Fire  entity.Fire
 	// Invalid says why the fire cannot run; it is recorded as failed.
 	Invalid string
+	// Skipped is the reason why the fire is recorded and does not run; empty for one that runs.
+	Skipped entity.Reason
 }
 
 // Starts are what the end of a fire starts, in the order of the definition.

@@ -24,6 +24,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -32,6 +33,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/fairness"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/cache"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -192,9 +194,14 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Admitter: n.Admitter, Closer: n.Closer, Commits: n.Commits,
 		Metrics: n.Counts, Clock: o.Clock, StoreClock: n.Time,
 	})
+	starts := workflow.New(workflow.Deps{
+		Store: n.Faults, Todos: store, Executions: store.Executions, Jobs: n.Jobs, Versions: store.Jobs,
+		Admitter: n.Admitter, Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
+		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
+	})
 	n.Flow = follow.New(follow.Deps{
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
-		Conditions: expression.Whens{}, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer, Commits: n.Commits,
+		Conditions: expression.Whens{}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer, Commits: n.Commits,
 		Clock: o.Clock, StoreClock: n.Time, Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})
 	n.join(t)
@@ -206,7 +213,10 @@ type opening struct{ *Script }
 
 func (o opening) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	if run.Job.Type == wf.JobType {
-		return entity.Opened()
+		return executor.Opener{}.Run(ctx, run, rep)
+	}
+	if run.Job.Type == wf.WaitType {
+		return executor.Waiter{}.Run(ctx, run, rep)
 	}
 	return o.Script.Run(ctx, run, rep)
 }

@@ -84,7 +84,7 @@ func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
 		return rows
 	}
 	for _, e := range ended {
-		if e.IsStep() { // its workflow run tells, by its own end
+		if e.Inline() { // its workflow run tells, by its own end
 			continue
 		}
 		readers := o.Readers

@@ -42,6 +42,13 @@ func (w *Workflow) Step(name string) (*entity.Job, bool) {
 	return w.steps[i], true
 }
 
+// stepID is the job of the executions of a step.
+func (w *Workflow) stepID(i int) string { return w.steps[i].ID }
+
+// ownID is the id of a step over all runs. Rows that the decision ends carry it, so that a job which a step names hears
+// nothing of what did not run.
+func (w *Workflow) ownID(i int) string { return wf.StepID(w.Job.ID, w.Graph.Definition().Steps[i].Name) }
+
 type version struct {
 	id     string
 	number int
@@ -138,7 +145,15 @@ func stepJob(job *entity.Job, step *wf.Step) (*entity.Job, error) {
 		s.Type, s.Data = entity.JobCommand, string(step.Command)
 	case wf.KindCustom:
 		s.Type, s.Class, s.Data = entity.JobCustom, step.Custom.JobClass, string(step.Custom.Data)
-	case wf.KindJob, wf.KindApproval, wf.KindWait:
+	case wf.KindWait:
+		data, _ := json.Marshal(step.Wait) // numbers and texts always marshal
+		s.Type, s.Data = wf.WaitType, string(data)
+	case wf.KindJob:
+		s.ID = step.Job.ID // of the job itself no more than this is used
+		if s.ID == "" {
+			return nil, fmt.Errorf("the step %s names a job, and its id is not known", step.Name)
+		}
+	case wf.KindApproval:
 		return nil, fmt.Errorf("the step %s is of the kind %s, which this release does not run", step.Name, kind)
 	default:
 		return nil, fmt.Errorf("the step %s says nothing to do", step.Name)

@@ -86,7 +86,10 @@ func endsOf(ctx context.Context, read executions, runID string, flow *Workflow, 
 		}
 		ends[name] = end
 		key := wf.Key{Name: name, Item: wf.Whole, Generation: s.Generation}
-		id := wf.ExecutionID(runID, flow.steps[i].ID, key)
+		id := wf.ExecutionID(runID, flow.stepID(i), key)
+		if s.Fate == wf.FateSucceededByHand || s.Fate == wf.FateReused {
+			id = wf.ExecutionID(runID, flow.ownID(i), key)
+		}
 		ids, stepOf[id] = append(ids, id), i
 	}
 	if len(ids) == 0 {

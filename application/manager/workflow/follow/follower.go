@@ -55,7 +55,9 @@ type Deps struct {
 	Catalog    *Catalog
 	Jobs       Definitions
 	Conditions workflow.Conditions
-	Admitter   *admission.Admitter
+	// Starts starts the jobs that steps name.
+	Starts   Starts
+	Admitter *admission.Admitter
 	// Ends closes runs and stops what nobody holds, Closer what waits.
 	Ends    Ends
 	Closer  *maintenance.Closer
@@ -179,16 +181,19 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 		return left, errors.Join(errs...)
 	}
 	for _, p := range ready {
-		left = left || !p.stored || p.cut
 		if p.stored {
 			errs = append(errs, f.finish(ctx, p))
 		}
+		left = left || !p.stored || p.cut
 	}
 	return left, errors.Join(errs...)
 }
 
 // finish stops what is to be stopped, and closes a run whose steps are final. A row stays until that is done.
 func (f *Follower) finish(ctx context.Context, p *passage) error {
+	if err := f.startJobs(ctx, p); err != nil {
+		return fmt.Errorf("start the jobs of steps of the workflow run %s: %w", p.id(), err)
+	}
 	if len(p.decision.Cancels) > 0 {
 		if err := f.stop(ctx, p); err != nil {
 			return fmt.Errorf("stop the steps of the workflow run %s: %w", p.id(), err)

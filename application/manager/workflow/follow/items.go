@@ -63,7 +63,7 @@ func resultsOf(ctx context.Context, read executions, flow *Workflow, runID strin
 		for i := from; i < to; i++ {
 			for generation := state.Steps[step].Generation; generation >= 1; generation-- {
 				key := wf.Key{Name: name, Item: i, Generation: generation}
-				ids = append(ids, wf.ExecutionID(runID, flow.steps[step].ID, key))
+				ids = append(ids, wf.ExecutionID(runID, flow.stepID(step), key))
 			}
 		}
 		rows, err := read.ByIDs(ctx, ids)

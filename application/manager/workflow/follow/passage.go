@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
@@ -20,6 +22,8 @@ type passage struct {
 	// ends are the executions of steps that a row says have ended, by id.
 	ends map[string]*entity.Execution
 	flow *Workflow
+	// broken says why there is no definition to go by.
+	broken error
 
 	decision workflow.Decision
 	// rows are those of the decision that one transaction stores, and next the state with them.
@@ -27,6 +31,8 @@ type passage struct {
 	next *wf.State
 	// cut: rows are left for another transaction. closes: every step is final and stored.
 	cut, closes bool
+	// moments are those until which steps wait that start now, by step.
+	moments map[int]time.Time
 	// results are those of maps that end, by step.
 	results map[int]string
 	// stored: the transaction was committed, and the run was as it was read.
@@ -68,6 +74,9 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 	for _, run := range runs {
 		p := &passage{run: run, root: byID[run.ID], todos: byRun[run.ID], ends: map[string]*entity.Execution{}}
 		delete(byRun, run.ID)
+		if p.flow, p.broken = f.Catalog.Get(ctx, run.WorkflowID, run.Version); p.broken != nil && batch.Passes(p.broken) {
+			return nil, false, p.broken
+		}
 		for _, t := range p.todos {
 			if id, ok := p.endOf(t); ok {
 				p.ends[id] = nil
@@ -89,7 +98,9 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 	found := entity.ByID(execs)
 	for _, p := range out {
 		for id := range p.ends {
-			p.ends[id] = found[id]
+			if p.ends[id], err = f.whole(ctx, found[id]); err != nil {
+				return nil, false, err
+			}
 		}
 	}
 	return out, left, nil
@@ -105,18 +116,23 @@ func (p *passage) endOf(t entity.Todo) (id string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	return p.stepID(key), true
+	if p.flow == nil {
+		return "", false
+	}
+	i, known := p.flow.Graph.Step(key.Name)
+	return wf.ExecutionID(p.run.ID, p.flow.stepID(i), key), known
 }
 
 // stepID is the id of an execution of the run.
 func (p *passage) stepID(key wf.Key) string {
-	return wf.ExecutionID(p.run.ID, wf.StepID(p.run.WorkflowID, key.Name), key)
+	i, _ := p.flow.Graph.Step(key.Name) // the decision names steps of the definition
+	return wf.ExecutionID(p.run.ID, p.flow.stepID(i), key)
 }
 
 // decide reads the definition and asks the decision.
 func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
-	if p.flow, err = f.Catalog.Get(ctx, p.run.WorkflowID, p.run.Version); err != nil {
-		return err
+	if p.broken != nil {
+		return p.broken
 	}
 	if p.flow == nil {
 		return errGone
@@ -138,7 +154,7 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 			_, step, _ := e.StepOf()
 			key, _ := wf.ParseKey(step) // endOf has read it
 			in.Ends = append(in.Ends, workflow.End{Key: key, Status: e.Status, Reason: e.Reason})
-		} else if ok && e != nil && e.Open() && e.CancelRequested {
+		} else if ok && e != nil && e.Inline() && e.Open() && e.CancelRequested {
 			_, step, _ := e.StepOf()
 			if at, known := p.flow.Graph.Step(step); known {
 				in.Verbs = append(in.Verbs, workflow.Asked{Step: at, Verb: workflow.CancelItems})
@@ -163,6 +179,9 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 				return err
 			}
 		}
+	}
+	if p.moments, err = f.moments(ctx, p, now); err != nil {
+		return err
 	}
 	p.cut = len(p.rows) < len(p.decision.Rows)
 	p.closes = p.decision.Closes(p.rows)

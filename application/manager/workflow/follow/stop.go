@@ -23,6 +23,9 @@ func (f *Follower) stop(ctx context.Context, p *passage) error {
 	if err != nil {
 		return fmt.Errorf("read %d steps: %w", len(ids), err)
 	}
+	if execs, err = f.fires(ctx, execs); err != nil {
+		return err
+	}
 	reason := wf.ReasonRunCancelled
 	if p.next.Cause == wf.CauseStopped {
 		reason = wf.ReasonRunStopped
@@ -100,6 +103,9 @@ func (f *Follower) askToStop(ctx context.Context, running []*entity.Execution, r
 				return err
 			}
 			stopping = append(stopping, e)
+		}
+		if err := tx.Todos.AddTodos(ctx, wf.CancelTodos(stopping, f.StoreClock.Now())); err != nil {
+			return err
 		}
 		return tx.Executions.AskToStop(ctx, stopping)
 	})

@@ -23,7 +23,7 @@ func (f *Follower) store(ctx context.Context, part []*passage) error {
 	var jobs []*entity.Job
 	for _, p := range part {
 		for _, row := range p.rows {
-			if row.Kind == workflow.RowStart {
+			if row.Kind == workflow.RowStart && p.flow.Graph.Definition().Steps[row.Step].Job == nil {
 				jobs = append(jobs, p.flow.steps[row.Step])
 			}
 		}
@@ -89,10 +89,16 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 			if row.Kind == workflow.RowFinish {
 				continue
 			}
+			if row.Kind == workflow.RowStart && p.flow.Graph.Definition().Steps[row.Step].Job != nil {
+				add = append(add, wf.Todo(p.id(), wf.OwesStart(row.Key.String()), w.now))
+				continue
+			}
 			e := p.execution(row, w.now)
+			until := p.moments[row.Step]
+			w.done.Schedule(until)
 			if execs = append(execs, e); e.Status.Final() {
 				finals = append(finals, e)
-			} else if row.Kind == workflow.RowStart {
+			} else if row.Kind == workflow.RowStart && until.IsZero() {
 				w.Admitter.MakeReady(p.flow.steps[row.Step], e, 0, w.now, &w.done)
 			}
 		}
@@ -132,17 +138,17 @@ func (w *writing) insert(ctx context.Context, tx repository.Tx, steps []wf.StepR
 // stepRows are the ids of all steps of the workflow.
 func (w *Workflow) stepRows() []wf.StepRow {
 	rows := make([]wf.StepRow, len(w.steps))
-	for i, job := range w.steps {
-		rows[i] = wf.StepRow{ID: job.ID, WorkflowID: w.Job.ID, Name: w.Graph.Definition().Steps[i].Name}
+	for i := range w.steps {
+		rows[i] = wf.StepRow{ID: w.ownID(i), WorkflowID: w.Job.ID, Name: w.Graph.Definition().Steps[i].Name}
 	}
 	return rows
 }
 
 // execution is the row of a step: it waits for its start, or is born final.
 func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
-	job := p.flow.steps[row.Step]
+	job, id := p.flow.steps[row.Step], p.flow.ownID(row.Step)
 	e := &entity.Execution{
-		ID: wf.ExecutionID(p.run.ID, job.ID, row.Key), JobID: job.ID,
+		ID: wf.ExecutionID(p.run.ID, id, row.Key), JobID: id,
 		FireKey: identity.StepKey(p.run.ID, row.Key.String()), DueTime: now, Trigger: entity.TriggerDependency,
 		ShardTotal: 1, JobVersion: p.run.Version, Priority: job.Priority, Status: entity.StatusWaiting, CreateTime: now,
 		UpdateTime: now,
@@ -153,7 +159,7 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 	if row.Key.Generation > 1 {
 		first := row.Key
 		first.Generation = 1
-		e.RootID = wf.ExecutionID(p.run.ID, job.ID, first) // repeated by hand it is the same work
+		e.RootID = wf.ExecutionID(p.run.ID, id, first) // repeated by hand it is the same work
 	}
 	switch {
 	case row.Kind == workflow.RowMap:
@@ -161,6 +167,9 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 	case row.Kind == workflow.RowFinal:
 		e.Status, e.Reason, e.EndTime = row.Status, row.Reason, now
 		e.ErrorMessage = validation.Text(row.Message, wf.MaxProblem)
+	case !p.moments[row.Step].IsZero():
+		e.DueTime = p.moments[row.Step]
+		e.WaitUntil(e.DueTime, false)
 	case job.StartDeadlineSec > 0:
 		e.StartDeadline = now.Add(time.Duration(job.StartDeadlineSec) * time.Second)
 	}
@@ -191,8 +200,9 @@ func (p *passage) owed(now time.Time) (todos []entity.Todo) {
 // paid are the rows of the run that the decision has done. A run that is cut keeps all of them.
 func (p *passage) paid() (todos []entity.Todo) {
 	for _, t := range p.todos {
+		_, starts := wf.StartedStep(t.Item)
 		switch {
-		case p.cut, t.Item == wf.OwesClose && p.closes, t.Item == wf.OwesStop && len(p.decision.Cancels) > 0:
+		case starts, p.cut, t.Item == wf.OwesClose && p.closes, t.Item == wf.OwesStop && len(p.decision.Cancels) > 0:
 		default:
 			todos = append(todos, t)
 		}
