@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
@@ -40,7 +41,7 @@ type workerFlags struct {
 // workerProcess makes the command about workers a worker itself, where it is given flags: it runs commands and HTTP
 // calls on this machine, without a store.
 func (s *session) workerProcess(c *cobra.Command) {
-	w, flags, help := &workerFlags{}, c.Flags(), c.RunE
+	w, flags, help := &workerFlags{}, pflag.NewFlagSet(c.Name(), pflag.ContinueOnError), c.RunE
 	flags.StringSliceVar(&w.Servers, "server", nil, "addresses of nodes, as `URL,…`")
 	flags.StringVar(&w.Group, "group", "", "the worker `GROUP` of the token")
 	flags.StringVar(&w.TokenFile, "token-file", "",
@@ -57,11 +58,10 @@ func (s *session) workerProcess(c *cobra.Command) {
 		"call servers of other machines over http: others can read the token")
 	flags.StringVar(&w.health, "health", "", "answer GET /readyz at `HOST:PORT`, for health checks")
 	c.Use = "worker [flags]"
+	c.Flags().AddFlagSet(flags)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		given := false
-		for _, name := range []string{"server", "group", "token-file", "commands", "health"} {
-			given = given || flags.Changed(name)
-		}
+		flags.VisitAll(func(f *pflag.Flag) { given = given || f.Changed })
 		if !given {
 			return help(c, args)
 		}

@@ -81,6 +81,14 @@ func TestAWorkerSaysWhatItLacks(t *testing.T) {
 		require.NotZero(t, code, says)
 		require.Contains(t, errOut, says)
 	}
+	for _, alone := range []string{
+		"--instance=a", "--slots=1", "--command-slots=1", "--labels=a=b", "--weight=1", "--grace=1", "--ca-file=a",
+		"--allow-plain", "--health=:1", "--commands",
+	} {
+		code, _, errOut := run(t, environ, "worker", alone)
+		require.NotZero(t, code, alone)
+		require.Contains(t, errOut, "a worker needs --server", alone)
+	}
 }
 
 func token(t *testing.T) string {
