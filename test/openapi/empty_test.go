@@ -14,8 +14,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/openapi/openapitest"
 )
 
-// TestAnEmptyTextIsNoWordOfAList sends the example of each body once for each field that has a list of words, with
-// an empty text there. A program that sends one forgot to fill the field in: it is refused, or the document allows it.
+// TestAnEmptyTextIsNoWordOfAList sends the example of each body once for each field that has a list of words, or that
+// names something, with an empty text there. A program that sends one forgot to fill the field in: it is refused, or the document allows it.
 func TestAnEmptyTextIsNoWordOfAList(t *testing.T) {
 	w := newWorld(t)
 	d := &drawer{nil, w}
@@ -45,7 +45,7 @@ func TestAnEmptyTextIsNoWordOfAList(t *testing.T) {
 	require.Greater(t, sent, 20)
 }
 
-// enumsOf lists the fields with a list of words, in the body and in objects that its example has.
+// enumsOf lists the fields with a list of words, and those that cannot be empty, in the body and in objects that its example has.
 func enumsOf(schema *openapi3.Schema, example map[string]any) (paths [][]string) {
 	for _, part := range schema.AllOf {
 		paths = append(paths, enumsOf(part.Value, example)...)
@@ -55,7 +55,7 @@ func enumsOf(schema *openapi3.Schema, example map[string]any) (paths [][]string)
 		inner, _ := example[name].(map[string]any)
 		switch {
 		case p.ReadOnly:
-		case len(p.Enum) > 0:
+		case len(p.Enum) > 0, p.MinLength == 1:
 			paths = append(paths, []string{name})
 		case inner != nil || p.Type.Is("object") || len(p.AllOf) > 0:
 			for _, rest := range enumsOf(openapitest.Variant(p, inner), inner) {

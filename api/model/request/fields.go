@@ -78,11 +78,17 @@ func (b *binder) into(v reflect.Value) {
 	}
 }
 
-// chosen refuses an empty text where one of a list of words belongs. Its sender forgot to fill it in; what acts on a
-// default that nobody chose would hide that.
+// chosen refuses an empty text where one of a list of words belongs, or a name. Its sender forgot to fill it in; what
+// acts on a default that nobody chose would hide that.
 func (b *binder) chosen(name string, tag reflect.StructTag, v reflect.Value) {
+	if v.Kind() != reflect.String || v.String() != "" {
+		return
+	}
 	words, listed := tag.Lookup("enums")
-	if !listed || v.Kind() != reflect.String || v.String() != "" {
+	if !listed {
+		if tag.Get("minLength") == "1" {
+			b.faults.add(join(b.path, name), "invalid", "must not be an empty text: give a name, or leave the field out")
+		}
 		return
 	}
 	remedy := ""

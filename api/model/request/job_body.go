@@ -246,8 +246,8 @@ type RoutingBody struct {
 	// Labels are those that a node, or a worker, must carry.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group, and for a
-	// command allow commands.
-	Workers string `json:"workers,omitempty" maxLength:"32"`
+	// command allow commands. Nodes run a job that names none.
+	Workers string `json:"workers,omitempty" minLength:"1" maxLength:"32"`
 }
 
 // AlertsBody names channels. Each kind of news goes to each of them at most once a minute.

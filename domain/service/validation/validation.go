@@ -144,7 +144,9 @@ func GroupName(name string) (remedy string) {
 
 func (c *checker) work(j *entity.Job) {
 	oneOf(c, "jobType", j.Type, jobTypes)
-	if j.Type == entity.JobCustom && strings.TrimSpace(j.Class) == "" {
+	if j.Type != entity.JobCustom && j.Class == entity.HTTPHandler {
+		c.add("jobClass", CodeConflict, "%s is no handler, and only a CUSTOM job has one: leave jobClass out", j.Class)
+	} else if j.Type == entity.JobCustom && strings.TrimSpace(j.Class) == "" {
 		c.add("jobClass", CodeRequired, "name the handler that runs the job, such as noop")
 	} else {
 		c.line("jobClass", j.Class, MaxClass)

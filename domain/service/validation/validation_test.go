@@ -209,6 +209,10 @@ func TestWrongFields(t *testing.T) {
 		{"jobClass conflict", func(j *entity.Job) {
 			j.Type, j.Class, j.Routing.Workers = entity.JobCustom, entity.HTTPHandler, "shop"
 		}},
+		{"jobClass conflict", func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers = entity.JobCommand, entity.HTTPHandler, "shop"
+		}},
+		{"jobClass conflict", func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, entity.HTTPHandler }},
 		{"broadcast conflict", func(j *entity.Job) {
 			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true
 		}},

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -68,6 +69,14 @@ func (x *Executor) Close() { x.shared.transport.Close() }
 // Check lists what is wrong with the job data of an HTTP job.
 func (x *Executor) Check(job *entity.Job) []apperror.Field {
 	_, faults := x.read(job, placeholder.Samples(job))
+	r := jobdata.Read(job.Data, nil)
+	if raw, given := r.Raw("method"); given && string(raw) == `""` {
+		// A run still takes it for GET: jobs of older releases have it.
+		faults = append(faults, apperror.Field{
+			Field: jobdata.Path + ".method", Code: "unknown_value",
+			Message: fmt.Sprintf("must be one of %s, or left out for GET", strings.Join(methods, ", ")),
+		})
+	}
 	return faults
 }
 

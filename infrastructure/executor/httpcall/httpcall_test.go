@@ -125,6 +125,7 @@ func TestRunDefaults(t *testing.T) {
 		length            int64
 	}{
 		{"nothing", data{}, "GET", "", 0},
+		{"of an older release", data{"method": ""}, "GET", "", 0},
 		{"empty POST", data{"method": "POST"}, "POST", "", 0},
 		{"text", data{"method": "PUT", "body": "hello"}, "PUT", "text/plain; charset=utf-8", 5},
 		{"JSON", data{"method": "DELETE", "body": "[]"}, "DELETE", "application/json", 2},

@@ -78,6 +78,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{"case", `"Url":"http://x"`, "Url", "unknown_field"},
 		{"connect", `"method":"CONNECT"`, "method", "unknown_value"},
 		{"trace", `"method":"TRACE"`, "method", "unknown_value"},
+		{"no method", `"method":""`, "method", "unknown_value"},
 		{"lower case", `"method":"get"`, "method", "unknown_value"},
 		{"space", `"method":"GE T"`, "method", "unknown_value"},
 		{"long method", `"method":` + long(17), "method", "too_long"},
