@@ -423,6 +423,11 @@ func TestAWorkerGroupThatJobsNameStays(t *testing.T) {
 	require.Contains(t, a.json()["detail"], "mine/settle-00, mine/settle-01")
 	require.Contains(t, a.json()["detail"], ", and more; give them another routing.workers or none")
 	require.Len(t, a.json()["errors"], 20)
+	a = e.call("PUT", workerGroups+"/shop", `{"jobGroups":["other"]}`).want(409)
+	require.Equal(t, "worker_group_in_use", a.json()["code"])
+	require.Contains(t, a.json()["detail"], "its workers would not run them any more: mine/settle-00, mine/settle-01")
+	require.Len(t, a.json()["errors"], 20)
+	e.call("PUT", workerGroups+"/shop", `{"jobGroups":["mine","other"]}`).want(200)
 	for _, id := range jobs {
 		e.call("DELETE", "/api/v1/jobs/"+id, "").want(204)
 	}

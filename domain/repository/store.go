@@ -55,6 +55,7 @@ type Tx struct {
 	Records       RecordWriter
 	RunTokens     RunTokenWriter
 	Groups        GroupWriter
+	WorkerGroups  WorkerGroupHolder
 	Backfills     BackfillWriter
 	Todos         TodoWriter
 	WorkflowRuns  WorkflowRunWriter

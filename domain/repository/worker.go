@@ -78,22 +78,35 @@ type WorkerCounts interface {
 	CountWorkers(ctx context.Context) ([]WorkerCount, error)
 }
 
+// WorkerGroupHolder is for transactions that store jobs of workers.
+type WorkerGroupHolder interface {
+	// HoldWorkerGroup is a worker group that nobody changes before the transaction ends; apperror.KindNotFound where there
+	// is none. Whoever locks rows of jobs does it before.
+	HoldWorkerGroup(ctx context.Context, name string) (worker.Group, error)
+}
+
+// MaxStranded is how many jobs StrandJobs is told at most.
+const MaxStranded = 21
+
+// StrandJobs decides whether a worker group may leave jobs behind that name it and that its workers would not run any
+// more. They come by id, with id, name, group and type alone. An error keeps the group as it is, and nil as a function
+// lets it go. It is asked in the transaction, and until that ends no other job can name the group.
+type StrandJobs func(jobs []*entity.Job) error
+
 // WorkerGroups keeps worker groups and their tokens.
 type WorkerGroups interface {
 	WorkerCounts
-	// JobsOnWorkers are jobs that name the worker group, by id, at most so many: with id, name and group alone. It reads
-	// all jobs.
-	JobsOnWorkers(ctx context.Context, name string, limit int) ([]*entity.Job, error)
 	// WorkerGroup is one; apperror.KindNotFound where there is none.
 	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
 	// WorkerGroups lists all, by name.
 	WorkerGroups(ctx context.Context) ([]worker.Group, error)
 	// PutWorkerGroup makes a group, or changes it where its version is that of g; version 0 makes. Otherwise it is
-	// apperror.KindConflict.
-	PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Group, error)
-	// DropWorkerGroup deletes a group with its tokens, whatever jobs name it. One with workers that are not DOWN is
-	// refused as apperror.KindConflict.
-	DropWorkerGroup(ctx context.Context, name string) error
+	// apperror.KindConflict. strand hears of the jobs that the former group ran and this one does not; where there may be
+	// such, all jobs are read.
+	PutWorkerGroup(ctx context.Context, g worker.Group, strand StrandJobs) (worker.Group, error)
+	// DropWorkerGroup deletes a group with its tokens. strand hears of all jobs that name it; all jobs are read. One with
+	// workers that are not DOWN is refused as apperror.KindConflict.
+	DropWorkerGroup(ctx context.Context, name string, strand StrandJobs) error
 	// AddWorkerToken adds a token to a group; most is how many of it may be valid at once.
 	AddWorkerToken(ctx context.Context, t worker.Token, most int) error
 	// WorkerTokenByHash is the token of a hash that has not expired; apperror.KindNotFound else.

@@ -55,7 +55,7 @@ func (g *GroupController) Get(c *gin.Context) error {
 //	@x-example {"jobGroups":["billing"],"secrets":false,"commands":false,"declare":false,"maxWorkers":200}
 //	@Success 200 {object} vo.WorkerGroup
 //	@Success 201 {object} vo.WorkerGroup
-//	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit"
+//	@Failure 409 {object} problem.Problem "stale version: read it again and repeat the edit; or jobs name the group that its workers would not run any more, and errors lists up to 20 of them"
 //	@Router /api/v1/worker-groups/{name} [put]
 func (g *GroupController) Put(c *gin.Context) error {
 	ifMatch, given, err := request.IfMatch(c.Request.Header)

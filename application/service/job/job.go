@@ -3,6 +3,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -138,6 +139,9 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 		if err != nil {
 			return err
 		}
+		if wrong, err := s.holdWorkers(ctx, tx, stored); err != nil || len(wrong) > 0 {
+			return cmp.Or(err, apperror.Invalid(wrong))
+		}
 		if err := tx.Jobs.Insert(ctx, stored); err != nil {
 			return err
 		}
@@ -231,6 +235,9 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 		}
 		former = old
 		next := old.WithDefinition(job)
+		if wrong, err := s.holdWorkers(ctx, tx, next); err != nil || len(wrong) > 0 {
+			return nil, cmp.Or(err, apperror.Invalid(wrong))
+		}
 		if err := s.replan(old, next, now); err != nil {
 			return nil, err
 		}

@@ -102,6 +102,13 @@ func (s *JobService) Undelete(ctx context.Context, id, user string,
 		if err != nil {
 			return err
 		}
+		wrong, err := s.holdWorkers(ctx, tx, job)
+		if err != nil {
+			return err
+		}
+		if len(wrong) > 0 {
+			return apperror.Conflict(wrong[0].Code, "the job cannot come back: %s", wrong[0].Message)
+		}
 		job.Limited = terms.Limited
 		s.comeBack(job, user)
 		job.Version++

@@ -7,6 +7,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // WorkerGroups reads worker groups.
@@ -19,11 +20,30 @@ type WorkerGroups interface {
 // worker group is a door into the programs of a team, and each team says whose jobs may come through it. A group that
 // does not exist serves nobody, and the answer is the same, so that nobody learns of groups that are not for them.
 func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
-	name := job.Routing.Workers
-	if name == "" || s.Workers == nil || !worker.ValidGroup(name) {
+	if !s.namesWorkers(job) {
 		return nil, nil
 	}
-	g, err := s.Workers.WorkerGroup(ctx, name)
+	g, err := s.Workers.WorkerGroup(ctx, job.Routing.Workers)
+	return refusedByWorkers(g, err, job)
+}
+
+// holdWorkers asks the same in the transaction that stores the definition. Until it ends, nobody takes from the worker
+// group what the job needs.
+func (s *JobService) holdWorkers(ctx context.Context, tx repository.Tx, job *entity.Job) ([]apperror.Field, error) {
+	if !s.namesWorkers(job) {
+		return nil, nil
+	}
+	g, err := tx.WorkerGroups.HoldWorkerGroup(ctx, job.Routing.Workers)
+	return refusedByWorkers(g, err, job)
+}
+
+func (s *JobService) namesWorkers(job *entity.Job) bool {
+	return s.Workers != nil && worker.ValidGroup(job.Routing.Workers)
+}
+
+// refusedByWorkers says why the workers of a group do not run a job; err is that of reading the group.
+func refusedByWorkers(g worker.Group, err error, job *entity.Job) ([]apperror.Field, error) {
+	name := job.Routing.Workers
 	if err != nil && !apperror.Is(err, apperror.KindNotFound) {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ func TestAJobNamesWorkersThatRunItsType(t *testing.T) {
 	for name, commands := range map[string]bool{"hosts": true, "shop": false} {
 		_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
 			Name: name, JobGroups: []string{"orders"}, MaxWorkers: 10, Commands: commands,
-		})
+		}, nil)
 		require.NoError(t, err)
 	}
 	on := func(workers string, kind entity.JobType, data string) *entity.Job {
@@ -49,7 +50,7 @@ func TestAJobNamesWorkersThatServeItsGroup(t *testing.T) {
 	d := newDesk(t)
 	_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
 		Name: "shop", JobGroups: []string{"orders"}, MaxWorkers: 10,
-	})
+	}, nil)
 	require.NoError(t, err)
 	on := func(name, group, workers string) *entity.Job {
 		return enginetest.Job(name, func(j *entity.Job) { j.Group, j.Routing.Workers = group, workers })
@@ -75,4 +76,51 @@ func TestAJobNamesWorkersThatServeItsGroup(t *testing.T) {
 	refused(err)
 	_, err = d.Jobs.ForDocuments().Create(t.Context(), on("document", "pay", "shop"), false)
 	refused(err)
+}
+
+// asRead are worker groups as they were at the check of a definition, before somebody else changed them.
+type asRead struct{ worker.Group }
+
+func (g asRead) WorkerGroup(context.Context, string) (worker.Group, error) { return g.Group, nil }
+
+// A worker group that is narrowed or deleted between the check of a definition and its save keeps the job out: it could
+// never run. So does one that went while the job was deleted.
+func TestNoJobIsSavedBehindAChangeOfItsWorkerGroup(t *testing.T) {
+	d := newDesk(t)
+	groups := d.Store.WorkerGroups
+	g, err := groups.PutWorkerGroup(t.Context(), worker.Group{
+		Name: "shop", JobGroups: []string{"orders"}, MaxWorkers: 10, Commands: true,
+	}, nil)
+	require.NoError(t, err)
+	on := func(name string) *entity.Job {
+		return enginetest.Job(name, func(j *entity.Job) {
+			j.Group, j.Routing.Workers, j.Type, j.Class, j.Data = "orders", "shop", entity.JobCommand, "", `{"command": ["ls"]}`
+		})
+	}
+	own, err := d.Jobs.Create(t.Context(), on("own"), false)
+	require.NoError(t, err)
+	gone, err := d.Jobs.Create(t.Context(), on("gone"), false)
+	require.NoError(t, err)
+	require.NoError(t, d.Jobs.Delete(t.Context(), gone.ID, 0))
+	refused := func(code string) {
+		t.Helper()
+		d.Jobs.Workers = asRead{g}
+		_, onCreate := d.Jobs.Create(t.Context(), on("late"), false)
+		_, onReplace := d.Jobs.Replace(t.Context(), own.ID, on("own"), 0, 0)
+		_, onUndelete := d.Jobs.Undelete(t.Context(), gone.ID, "ann", func(*entity.Job) error { return nil })
+		require.True(t, apperror.Is(onUndelete, apperror.KindConflict), "%v", onUndelete)
+		require.ErrorContains(t, onUndelete, "the job cannot come back: ")
+		for _, err := range []error{onCreate, onReplace} {
+			var invalid *apperror.Error
+			require.ErrorAs(t, err, &invalid)
+			require.Equal(t, []string{"routing.workers", code}, []string{invalid.Fields[0].Field, invalid.Fields[0].Code})
+		}
+	}
+	next := g
+	next.Commands = false
+	_, err = groups.PutWorkerGroup(t.Context(), next, nil)
+	require.NoError(t, err)
+	refused("worker_group_no_commands")
+	require.NoError(t, groups.DropWorkerGroup(t.Context(), "shop", nil))
+	refused("worker_group_not_allowed")
 }

@@ -133,7 +133,9 @@ func (s *GroupService) put(ctx context.Context, n GroupInput) (before *worker.Gr
 			return nil, after, err
 		}
 	}
-	after, err = s.Groups.PutWorkerGroup(ctx, g)
+	after, err = s.Groups.PutWorkerGroup(ctx, g, func(jobs []*entity.Job) error {
+		return inUse(n.Name, "its workers would not run them any more", jobs)
+	})
 	return before, after, err
 }
 
@@ -169,35 +171,26 @@ func (n *GroupInput) wrong() (wrong []apperror.Field) {
 	return wrong
 }
 
-// maxNamed bounds the jobs that a refusal names.
-const maxNamed = 20
-
 // Delete removes a worker group with its tokens. One with workers that are not DOWN is a conflict, and so is one that
 // jobs name: their runs would wait for workers that can never come.
 func (s *GroupService) Delete(ctx context.Context, name string) error {
-	if _, err := s.Groups.WorkerGroup(ctx, name); err != nil {
-		return err
-	}
-	jobs, err := s.Groups.JobsOnWorkers(ctx, name, maxNamed+1)
-	if err != nil {
-		return fmt.Errorf("find the jobs that name the worker group %s: %w", name, err)
-	}
-	if len(jobs) > 0 {
-		return inUse(name, jobs)
-	}
 	defer s.Auth.Forget(name)
-	return s.Groups.DropWorkerGroup(ctx, name)
+	return s.Groups.DropWorkerGroup(ctx, name, func(jobs []*entity.Job) error { return inUse(name, "", jobs) })
 }
 
-// inUse refuses to delete a worker group that jobs name.
-func inUse(name string, jobs []*entity.Job) error {
+// inUse refuses to delete or to narrow a worker group that jobs name.
+func inUse(name, why string, jobs []*entity.Job) error {
 	more := ""
-	if len(jobs) > maxNamed {
-		jobs, more = jobs[:maxNamed], ", and more"
+	if len(jobs) == repository.MaxStranded {
+		jobs, more = jobs[:len(jobs)-1], ", and more"
+	}
+	if why != "" {
+		why = ", and " + why
 	}
 	named := convert.All(jobs, func(j *entity.Job) string { return j.Group + "/" + j.Name })
-	used := apperror.New(apperror.KindConflict, "worker_group_in_use", fmt.Sprintf("jobs name the worker group %s: %s%s; "+
-		"give them another routing.workers or none, or delete them, and try again", name, strings.Join(named, ", "), more))
+	used := apperror.New(apperror.KindConflict, "worker_group_in_use", fmt.Sprintf("jobs name the worker group %s%s: %s%s; "+
+		"give them another routing.workers or none, or delete them, and try again", name, why, strings.Join(named, ", "),
+		more))
 	used.Fields = convert.All(jobs, func(j *entity.Job) apperror.Field {
 		return apperror.Field{
 			Field: "routing.workers", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/record"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/registry"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/todo"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/worker"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
@@ -25,6 +26,7 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 		Records:       record.NewWriter(c),
 		RunTokens:     record.NewRunTokenWriter(c),
 		Groups:        group.NewWriter(c),
+		WorkerGroups:  worker.NewHolder(c),
 		Backfills:     backfill.NewWriter(c),
 		Todos:         todo.NewWriter(c),
 		WorkflowRuns:  workflowrun.NewWriter(c),

@@ -405,7 +405,7 @@ func TestAWorkerGroupWithFewWorkers(t *testing.T) {
 	}
 	_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
 		Name: "shop", JobGroups: []string{"pay"}, MaxWorkers: 9,
-	})
+	}, nil)
 	require.NoError(t, err)
 	register("a")
 	look := func() (status alert.Status) {

@@ -66,7 +66,7 @@ func newRig(t *testing.T) *rig {
 	cfg.Clock = r.clock
 	r.store = &faulty{Store: dbtest.Open(t, cfg)}
 	r.lead()
-	_, err := r.store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{Name: group, MaxWorkers: 10})
+	_, err := r.store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{Name: group, MaxWorkers: 10}, nil)
 	require.NoError(t, err)
 	return r
 }

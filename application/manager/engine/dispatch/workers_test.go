@@ -19,7 +19,7 @@ func (c *cluster) worker(instance string, handlers ...string) worker.Worker {
 	if _, err := store.WorkerGroups.WorkerGroup(c.t.Context(), "shop"); err != nil {
 		_, err := store.WorkerGroups.PutWorkerGroup(c.t.Context(), worker.Group{
 			Name: "shop", JobGroups: []string{"default"}, MaxWorkers: 10,
-		})
+		}, nil)
 		require.NoError(c.t, err)
 	}
 	w, err := store.RegisterWorker(c.t.Context(), worker.ID("shop", instance), "shop",
@@ -41,7 +41,7 @@ func (c *cluster) serves(jobGroups ...string) {
 	g, err := store.WorkerGroup(c.t.Context(), "shop")
 	require.NoError(c.t, err)
 	g.JobGroups = jobGroups
-	_, err = store.PutWorkerGroup(c.t.Context(), g)
+	_, err = store.PutWorkerGroup(c.t.Context(), g, nil)
 	require.NoError(c.t, err)
 }
 

@@ -99,7 +99,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, Node: enginetest.New(t, enginetest.Options{}), secrets: &secrets{opened: map[string]bool{}}}
 	_, err := r.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
 		Name: group, JobGroups: []string{"default"}, MaxWorkers: 100,
-	})
+	}, nil)
 	require.NoError(t, err)
 	r.workers = &workersOf{Workers: r.Store}
 	r.gateway = r.newGateway(r.Node)

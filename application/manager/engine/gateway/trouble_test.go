@@ -79,7 +79,7 @@ func (r *rig) allow(change func(g *worker.Group)) {
 	g, err := r.Store.WorkerGroups.WorkerGroup(r.t.Context(), group)
 	require.NoError(r.t, err)
 	change(&g)
-	_, err = r.Store.WorkerGroups.PutWorkerGroup(r.t.Context(), g)
+	_, err = r.Store.WorkerGroups.PutWorkerGroup(r.t.Context(), g, nil)
 	require.NoError(r.t, err)
 }
 

@@ -19,6 +19,6 @@ func definitionJSON(j *entity.Job) (string, error) {
 func definitionOf(text string) *entity.Job {
 	var unread []entity.Unread
 	j := sqlvalue.ReadJSON[entity.Job]("definition", text, &unread)
-	j.Type, j.Unread = typeOf(string(j.Type)), unread
+	j.Type, j.Unread = TypeOf(string(j.Type)), unread
 	return &j
 }

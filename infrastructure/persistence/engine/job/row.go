@@ -64,7 +64,7 @@ func (r *jobRow) check() (err error) {
 // texts that cannot be are added to them. texts are those of the rows before it.
 func (r *jobRow) entity(unread []entity.Unread, texts *jobTexts) *entity.Job {
 	j := r.Job
-	j.Type = typeOf(r.jobType)
+	j.Type = TypeOf(r.jobType)
 	j.Pause = group.PauseOf(j.PausedAt, r.pauseNote, j.Pause.Until)
 	j.Retry = texts.retry.read("retry_policy", r.retryPolicy, &unread)
 	j.Routing = texts.routing.read("routing", r.routing, &unread)

@@ -16,8 +16,8 @@ func storedType(t entity.JobType) string {
 	return string(t)
 }
 
-// typeOf is the job type that the store names so.
-func typeOf(stored string) entity.JobType {
+// TypeOf is the job type that the store names so.
+func TypeOf(stored string) entity.JobType {
 	if stored == storedCommand {
 		return entity.JobCommand
 	}

@@ -55,8 +55,12 @@ func (r *Groups) WorkerGroup(ctx context.Context, name string) (worker.Group, er
 	if !worker.ValidGroup(name) {
 		return worker.Group{}, apperror.NotFound(groupKind, name)
 	}
+	return readGroup(ctx, r.s.Pool, name)
+}
+
+func readGroup(ctx context.Context, c *sqldb.Conn, name string) (worker.Group, error) {
 	var found groupRow
-	err := r.s.Pool.GORM(ctx, "worker.group").Where("name = ?", name).Take(&found).Error
+	err := c.GORM(ctx, "worker.group").Where("name = ?", name).Take(&found).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = apperror.NotFound(groupKind, name)
 	}
@@ -71,7 +75,9 @@ func (r *Groups) WorkerGroups(ctx context.Context) ([]worker.Group, error) {
 }
 
 // PutWorkerGroup implements repository.WorkerGroups.
-func (r *Groups) PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Group, error) {
+func (r *Groups) PutWorkerGroup(ctx context.Context, g worker.Group, strand repository.StrandJobs) (
+	worker.Group, error,
+) {
 	if g.JobGroups == nil {
 		g.JobGroups = []string{}
 	}
@@ -99,6 +105,9 @@ func (r *Groups) PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Gro
 				return apperror.Conflict("worker_group_exists", "the worker group %s exists already", g.Name)
 			}
 		} else {
+			if err := r.mayChange(ctx, c, g, strand); err != nil {
+				return err
+			}
 			changed := c.GORM(ctx, "worker.group.update").Model(&groupRow{}).Where("name = ? AND version = ?", g.Name,
 				g.Version).Select("*").Omit("name", "create_time").Updates(&next)
 			if err = changed.Error; err == nil && changed.RowsAffected == 0 {
@@ -115,6 +124,22 @@ func (r *Groups) PutWorkerGroup(ctx context.Context, g worker.Group) (worker.Gro
 	return g, err
 }
 
+// mayChange locks a group, and says whether it may become g.
+func (r *Groups) mayChange(ctx context.Context, c *sqldb.Conn, g worker.Group, strand repository.StrandJobs) error {
+	if _, err := lockGroup(ctx, c, c.Dialect.ForUpdate, g.Name); err != nil {
+		return err
+	}
+	former, err := readGroup(ctx, c, g.Name)
+	if err != nil || former.Version != g.Version {
+		return err // the change says which version there is
+	}
+	left, possible := strandedBy(&former, &g)
+	if !possible {
+		return nil
+	}
+	return mayStrand(ctx, c, g.Name, left, strand)
+}
+
 // changed says why a group did not have the version that was asked for.
 func (r *Groups) changed(ctx context.Context, c *sqldb.Conn, name string) error {
 	version, err := sqldb.One(ctx, c, "worker.group.version", "SELECT version FROM scheduler_worker_group WHERE name = ?",
@@ -126,13 +151,13 @@ func (r *Groups) changed(ctx context.Context, c *sqldb.Conn, name string) error 
 		"it, and change it again", name, version)
 }
 
-// DropWorkerGroup implements repository.WorkerGroups. Its lock keeps registrations out.
-func (r *Groups) DropWorkerGroup(ctx context.Context, name string) error {
-	if !worker.ValidGroup(name) {
-		return apperror.NotFound(groupKind, name)
-	}
+// DropWorkerGroup implements repository.WorkerGroups. Its lock keeps registrations and saves of jobs out.
+func (r *Groups) DropWorkerGroup(ctx context.Context, name string, strand repository.StrandJobs) error {
 	return r.s.Change(ctx, repository.LaneAPI, "worker-group-drop", func(ctx context.Context, c *sqldb.Conn) error {
-		if _, err := lockGroup(ctx, c, name); err != nil {
+		if _, err := lockGroup(ctx, c, c.Dialect.ForUpdate, name); err != nil {
+			return err
+		}
+		if err := mayStrand(ctx, c, name, func(*entity.Job) bool { return true }, strand); err != nil {
 			return err
 		}
 		n, err := c.Number(ctx, "worker.group.workers", "SELECT COUNT(*) FROM scheduler_worker WHERE worker_group = ? AND "+
@@ -152,8 +177,11 @@ func (r *Groups) DropWorkerGroup(ctx context.Context, name string) error {
 	})
 }
 
-// lockGroup locks the row of a group, so that what counts by it counts alone.
-func lockGroup(ctx context.Context, c *sqldb.Conn, name string) (maxWorkers int64, err error) {
-	return sqldb.One(ctx, c, "worker.group.lock", "SELECT max_workers FROM scheduler_worker_group WHERE name = ?"+
-		c.Dialect.ForUpdate, []any{name}, sqlvalue.ScanInt, apperror.NotFound(groupKind, name))
+// lockGroup locks the row of a group, so that what counts by it counts alone, or beside others of a shared lock.
+func lockGroup(ctx context.Context, c *sqldb.Conn, lock, name string) (maxWorkers int64, err error) {
+	if !worker.ValidGroup(name) {
+		return 0, apperror.NotFound(groupKind, name)
+	}
+	return sqldb.One(ctx, c, "worker.group.lock", "SELECT max_workers FROM scheduler_worker_group WHERE name = ?"+lock,
+		[]any{name}, sqlvalue.ScanInt, apperror.NotFound(groupKind, name))
 }

@@ -20,7 +20,7 @@ func (r *Workers) RegisterWorker(ctx context.Context, id, group string, begin re
 	next worker.Worker, err error,
 ) {
 	err = r.s.Change(ctx, repository.LaneAPI, "worker-register", func(ctx context.Context, c *sqldb.Conn) error {
-		most, err := lockGroup(ctx, c, group)
+		most, err := lockGroup(ctx, c, c.Dialect.ForUpdate, group)
 		if apperror.Is(err, apperror.KindNotFound) {
 			err = apperror.Conflict("worker_group_gone", "the worker group %s does not exist any more", group)
 		}

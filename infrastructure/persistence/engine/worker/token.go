@@ -47,7 +47,7 @@ func (r *Groups) AddWorkerToken(ctx context.Context, t worker.Token, most int) e
 		CreateTime: sqlvalue.DBTime(t.CreateTime),
 	}
 	return r.s.Change(ctx, repository.LaneAPI, "worker-token-add", func(ctx context.Context, c *sqldb.Conn) error {
-		if _, err := lockGroup(ctx, c, t.Group); err != nil {
+		if _, err := lockGroup(ctx, c, c.Dialect.ForUpdate, t.Group); err != nil {
 			return err
 		}
 		n, err := c.Number(ctx, "worker.token.count", "SELECT COUNT(*) FROM scheduler_worker_token WHERE worker_group = ? "+

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
-	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -245,20 +244,20 @@ func Groups(t *testing.T, open storetest.Opener) {
 	require.Equal(t, made, got)
 	require.True(t, got.Serves("结算"))
 	require.False(t, got.Serves("other"))
-	_, err = r.PutWorkerGroup(t.Context(), worker.Group{Name: group})
+	_, err = r.PutWorkerGroup(t.Context(), worker.Group{Name: group}, nil)
 	requireCode(t, err, apperror.KindConflict, "worker_group_exists")
 
 	next := made
 	next.JobGroups, next.Secrets, next.Commands, next.Declare, next.MaxWorkers = nil, false, true, true, 9
-	changed, err := r.PutWorkerGroup(t.Context(), next)
+	changed, err := r.PutWorkerGroup(t.Context(), next, nil)
 	require.NoError(t, err)
 	require.Equal(t, []any{2, []string{}, false, true, true, 9, made.CreateTime}, []any{
 		changed.Version, changed.JobGroups, changed.Secrets, changed.Commands, changed.Declare, changed.MaxWorkers,
 		changed.CreateTime,
 	})
-	_, err = r.PutWorkerGroup(t.Context(), next)
+	_, err = r.PutWorkerGroup(t.Context(), next, nil)
 	requireCode(t, err, apperror.KindConflict, "stale_version")
-	_, err = r.PutWorkerGroup(t.Context(), worker.Group{Name: "nobody", Version: 3})
+	_, err = r.PutWorkerGroup(t.Context(), worker.Group{Name: "nobody", Version: 3}, nil)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
 
 	putGroup(t, s, "bank", 1)
@@ -275,26 +274,18 @@ func Groups(t *testing.T, open storetest.Opener) {
 	jobs[1].Routing = entity.Routing{Strategy: entity.RouteAny, Labels: map[string]string{"workers": group}}
 	jobs[2].Routing.Workers = "shop.eu"
 	storetest.Add(t, s, jobs)
-	ids := func(name string, limit int) []string {
-		found, err := r.JobsOnWorkers(t.Context(), name, limit)
-		require.NoError(t, err)
-		return convert.All(found, func(j *entity.Job) string { return j.ID })
-	}
-	require.Equal(t, []string{jobs[0].ID, jobs[3].ID}, ids(group, 9), "a label is no worker group")
-	require.Equal(t, []string{jobs[0].ID}, ids(group, 1))
-	require.Empty(t, ids("sho", 9))
-	require.Empty(t, ids("%", 9))
+	stranded(t, s, changed, jobs)
 
 	w := register(t, s, life("a", 1))
-	requireCode(t, r.DropWorkerGroup(t.Context(), group), apperror.KindConflict, "worker_group_in_use")
+	requireCode(t, r.DropWorkerGroup(t.Context(), group, nil), apperror.KindConflict, "worker_group_in_use")
 	_, err = s.LeaveWorker(t.Context(), w.ID, 1)
 	require.NoError(t, err)
 	require.NoError(t, r.AddWorkerToken(t.Context(), tokenOf("1", time.Now().Add(time.Hour)), 3))
-	require.NoError(t, r.DropWorkerGroup(t.Context(), group))
+	require.NoError(t, r.DropWorkerGroup(t.Context(), group, nil))
 	for _, name := range []string{group, "", "ä", "no such"} {
 		_, err = r.WorkerGroup(t.Context(), name)
 		require.True(t, apperror.Is(err, apperror.KindNotFound), "%q", name)
-		require.True(t, apperror.Is(r.DropWorkerGroup(t.Context(), name), apperror.KindNotFound), "%q", name)
+		require.True(t, apperror.Is(r.DropWorkerGroup(t.Context(), name, nil), apperror.KindNotFound), "%q", name)
 	}
 	tokens, err := r.WorkerTokens(t.Context(), "")
 	require.NoError(t, err)

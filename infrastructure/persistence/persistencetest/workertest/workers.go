@@ -56,7 +56,7 @@ func putGroup(t *testing.T, s *persistence.Store, name string, most int) worker.
 	t.Helper()
 	g, err := s.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
 		Name: name, JobGroups: []string{"payments", "结算"}, Secrets: true, MaxWorkers: most,
-	})
+	}, nil)
 	require.NoError(t, err)
 	return g
 }
