@@ -144,11 +144,11 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 			Executions: b.Store.Executions,
 			Groups:     b.Store,
 			Nodes:      b.Store,
-			Workers:    b.Store,
-			Alerts:     b.Store,
-			Chains:     b.Store,
-			Schedules:  b.Schedules,
-			Clock:      b.Time,
+			Workers:    b.Store, WorkerGroups: b.Store.WorkerGroups,
+			Alerts:    b.Store,
+			Chains:    b.Store,
+			Schedules: b.Schedules,
+			Clock:     b.Time,
 		},
 	}
 }

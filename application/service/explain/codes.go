@@ -66,6 +66,8 @@ const (
 	FactMoreNodes      Code = "MORE_NODES"
 	FactNoNodeUp       Code = "NO_NODE_UP"
 	FactWorkers        Code = "WORKERS"
+	FactWorkersForeign Code = "WORKERS_OF_OTHERS"
+	FactWorkersRefuse  Code = "WORKERS_WITHOUT_COMMANDS"
 	FactNoNodeFits     Code = "NO_NODE_FITS"
 	FactNobodyFires    Code = "NOBODY_FIRES"
 	FactStandsBy       Code = "NODES_STAND_BY"
@@ -202,6 +204,18 @@ func Sentences() []Sentence {
 			FactWorkers,
 			"of the worker group {workers} {count} (worker is|workers are) up; {fit} of them can run it, with " +
 				"{free} of {slots} slots free",
+		},
+		{
+			"",
+			FactWorkersForeign,
+			"there is no worker group {workers} that serves the group {group}: an administrator can let it, or the job name " +
+				"another one",
+		},
+		{
+			"",
+			FactWorkersRefuse,
+			"the worker group {workers} has no right to run commands: an administrator can give it, or the job name " +
+				"another one",
 		},
 		{"", FactNodeFitsAway, "node {nodeId} has it, and is {status} since {since}"},
 		{"", FactNoNodeFits, "{count} (executor is|executors are) up, and none of them has it"},

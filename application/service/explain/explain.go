@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -96,6 +97,11 @@ type ExplainService struct {
 	Groups     repository.Groups
 	Nodes      repository.NodeReader
 	Workers    repository.WorkerReader
+	// WorkerGroups says what the workers of a group may run.
+	WorkerGroups interface {
+		// WorkerGroup is one; apperror.KindNotFound where there is none.
+		WorkerGroup(ctx context.Context, name string) (worker.Group, error)
+	}
 	Alerts     repository.Alerts
 	Chains     repository.ChainReader
 	Schedules  admission.Compiler

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
@@ -17,6 +18,10 @@ func (c *inquiry) workers(ctx context.Context, class entity.NodeClass) error {
 	if err != nil {
 		return err
 	}
+	group, err := c.WorkerGroups.WorkerGroup(ctx, class.Workers)
+	if err != nil && !apperror.Is(err, apperror.KindNotFound) {
+		return err
+	}
 	c.asked(class)
 	kind := class.Kind()
 	up, fit, free, slots := 0, 0, 0, 0
@@ -26,7 +31,7 @@ func (c *inquiry) workers(ctx context.Context, class entity.NodeClass) error {
 			continue
 		}
 		up++
-		if routing.MissingWorker(class, w) != entity.WaitNone {
+		if routing.MissingWorker(class, w) != entity.WaitNone || !group.Runs(c.job) {
 			continue
 		}
 		fit++
@@ -36,5 +41,11 @@ func (c *inquiry) workers(ctx context.Context, class entity.NodeClass) error {
 	c.add(FactWorkers, class.Workers, Params{
 		"workers": class.Workers, "count": up, "fit": fit, "free": free, "slots": slots,
 	})
+	switch named := (Params{"workers": class.Workers, "group": c.job.Group}); {
+	case !group.Serves(c.job.Group):
+		c.add(FactWorkersForeign, "", named)
+	case !group.Runs(c.job):
+		c.add(FactWorkersRefuse, "", named)
+	}
 	return nil
 }
