@@ -3850,7 +3850,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED" | "WORKERS";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED" | "WORKERS" | "WORKERS_OF_OTHERS" | "WORKERS_WITHOUT_COMMANDS";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -5229,7 +5229,7 @@ export interface components {
              * @enum {string|null}
              */
             strategy?: "ANY" | "ROUND_ROBIN" | "RANDOM" | "WEIGHTED" | "LEAST_LOADED" | "CONSISTENT_HASH" | "FIRST" | "LAST" | "LFU" | "LRU" | "FAILOVER" | "BUSY_OVER" | null;
-            /** @description workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group, and for a command allow commands. */
+            /** @description workers is the worker group whose workers run the job, instead of nodes. It must serve the job's group, and for a command allow commands. Nodes run a job that names none. */
             workers?: string | null;
         } | null;
         Rule: {
@@ -12478,7 +12478,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
-            /** @description stale version: read it again and repeat the edit */
+            /** @description stale version: read it again and repeat the edit; or jobs name the group that its workers would not run any more, and errors lists up to 20 of them */
             409: {
                 headers: {
                     [name: string]: unknown;
