@@ -156,6 +156,12 @@ func (r *Rule) Sees(jobID, group string, labels map[string]string) bool {
 	return Matches(r.Scope.Labels, labels)
 }
 
+// SeesAnyOf reports whether the rule sees jobs of one of the groups.
+func (r *Rule) SeesAnyOf(groups []string) bool {
+	return r.Group == "" && len(r.Scope.Groups) == 0 ||
+		slices.ContainsFunc(groups, func(group string) bool { return r.Sees("", group, nil) })
+}
+
 // Matches reports whether labels have each of the wanted values.
 func Matches(want, labels map[string]string) bool {
 	for name, value := range want {

@@ -51,7 +51,9 @@ type Trouble struct {
 // WorkerGroup is a worker group with how many of its workers are UP.
 type WorkerGroup struct {
 	Name string
-	Up   int
+	// JobGroups are those whose jobs may name it.
+	JobGroups []string
+	Up        int
 }
 
 // SuspendedRule is a rule that does nothing for some time, although it is enabled.
@@ -283,16 +285,16 @@ func (l look) clocks() []Signal {
 	return out
 }
 
-// workersFew tells of each worker group that has fewer workers than it should.
+// workersFew tells of each worker group that has fewer workers than it should, and serves a group that the rule sees.
 func (l look) workersFew() (out []Signal) {
 	for _, g := range l.st.WorkerGroups {
-		if float64(g.Up) >= l.r.Threshold {
+		if float64(g.Up) >= l.r.Threshold || !l.r.SeesAnyOf(g.JobGroups) {
 			continue
 		}
 		up, least := strconv.Itoa(g.Up), strconv.Itoa(int(l.r.Threshold))
 		s := l.signal(g.Name, fmt.Sprintf("The worker group %s has %s workers that are UP; it should have %s or more.",
 			g.Name, up, least), map[string]string{"workers": g.Name, "up": up, "least": least})
-		s.Labels = map[string]string{"workers": g.Name}
+		s.Group, s.Labels = l.r.Group, map[string]string{"workers": g.Name}
 		out = append(out, s)
 	}
 	return out

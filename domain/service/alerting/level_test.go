@@ -26,7 +26,8 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 		{ID: "c", Status: entity.NodeSuspect, ClockOffset: -2 * time.Second},
 	}}
 	few := &alerting.State{WorkerGroups: []alerting.WorkerGroup{
-		{Name: "empty"}, {Name: "bank", Up: 1}, {Name: "shop", Up: 2},
+		{Name: "empty"}, {Name: "bank", JobGroups: []string{"pay", "risk"}, Up: 1},
+		{Name: "shop", JobGroups: []string{"pay"}, Up: 2}, {Name: "lab", JobGroups: []string{"lab"}, Up: 5},
 	}}
 	overdue := &alerting.State{Now: noon, Overdue: []alerting.Overdue{
 		{Job: pay, Due: at(-40)}, {Job: alerting.Job{ID: "j2", Name: "x", Group: "risk"}, Due: at(-100)},
@@ -70,6 +71,16 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 				"The worker group bank has 1 workers that are UP; it should have 2 or more.",
 				"The worker group empty has 0 workers that are UP; it should have 2 or more.",
 			},
+		},
+		"few workers of a group": {
+			rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.Group = 3, "pay" }), few, []string{
+				"The worker group bank has 1 workers that are UP; it should have 3 or more.",
+				"The worker group shop has 2 workers that are UP; it should have 3 or more.",
+			},
+		},
+		"few workers of a scope": {
+			rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.Scope.Groups = 3, []string{"risk", "x"} }), few,
+			[]string{"The worker group bank has 1 workers that are UP; it should have 3 or more."},
 		},
 		"enough workers": {rule(alert.WorkersFew, threshold(1)), &alerting.State{WorkerGroups: few.WorkerGroups[1:]}, nil},
 		"a clock":        {rule(alert.ClockSkew, nil), nodes, []string{"The clock of the node c is off by -2s."}},

@@ -86,6 +86,11 @@ func (c *checks) scope(r *alert.Rule) {
 		}
 	}
 	switch {
+	case r.Type == alert.WorkersFew:
+		if len(r.Scope.JobIDs) > 0 || len(r.Scope.Labels) > 0 {
+			c.add("scope", validation.CodeConflict, "a rule of type %s sees the worker groups that serve groups of jobs: name "+
+				"groups alone", r.Type)
+		}
 	case !r.Type.AboutJobs():
 		if !r.Scope.All() {
 			c.add("scope", validation.CodeConflict, "a rule of type %s is about the cluster: leave the scope out", r.Type)

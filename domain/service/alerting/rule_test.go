@@ -28,8 +28,18 @@ func TestWrongFieldsOfARuleAreToldAllAtOnce(t *testing.T) {
 		"no worker":     {alert.WorkersFew, nil, []string{"threshold"}},
 		"half a worker": {alert.WorkersFew, func(r *alert.Rule) { r.Threshold = 1.5 }, []string{"threshold"}},
 		"workers":       {alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec = 2, 60 }, nil},
-		"no window":     {alert.FailureRate, func(r *alert.Rule) { r.Threshold = 1 }, []string{"windowSec"}},
-		"a window":      {alert.NodeDown, func(r *alert.Rule) { r.WindowSec = 60 }, []string{"windowSec"}},
+		"workers of a group": {
+			alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.Group, r.Scope.Groups = 2, "g", []string{"g"} }, nil,
+		},
+		"workers of a job": {
+			alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.Scope.JobIDs = 2, []string{"j"} }, []string{"scope"},
+		},
+		"workers of labels": {
+			alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.Scope.Labels = 2, map[string]string{"a": "b"} },
+			[]string{"scope"},
+		},
+		"no window": {alert.FailureRate, func(r *alert.Rule) { r.Threshold = 1 }, []string{"windowSec"}},
+		"a window":  {alert.NodeDown, func(r *alert.Rule) { r.WindowSec = 60 }, []string{"windowSec"}},
 		"events last not": {
 			alert.JobFailed, func(r *alert.Rule) { r.ForSec, r.KeepSec = 1, 1 }, []string{"forSec", "keepSec"},
 		},

@@ -263,7 +263,7 @@ func (l *StoreLooker) nodes(ctx context.Context, _ Ask, st *alerting.State) (err
 func (l *StoreLooker) workers(ctx context.Context, _ Ask, st *alerting.State) error {
 	counts, err := l.Nodes.CountWorkers(ctx)
 	st.WorkerGroups = convert.All(counts, func(c repository.WorkerCount) alerting.WorkerGroup {
-		return alerting.WorkerGroup{Name: c.Group, Up: c.Up}
+		return alerting.WorkerGroup{Name: c.Group, JobGroups: c.JobGroups, Up: c.Up}
 	})
 	return err
 }

@@ -390,7 +390,8 @@ func TestOneSuccessEndsNoRate(t *testing.T) {
 // A worker group that has fewer workers than it should for long enough is told of, and no longer once they are there.
 func TestAWorkerGroupWithFewWorkers(t *testing.T) {
 	d := newDesk(t)
-	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec = 2, 30 })
+	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec, r.Group = 2, 30, "pay" })
+	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.ID, r.Name, r.Threshold, r.Group = "rule-of-others", "of others", 2, "risk" })
 	register := func(instance string) string {
 		id := worker.ID("shop", instance)
 		_, err := d.Store.RegisterWorker(t.Context(), id, "shop", func(_ *worker.Worker, now time.Time) (
@@ -420,7 +421,7 @@ func TestAWorkerGroupWithFewWorkers(t *testing.T) {
 	require.Equal(t, []alert.Status{alert.Pending, alert.Pending, alert.Firing}, []alert.Status{look(), look(), look()})
 	found := d.Alerts()[0]
 	require.Equal(t, "The worker group shop has 1 workers that are UP; it should have 2 or more.", found.Content)
-	require.Equal(t, "shop", found.Labels["workers"])
+	require.Equal(t, []string{"shop", "pay"}, []string{found.Labels["workers"], found.Group})
 	b := register("b")
 	require.Equal(t, []alert.Status{alert.Firing, alert.Resolved}, []alert.Status{look(), look()})
 	require.NoError(t, d.Store.DrainWorker(t.Context(), b, true))

@@ -47,7 +47,8 @@ function rule(type: string): Field[] {
     ...(has('threshold') ? [number('threshold')] : []),
     ...(has('window') ? [number('windowSec')] : []),
     ...(has('level') ? [number('forSec'), number('keepSec')] : [choice('notify', namesOf<Model<'alert.Notify'>>({ FIRST: true, EACH: true })), number('resolveAfterSec')]),
-    ...(has('cluster') ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const, { name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
+    ...(has('cluster') ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const]),
+    ...(has('cluster') || has('groups') ? [] : [{ name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
     { name: 'channelIds', kind: 'channels' }, map('labels'), { name: 'actions', kind: 'json' },
   ]
 }
