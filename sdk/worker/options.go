@@ -47,6 +47,8 @@ type Options struct {
 	Registered func()
 	// Handlers are the program's handlers by name, the job's jobClass.
 	Handlers map[string]sdk.Handler
+	// Jobs are declared after each registration: the servers create those that are not there.
+	Jobs []Job
 	// Labels are what a job's routing.labels asks for.
 	Labels map[string]string
 	// Weight is the share under the strategy WEIGHTED; the default is 1.

@@ -43,6 +43,16 @@ func TestOptionsAreRefusedWithTheirName(t *testing.T) {
 		{"Weight is negative", func(o *Options) { o.Weight = -1 }},
 		{"Grace is negative", func(o *Options) { o.Grace = -1 }},
 		{`the handler "settle"`, func(o *Options) { o.Handlers["settle"] = nil }},
+		{`the job "nightly" names the handler "x"`, func(o *Options) { o.Jobs = []Job{{Handler: "x", Name: "nightly"}} }},
+		{`the job "settle" has schedule`, func(o *Options) {
+			o.Jobs = []Job{{Handler: "settle", Cron: "0 0 2 * * ?", Fields: map[string]any{"schedule": nil}}}
+		}},
+		{`the job "settle" has group`, func(o *Options) {
+			o.Jobs = []Job{{Handler: "settle", Fields: map[string]any{"group": "g"}}}
+		}},
+		{`the job "settle" is no JSON`, func(o *Options) {
+			o.Jobs = []Job{{Handler: "settle", Fields: map[string]any{"jobData": func() {}}}}
+		}},
 		{"read CAFile", func(o *Options) { o.CAFile = filepath.Join(t.TempDir(), "none") }},
 		{"holds no certificate", func(o *Options) { o.CAFile = empty }},
 	} {

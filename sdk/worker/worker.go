@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,6 +41,8 @@ type Worker struct {
 	log    *slog.Logger
 	clock  clock.Clock
 	client *client
+	// jobs are those that it declares, as they are sent.
+	jobs []json.RawMessage
 	// handlers are the goroutines of all handlers, also of lives that are over.
 	handlers sync.WaitGroup
 
@@ -57,12 +60,18 @@ func New(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a worker: %w", err)
 	}
+	jobs, err := bodies(o.Jobs, slices.Collect(maps.Keys(o.Handlers)))
+	if err != nil {
+		return nil, fmt.Errorf("make a worker: %w", err)
+	}
 	c := clock.NewSystem()
 	client, err := newClient(o, c)
 	if err != nil {
 		return nil, fmt.Errorf("make a worker: %w", err)
 	}
-	return &Worker{o: o, log: o.Logger.With("worker", o.Group+"/"+o.Instance), clock: c, client: client}, nil
+	return &Worker{
+		o: o, log: o.Logger.With("worker", o.Group+"/"+o.Instance), clock: c, client: client, jobs: jobs,
+	}, nil
 }
 
 // Run registers the worker and runs what the servers give it. When ctx ends it drains: it takes nothing more, lets
@@ -157,6 +166,7 @@ func (l *life) live(ctx context.Context) (done bool, err error) {
 	l.loops.Go(func() { l.polls(inner) })
 	l.loops.Go(func() { l.reports(inner) })
 	l.loops.Go(func() { l.watch(inner) })
+	l.loops.Go(func() { l.declare(inner) })
 	defer func() {
 		cancel()
 		l.loops.Wait()

@@ -38,7 +38,9 @@ func start(t *testing.T, o worker.Options, script func(g *conformance.Gateway)) 
 	r.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	r.server.Start()
 	o.Servers, o.Token, o.Group, o.Instance = []string{r.server.URL}, r.Token, "shop", "shop-1"
-	o.Logger = slog.New(slog.DiscardHandler)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	w, err := worker.New(o)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())

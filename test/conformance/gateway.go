@@ -154,6 +154,8 @@ func (g *Gateway) read(c *Call) {
 		into = &c.Poll
 	case "report":
 		into = &c.Report
+	case "jobs":
+		into = &c.Declaration
 	case "leave":
 		return
 	default:

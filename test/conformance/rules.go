@@ -17,11 +17,25 @@ func (g *Gateway) answer(r *http.Request, c *Call) (int, map[string]any) {
 		return g.poll(r, c)
 	case "report":
 		return g.report(c)
+	case "jobs":
+		return g.declare(c)
 	case "leave":
 		g.left = true
 		return http.StatusNoContent, nil
 	}
 	return http.StatusNotFound, map[string]any{"code": "not_found"}
+}
+
+// declare creates all that is declared.
+func (g *Gateway) declare(c *Call) (int, map[string]any) {
+	if c.Declaration.Epoch != g.epoch {
+		return g.lost()
+	}
+	jobs := []map[string]any{}
+	for _, job := range c.Declaration.Jobs {
+		jobs = append(jobs, map[string]any{"group": "orders", "name": job["name"], "outcome": "CREATED"})
+	}
+	return http.StatusOK, map[string]any{"jobs": jobs}
 }
 
 func (g *Gateway) register(c *Call) map[string]any {

@@ -32,6 +32,12 @@ type Poll struct {
 	WaitMs       *int64
 }
 
+// Declaration is what a worker says of the jobs that are to be there.
+type Declaration struct {
+	Epoch int64
+	Jobs  []map[string]any
+}
+
 // Report is what a worker says of its attempts.
 type Report struct {
 	Epoch int64
@@ -68,7 +74,7 @@ type End struct {
 
 // Call is one call of the worker, with all that came of it.
 type Call struct {
-	// Kind is register, poll, report or leave. N counts those of a kind from 1.
+	// Kind is register, poll, report, jobs or leave. N counts those of a kind from 1.
 	Kind string
 	N    int
 	// Server is which address was called.
@@ -80,6 +86,7 @@ type Call struct {
 	Registration Registration
 	Poll         Poll
 	Report       Report
+	Declaration  Declaration
 
 	// Status is what it was answered with; 0 while it is under way, or where it got no answer. Done says that it is not
 	// under way any more, and Cut that the worker did not wait for the answer.
