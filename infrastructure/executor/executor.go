@@ -36,13 +36,21 @@ type Checker interface {
 type DistributedExecutor struct {
 	executors map[entity.JobType]Executor
 	elsewhere map[entity.JobType]Checker
+	// acts is what the program is, for messages.
+	acts string
 }
 
 // New returns a DistributedExecutor of these executors. The checkers of elsewhere check
 // definitions that do not run here: those of other types, whose runs wait for a node that can run them, and those for
 // workers. A type in neither is refused, when it is saved and when it runs.
 func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
-	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere)}
+	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere), acts: "server"}
+}
+
+// As makes it the executor of another program than a server, which its messages name, and returns it.
+func (d *DistributedExecutor) As(acts string) *DistributedExecutor {
+	d.acts = acts
+	return d
 }
 
 // Run runs one attempt on the caller's goroutine and returns its outcome. The caller's slot is
@@ -55,7 +63,7 @@ func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Che
 func (d *DistributedExecutor) Run(ctx context.Context, run entity.Run, rep entity.Reporter) (outcome entity.Outcome) {
 	executor := d.executors[run.Job.Type]
 	if executor == nil {
-		return entity.Failed(entity.ReasonInvalid, refusal(run.Job.Type))
+		return entity.Failed(entity.ReasonInvalid, d.refusal(run.Job.Type))
 	}
 	defer func() {
 		if value := recover(); value != nil {
@@ -99,7 +107,7 @@ func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
 	case checker != nil && validation.Object(job.Data):
 		return checker.Check(job)
 	case checker == nil && known(job.Type):
-		return []apperror.Field{{Field: "jobType", Code: "not_enabled", Message: refusal(job.Type)}}
+		return []apperror.Field{{Field: "jobType", Code: "not_enabled", Message: d.refusal(job.Type)}}
 	}
 	return nil
 }
@@ -108,10 +116,10 @@ func known(t entity.JobType) bool {
 	return t == entity.JobHTTP || t == entity.JobCommand || t == entity.JobCustom
 }
 
-func refusal(t entity.JobType) string {
+func (d *DistributedExecutor) refusal(t entity.JobType) string {
 	if t == entity.JobCommand {
-		return "commands are not enabled on this server; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and " +
+		return "commands are not enabled on this " + d.acts + "; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and " +
 			"where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
 	}
-	return fmt.Sprintf("jobs of type %.40q are not enabled on this server", t)
+	return fmt.Sprintf("jobs of type %.40q are not enabled on this %s", t, d.acts)
 }

@@ -4,6 +4,7 @@
 package outbound
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -20,12 +21,15 @@ type Policy struct {
 	AllowPrivate bool
 	// AllowCIDRs are networks that are always permitted, on every port.
 	AllowCIDRs []netip.Prefix
+	// Acts is what calls, for refusals; server where it is empty.
+	Acts string
 }
 
 // Guard holds a policy. Safe for concurrent use.
 type Guard struct {
 	listed   []netip.Prefix
 	guardian *ssrf.Guardian
+	acts     string
 }
 
 // private are the networks that AllowPrivate permits: RFC 1122 (loopback), RFC
@@ -84,6 +88,7 @@ func New(p Policy) *Guard {
 	v6 := slices.DeleteFunc(slices.Clone(allowed), func(n netip.Prefix) bool { return n.Addr().Is4() })
 	return &Guard{
 		listed:   slices.Clone(p.AllowCIDRs),
+		acts:     cmp.Or(p.Acts, "server"),
 		guardian: ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)),
 	}
 }
@@ -118,7 +123,7 @@ func (g *Guard) check(target netip.AddrPort, open ...uint16) *Refusal {
 	}
 	const remedy = "; a network that shall be called is listed in executor.http.allowCIDRs"
 	if slices.Contains(metadata, addr) || g.guardian.SafeAddr(addr) != nil {
-		return refuse("calls to the address %s are not allowed on this server%s", addr, remedy)
+		return refuse("calls to the address %s are not allowed on this %s%s", addr, g.acts, remedy)
 	}
 	if slices.Contains(ports, target.Port()) && !slices.Contains(open, target.Port()) {
 		return refuse("calls to port %s are not allowed, it belongs to another protocol than HTTP%s",

@@ -53,7 +53,7 @@ func newCommands(cfg config.Config, o Options) (*commands, error) {
 	if !settings.Enabled {
 		return nil, nil
 	}
-	account, err := command.FindAccount(settings.User)
+	account, err := command.FindAccount(settings.User, o.acts())
 	if err != nil && settings.User == "" {
 		o.Logger.Warn("commands are off: " + err.Error())
 		return nil, nil

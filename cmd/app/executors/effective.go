@@ -16,7 +16,7 @@ func Effective(cfg config.Config) (effective config.Config, notes []string, err 
 	if !settings.Enabled {
 		return cfg, nil, nil
 	}
-	account, err := command.FindAccount(settings.User)
+	account, err := command.FindAccount(settings.User, server)
 	switch {
 	case err != nil && settings.User == "":
 		settings.Enabled = false

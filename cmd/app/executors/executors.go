@@ -100,6 +100,17 @@ type Options struct {
 	Left func() time.Duration
 }
 
+// server is what a program is that has a data folder.
+const server = "server"
+
+// acts is what the program is, for messages.
+func (o Options) acts() string {
+	if o.Name != "" {
+		return "worker"
+	}
+	return server
+}
+
 // New makes the executors of a node: HTTP calls, commands, the
 // built-in handlers and those given.
 func New(cfg config.Config, o Options) (*Executors, error) {
@@ -119,7 +130,7 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	if o.Commands {
 		var folders errNoFolders
 		if e.commands, err = newCommands(cfg, o); errors.As(err, &folders) {
-			e.off = "commands are off on this node: " + err.Error()
+			e.off = fmt.Sprintf("commands are off on this %s: %s", o.acts(), err)
 			o.Logger.Error(e.off)
 		} else if err != nil {
 			return nil, err
@@ -130,7 +141,7 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	}
 	e.DistributedExecutor = executor.New(byType, map[entity.JobType]executor.Checker{
 		entity.JobCommand: command.New(o.Clock, nil, command.Settings{Interpreters: cfg.Executor.Command.Interpreters}),
-	})
+	}).As(o.acts())
 	return e, nil
 }
 
@@ -141,7 +152,9 @@ func newCalls(cfg config.Config, o Options) (*httpcall.Executor, error) {
 		return nil, fmt.Errorf("executor.http.allowCIDRs: %w", err)
 	}
 	return httpcall.New(o.Clock, httpcall.Settings{
-		Guard: outbound.New(outbound.Policy{AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks}),
+		Guard: outbound.New(outbound.Policy{
+			AllowPrivate: calls.AllowPrivate, AllowCIDRs: networks, Acts: o.acts(),
+		}),
 		Hosts: hosts.Settings{
 			PerHost: calls.MaxPerHost, BreakAfter: calls.BreakAfter,
 			BreakFor: time.Duration(calls.BreakSec) * time.Second,

@@ -14,13 +14,14 @@ func (a Account) Owner() workfolder.Owner {
 	return workfolder.Owner{Name: a.Name, Change: a.Change, UID: int(a.UID), GID: int(a.GID)}
 }
 
-// FindAccount returns the user that commands run as: the named user, or the server's own user
-// for an empty name. A server that runs as root must name a user; it may name root.
-func FindAccount(name string) (Account, error) {
+// FindAccount returns the user that commands run as: the named user, or the program's own user
+// for an empty name. One that runs as root must name a user; it may name root. acts is what the
+// program is: server or worker.
+func FindAccount(name, acts string) (Account, error) {
 	if name == "" {
 		if os.Geteuid() == 0 {
-			return Account{}, fmt.Errorf("this server runs as root and will not run commands as root by accident: name a user " +
-				"in executor.command.user (root itself, if that is what you want)")
+			return Account{}, fmt.Errorf("this %s runs as root and will not run commands as root by accident: name a user "+
+				"in executor.command.user (root itself, if that is what you want)", acts)
 		}
 		own, err := user.Current()
 		if err != nil {
@@ -43,8 +44,8 @@ func FindAccount(name string) (Account, error) {
 	}
 	a := Account{Name: name, UID: uint32(uid), GID: uint32(gid), Change: uint32(uid) != uint32(os.Geteuid())}
 	if a.Change && os.Geteuid() != 0 {
-		return Account{}, fmt.Errorf("executor.command.user: only root can run commands as %s; start the server as that "+
-			"user instead", name)
+		return Account{}, fmt.Errorf("executor.command.user: only root can run commands as %s; start the %s as that "+
+			"user instead", name, acts)
 	}
 	return a, nil
 }

@@ -114,22 +114,22 @@ func TestEverythingWrongIsNamedAtOnce(t *testing.T) {
 
 // A server that runs as root runs commands as root only when told to.
 func TestRootIsNoAccident(t *testing.T) {
-	account, err := command.FindAccount("")
+	account, err := command.FindAccount("", "server")
 	if os.Geteuid() == 0 {
 		require.ErrorContains(t, err, "executor.command.user")
-		account, err = command.FindAccount("root")
+		account, err = command.FindAccount("root", "server")
 		require.NoError(t, err)
 		require.Equal(t, command.Account{Name: "root"}, account)
-		nobody, err := command.FindAccount("nobody")
+		nobody, err := command.FindAccount("nobody", "server")
 		require.NoError(t, err)
 		require.True(t, nobody.Change)
 		require.NotZero(t, nobody.UID)
 	} else {
 		require.NoError(t, err)
 		require.False(t, account.Change)
-		_, err = command.FindAccount("root")
+		_, err = command.FindAccount("root", "server")
 		require.ErrorContains(t, err, "only root can")
 	}
-	_, err = command.FindAccount("no-such-user")
+	_, err = command.FindAccount("no-such-user", "server")
 	require.ErrorContains(t, err, "no-such-user")
 }

@@ -170,7 +170,7 @@ func TestARaceForTheFolderOfARunIsNotWon(t *testing.T) {
 	if !prooftest.Root(t) { // no other server has another user for its commands
 		return
 	}
-	nobody, err := command.FindAccount("nobody")
+	nobody, err := command.FindAccount("nobody", "server")
 	require.NoError(t, err)
 	target := filepath.Join(executortest.Folder(t), "target")
 	require.NoError(t, os.WriteFile(target, []byte("root's own"), 0o600))

@@ -88,7 +88,7 @@ func TestAReportFileCannotBeReplaced(t *testing.T) {
 	if !prooftest.Root(t) { // no other server has another user for its commands
 		return
 	}
-	nobody, err := command.FindAccount("nobody")
+	nobody, err := command.FindAccount("nobody", "server")
 	require.NoError(t, err)
 	base := executortest.Folder(t)
 	secret := filepath.Join(base, "secret")

@@ -33,7 +33,7 @@ func newNodeAsNobody(t *testing.T) *node {
 	t.Helper()
 	n := newNode(t, 1)
 	if os.Geteuid() == 0 {
-		account, err := command.FindAccount("nobody")
+		account, err := command.FindAccount("nobody", "server")
 		require.NoError(t, err)
 		n.account = account
 	}
