@@ -19,13 +19,14 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	sums "github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
 
 const statisticsPath = "/api/v1/monitor/statistics"
 
-// ended adds up so many ends of a job; every fifth failed.
+// ended adds up so many ends of a job; every fifth failed, and every fifth was on a worker.
 func ended(t *testing.T, e *edge, job *entity.Job, n int) {
 	t.Helper()
 	at := e.Clock.Now()
@@ -38,6 +39,9 @@ func ended(t *testing.T, e *edge, job *entity.Job, n int) {
 		}
 		if i%5 == 4 {
 			x.Status = entity.StatusFailed
+		}
+		if i%5 == 0 {
+			x.NodeID = worker.ID("shop", fmt.Sprint(i))
 		}
 		ends = append(ends, x)
 	}
@@ -101,7 +105,9 @@ func TestStatisticsAreShown(t *testing.T) {
 	require.Equal(t, []string{a.ID, "a", "a"}, []string{all.Top[0].JobID, all.Top[0].Name, all.Top[0].Group})
 	require.Equal(t, 5, ask("?job="+b.ID).Total.Runs)
 	require.Equal(t, 10, ask("?group=a&by=HOUR").Total.Runs)
-	require.Equal(t, 15, ask("?node=node-9").Total.Runs)
+	require.Equal(t, 12, ask("?node=node-9").Total.Runs)
+	require.Equal(t, 3, ask("?workers=shop").Total.Runs)
+	require.Zero(t, ask("?workers=node-9").Total.Runs)
 	require.Zero(t, ask("?group=none").Total.Runs)
 	last := ask("?to=9999-12-31T23:59:59Z")
 	require.Equal(t, []string{"9999-12-30T23:00:00.000Z", "9999-12-31T23:00:00.000Z"}, []string{last.From, last.To},
@@ -195,6 +201,8 @@ func TestStatisticsRefuseWhatTheyCannotTell(t *testing.T) {
 	for query, field := range map[string]string{
 		"?by=WEEK": "by", "?top=101": "top", "?topBy=size": "topBy", "?timeZone=Mars/Base": "timeZone",
 		"?timeZone=Local": "timeZone", "?from=noon": "from", "?group=a&node=b": "node",
+		"?group=a&workers=b": "workers", "?workers=Shop": "workers", "?node=@shop.0123456789abc": "node",
+		"?workers=shop&top=1":                                "top",
 		"?from=2026-11-20T12:00:00Z&to=2026-11-20T11:00:00Z": "to", "?from=2020-01-01T00:00:00Z": "from",
 		"?by=HOUR&from=" + old: "from", "?node=n&top=1": "top", "?size=1": "size",
 	} {
@@ -276,7 +284,8 @@ func TestATokenOfAGroupSeesItsFigures(t *testing.T) {
 	require.Equal(t, none, theirs, "a group that one may not see does not exist")
 	e.call("GET", statisticsPath+"?job="+jobs["theirs"], "", bound...).wantCode(404, "not_found")
 	e.call("GET", statisticsPath+"?node=node-9", "", bound...).wantCode(403, "forbidden")
-	require.Equal(t, 30, ask("?node=node-9").Total.Runs)
+	e.call("GET", statisticsPath+"?workers=shop", "", bound...).wantCode(403, "forbidden")
+	require.Equal(t, 24, ask("?node=node-9").Total.Runs)
 }
 
 // All mistakes are said at once.

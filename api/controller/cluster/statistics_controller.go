@@ -33,11 +33,12 @@ type StatisticsController struct{ Service StatisticsService }
 // Statistics answers GET /monitor/statistics.
 //
 //	@Summary Show what ends of executions add up to
-//	@Description At most one of job, group and node; without any, all groups that the caller sees. Only callers who see all groups may ask for a node. As CSV it is the lines, or the total where by is left out; with top, it is the jobs.
+//	@Description At most one of job, group, node and workers; without any, all groups that the caller sees. Only callers who see all groups may ask for a node, or for workers. As CSV it is the lines, or the total where by is left out; with top, it is the jobs.
 //	@Produce json,text/csv
 //	@Param job query string false "id of a job"
 //	@Param group query string false "one group"
 //	@Param node query string false "id of a node: what ended there, each shard by itself"
+//	@Param workers query string false "a worker group: what ended on its workers, each shard by itself"
 //	@Param from query string false "moment, rounded down to an hour; a day before to by default" format(date-time)
 //	@Param to query string false "moment, rounded up to an hour; now by default" format(date-time)
 //	@Param by query string false "a line for each hour (of the last three days) or day; only the total by default" Enums(HOUR, DAY)
@@ -46,14 +47,15 @@ type StatisticsController struct{ Service StatisticsService }
 //	@Param topBy query string false "what jobs are compared by" Enums(failures, runs, duration, late, skipped, retries) default(failures)
 //	@Param format query string false "of the answer" Enums(json, csv) default(json)
 //	@Success 200 {object} vo.Statistics
-//	@Failure 403 {object} problem.Problem "the caller does not see all groups, and asks for a node"
+//	@Failure 403 {object} problem.Problem "the caller does not see all groups, and asks for a node or for workers"
 //	@Failure 404 {object} problem.Problem "there is no such job"
 //	@Failure 422 {object} problem.Problem
 //	@Router /api/v1/monitor/statistics [get]
 func (s *StatisticsController) Statistics(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	ask := statistics.Query{
-		Job: q.Text("job"), Group: q.Text("group"), Node: q.Text("node"), By: request.OneOf(q, "by", sums.Hour, sums.Day),
+		Job: q.Text("job"), Group: q.Text("group"), Node: q.Text("node"), Workers: q.Text("workers"),
+		By:   request.OneOf(q, "by", sums.Hour, sums.Day),
 		Zone: q.Zone("timeZone"), Top: q.Int("top", 0, 0, maxTop),
 		TopBy: request.OneOf(q, "topBy", repository.TopFailures, repository.TopRuns, repository.TopDuration,
 			repository.TopLate, repository.TopSkipped, repository.TopRetries),
@@ -61,13 +63,13 @@ func (s *StatisticsController) Statistics(c *gin.Context) error {
 	}
 	format := request.OneOf(q, "format", formatJSON, formatCSV)
 	ask.From, ask.To = q.Span()
-	q.AtMostOne("job", "group", "node")
+	q.AtMostOne("job", "group", "node", "workers")
 	if err := q.Done(); err != nil {
 		return err
 	}
-	if ask.Node != "" && ask.Groups != nil {
+	if ask.Node+ask.Workers != "" && ask.Groups != nil {
 		return apperror.New(apperror.KindForbidden, "forbidden",
-			"the statistics of a node are of all groups; you see only some. Ask for a group or a job")
+			"the statistics of a node, or of workers, are of all groups; you see only some. Ask for a group or a job")
 	}
 	found, err := s.Service.Statistics(c.Request.Context(), ask)
 	if err != nil {

@@ -102,10 +102,10 @@ type ExplainService struct {
 		// WorkerGroup is one; apperror.KindNotFound where there is none.
 		WorkerGroup(ctx context.Context, name string) (worker.Group, error)
 	}
-	Alerts     repository.Alerts
-	Chains     repository.ChainReader
-	Schedules  admission.Compiler
-	Clock      clock.StoreClock
+	Alerts    repository.Alerts
+	Chains    repository.ChainReader
+	Schedules admission.Compiler
+	Clock     clock.StoreClock
 	// Standby says why this node stands by, and since when; an empty reason: it works. nil is always that.
 	Standby func() (reason string, since time.Time)
 	// Kept is how long runs are kept.

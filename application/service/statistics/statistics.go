@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
@@ -30,10 +31,10 @@ const (
 // is rounded up, so that none after it can be answered.
 func lastHour() time.Time { return time.Date(9999, time.December, 31, 23, 0, 0, 0, time.UTC) }
 
-// Query asks for figures. At most one of Job, Group and Node is given; none is all that
-// the caller sees.
+// Query asks for figures. At most one of Job, Group, Node and Workers, a worker group, is given;
+// none is all that the caller sees.
 type Query struct {
-	Job, Group, Node string
+	Job, Group, Node, Workers string
 	// From and To are rounded to hours; zero are a day ago and now.
 	From, To time.Time
 	// By is the period of each line; empty: there are no lines.
@@ -171,8 +172,14 @@ func (s *StatisticsService) complete(q Query, now time.Time) (Query, error) {
 		wrong("from", "out_of_range",
 			fmt.Sprintf("must not be before %s with by=HOUR: older hours are kept as days; ask with by=DAY", clock.Text(kept)))
 	}
-	if q.Top > 0 && (q.Job != "" || q.Node != "") {
-		wrong("top", "conflict", "compares jobs of a group or of all groups; leave out job and node")
+	if q.Top > 0 && (q.Job != "" || q.Node != "" || q.Workers != "") {
+		wrong("top", "conflict", "compares jobs of a group or of all groups; leave out job, node and workers")
+	}
+	if worker.IsID(q.Node) {
+		wrong("node", "invalid", "is of a worker, and workers count by their worker group: ask with workers")
+	}
+	if q.Workers != "" && !worker.ValidGroup(q.Workers) {
+		wrong("workers", "invalid", fmt.Sprintf("is no worker group: its name has 1 to %d of a-z 0-9 . - _", worker.MaxGroup))
 	}
 	return q, apperror.Invalid(faults)
 }
@@ -212,6 +219,8 @@ func (s *StatisticsService) askFor(ctx context.Context, q Query) (ask repository
 		ask.Job = job
 	case q.Node != "":
 		ask.Kind, ask.Names = statistics.KindNode, []string{q.Node}
+	case q.Workers != "":
+		ask.Kind, ask.Names = statistics.KindNode, []string{statistics.WorkersName(q.Workers)}
 	case q.Group != "":
 		ask.Kind = statistics.KindGroup
 		if visible(q.Groups, q.Group) {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
@@ -112,13 +113,16 @@ func TestWhatCountsWhere(t *testing.T) {
 func TestSumsCountByJobGroupNodeAndCluster(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	first, second, shard := plain(0), plain(0), plain(0)
+	first, second, shard, one, other := plain(0), plain(0), plain(0), plain(0), plain(0)
 	first.EndTime, second.EndTime = noon.Add(-time.Millisecond), noon
 	second.JobID, second.NodeID = jobs[1], ""
 	shard.ShardTotal = 2
+	one.JobID, other.JobID = jobs[1], jobs[1]
+	one.EndTime, one.NodeID = noon, worker.ID("shop.eu", "a")
+	other.EndTime, other.NodeID, other.Status = noon, worker.ID("shop.eu", "b"), entity.StatusFailed
 	sums := statistics.NewSums()
-	for i, end := range decoded(t, []*entity.Execution{first, second, shard}) {
-		sums.Add(&end, []string{"one", "two", "three"}[i])
+	for i, end := range decoded(t, []*entity.Execution{first, second, shard, one, other}) {
+		sums.Add(&end, []string{"one", "two", "three", "two", "two"}[i])
 	}
 	eleven, twelve, ten := noon.Add(-time.Hour).UnixMilli(), noon.UnixMilli(), noon.Add(-2*time.Hour).UnixMilli()
 	require.Equal(t, []statistics.ScopeHour{
@@ -126,6 +130,7 @@ func TestSumsCountByJobGroupNodeAndCluster(t *testing.T) {
 		{Kind: "CLUSTER", Hour: twelve},
 		{Kind: "GROUP", Name: "one", Hour: eleven},
 		{Kind: "GROUP", Name: "two", Hour: twelve},
+		{Kind: "NODE", Name: "@shop.eu", Hour: twelve},
 		{Kind: "NODE", Name: "scheduler-a-1:8080", Hour: ten},
 		{Kind: "NODE", Name: "scheduler-a-1:8080", Hour: eleven},
 	}, sums.Scopes(), "a shard counts where it ran, and for the others with its fire")
@@ -133,6 +138,8 @@ func TestSumsCountByJobGroupNodeAndCluster(t *testing.T) {
 	require.Len(t, names, 2)
 	require.Equal(t, []string{jobs[0], jobs[1]}, []string{identity.Text(names[0].Job), identity.Text(names[1].Job)})
 	require.EqualValues(t, 1, sums.Job(names[0]).Success)
+	workers := sums.Scope(statistics.ScopeHour{Kind: "NODE", Name: "@shop.eu", Hour: twelve})
+	require.Equal(t, []int64{2, 1}, []int64{workers.Runs, workers.Failed}, "workers count by their group")
 	require.Nil(t, sums.Job(statistics.JobHour{}))
 	require.Nil(t, sums.Scope(statistics.ScopeHour{}))
 }

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 )
 
 // Kind says what a row of a scope is about.
@@ -42,12 +45,12 @@ type Sums struct {
 func NewSums() *Sums { return &Sums{jobs: map[JobHour]*Row{}, scopes: map[ScopeHour]*Row{}} }
 
 // Add counts an end in the hour in which it ended: for its job, the job's group, the
-// node and the cluster. The end of a shard counts for its node alone, which has run
+// node or worker group and the cluster. The end of a shard counts for its node alone, which has run
 // it. ShardedFire.Run makes the end that counts for the others; it has no node.
 func (s *Sums) Add(e *End, group string) {
 	hour := HourOf(e.At).UnixMilli()
 	if e.Node != "" {
-		s.scope(ScopeHour{KindNode, e.Node, hour}).Add(e)
+		s.scope(ScopeHour{KindNode, holderOf(e.Node), hour}).Add(e)
 	}
 	if e.Shards > 0 {
 		return
@@ -55,6 +58,18 @@ func (s *Sums) Add(e *End, group string) {
 	rowOf(s.jobs, JobHour{e.Job, hour}).Add(e)
 	s.scope(ScopeHour{KindGroup, group, hour}).Add(e)
 	s.scope(ScopeHour{KindCluster, "", hour}).Add(e)
+}
+
+// WorkersName is the name of the row of a worker group among those of nodes.
+func WorkersName(group string) string { return entity.WorkerMark + group }
+
+// holderOf is the name that a node or worker counts under. Workers count by their group: there may be thousands, and
+// they come and go with the programs that they are.
+func holderOf(id string) string {
+	if group := worker.GroupOf(id); group != "" {
+		return WorkersName(group)
+	}
+	return id
 }
 
 // Jobs are the names of the rows of jobs, and Scopes those of scopes, in one order on

@@ -1583,7 +1583,7 @@ export interface paths {
         };
         /**
          * Show what ends of executions add up to
-         * @description At most one of job, group and node; without any, all groups that the caller sees. Only callers who see all groups may ask for a node. As CSV it is the lines, or the total where by is left out; with top, it is the jobs.
+         * @description At most one of job, group, node and workers; without any, all groups that the caller sees. Only callers who see all groups may ask for a node, or for workers. As CSV it is the lines, or the total where by is left out; with top, it is the jobs.
          */
         get: operations["getMonitorStatistics"];
         put?: never;
@@ -10988,6 +10988,8 @@ export interface operations {
                 group?: string;
                 /** @description id of a node: what ended there, each shard by itself */
                 node?: string;
+                /** @description a worker group: what ended on its workers, each shard by itself */
+                workers?: string;
                 /** @description moment, rounded down to an hour; a day before to by default */
                 from?: string;
                 /** @description moment, rounded up to an hour; now by default */
@@ -11027,7 +11029,7 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Problem401"];
-            /** @description the caller does not see all groups, and asks for a node */
+            /** @description the caller does not see all groups, and asks for a node or for workers */
             403: {
                 headers: {
                     [name: string]: unknown;
