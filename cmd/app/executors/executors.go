@@ -130,7 +130,10 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	if o.Commands {
 		var folders errNoFolders
 		if e.commands, err = newCommands(cfg, o); errors.As(err, &folders) {
-			e.off = fmt.Sprintf("commands are off on this %s: %s", o.acts(), err)
+			e.off = "commands are off on this node: " + err.Error()
+			if o.acts() != server {
+				e.off = "commands are off: " + err.Error()
+			}
 			o.Logger.Error(e.off)
 		} else if err != nil {
 			return nil, err
