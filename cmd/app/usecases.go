@@ -84,7 +84,8 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 		definition.NewDefinitionService(s.Store.Jobs, jobs.ForDocuments(), groups, n.Secrets, settings),
 		&explain.ExplainService{
 			Ledger: executions.Fires, Jobs: s.Store.Jobs, Executions: s.Store.Executions, Groups: s.Store,
-			Nodes: s.Store, Workers: s.Store, WorkerGroups: s.Store.WorkerGroups, Alerts: s.Store, Chains: s.Store, Schedules: w.compiler, Clock: s.Clock,
+			Nodes: s.Store, Workers: s.Store, WorkerGroups: s.Store.WorkerGroups,
+			Alerts: s.Store, Chains: s.Store, Schedules: w.compiler, Clock: s.Clock,
 			Standby: n.standbyReason,
 			Kept:    time.Duration(b.cfg.Retention.ExecutionsDays) * 24 * time.Hour,
 		},

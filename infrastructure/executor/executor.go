@@ -118,8 +118,9 @@ func known(t entity.JobType) bool {
 
 func (d *DistributedExecutor) refusal(t entity.JobType) string {
 	if t == entity.JobCommand {
-		return "commands are not enabled on this " + d.acts + "; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and " +
-			"where it runs as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
+		return "commands are not enabled on this " + d.acts +
+			"; set executor.command.enabled (PS_EXECUTOR_COMMAND_ENABLED), and where it runs " +
+			"as root executor.command.user (PS_EXECUTOR_COMMAND_USER)"
 	}
 	return fmt.Sprintf("jobs of type %.40q are not enabled on this %s", t, d.acts)
 }

@@ -144,8 +144,11 @@ func TestADeclarationIsRepeatedWhereItHelps(t *testing.T) {
 		calls  int
 		says   string
 	}{
-		"trouble": {[]*conformance.Fault{{Lose: true}, {Status: 503, Code: "store_away"}, {Status: 429, Code: "too_many"}}, 4,
-			"a job was created"},
+		"trouble": {
+			[]*conformance.Fault{{Lose: true}, {Status: 503, Code: "store_away"}, {Status: 429, Code: "too_many"}},
+			4,
+			"a job was created",
+		},
 		"not allowed":   {[]*conformance.Fault{{Status: 403, Code: "declare_not_allowed"}}, 1, "jobs were not declared"},
 		"an old server": {[]*conformance.Fault{{Status: 404, Code: "not_found"}}, 1, "jobs were not declared"},
 	} {

@@ -15,7 +15,8 @@ import (
 )
 
 // TestAnEmptyTextIsNoWordOfAList sends the example of each body once for each field that has a list of words, or that
-// names something, with an empty text there. A program that sends one forgot to fill the field in: it is refused, or the document allows it.
+// names something, with an empty text there. A program that sends one forgot to fill the field in: it is refused, or
+// the document allows it.
 func TestAnEmptyTextIsNoWordOfAList(t *testing.T) {
 	w := newWorld(t)
 	d := &drawer{nil, w}
@@ -45,7 +46,8 @@ func TestAnEmptyTextIsNoWordOfAList(t *testing.T) {
 	require.Greater(t, sent, 20)
 }
 
-// enumsOf lists the fields with a list of words, and those that cannot be empty, in the body and in objects that its example has.
+// enumsOf lists the fields with a list of words, and those that cannot be empty, in the body and in objects that its
+// example has.
 func enumsOf(schema *openapi3.Schema, example map[string]any) (paths [][]string) {
 	for _, part := range schema.AllOf {
 		paths = append(paths, enumsOf(part.Value, example)...)

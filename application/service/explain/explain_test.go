@@ -27,7 +27,8 @@ var noon = servicetest.Noon
 func explainer(d *servicetest.Desk, change func(p *explain.ExplainService)) *explain.ExplainService {
 	service := &explain.ExplainService{
 		Ledger: d.Executions.Fires, Jobs: d.Store.Jobs, Executions: d.Store.Executions, Groups: d.Store, Nodes: d.Store,
-		Workers: d.Store, WorkerGroups: d.Store.WorkerGroups, Alerts: d.Store, Chains: d.Store, Schedules: d.Schedules, Clock: d.Time, Kept: 30 * 24 * time.Hour,
+		Workers: d.Store, WorkerGroups: d.Store.WorkerGroups, Alerts: d.Store, Chains: d.Store,
+		Schedules: d.Schedules, Clock: d.Time, Kept: 30 * 24 * time.Hour,
 	}
 	if change != nil {
 		change(service)

@@ -41,7 +41,8 @@ var stats = remote.Verb{
 	Use:   "stats [JOB]",
 	Short: "Show runs, success rate, durations and lateness of a job, a group, a node, workers or all",
 	Long: "Show what ends of executions add up to: of a job, with --group of the jobs of a group,\nwith --node of what " +
-		"ended on a node, with --workers of what\nended on the workers of a worker group, else of all that you see. Hours are kept\nfor three days, days for 400.",
+		"ended on a node, with --workers of what\nended on the workers of a worker group, else of all that you see. " +
+		"Hours are kept\nfor three days, days for 400.",
 	Example: "stats \"settle orders\" --from 2026-11-01 --by day\nstats --top 10 --top-by failures",
 	Offers:  remote.Jobs, Words: figures, Span: "this machine",
 	Flags: []remote.Flag{

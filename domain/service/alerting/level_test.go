@@ -26,8 +26,10 @@ func TestWhatIsAboveItsLine(t *testing.T) {
 		{ID: "c", Status: entity.NodeSuspect, ClockOffset: -2 * time.Second},
 	}}
 	few := &alerting.State{WorkerGroups: []alerting.WorkerGroup{
-		{Name: "empty"}, {Name: "bank", JobGroups: []string{"pay", "risk"}, Up: 1},
-		{Name: "shop", JobGroups: []string{"pay"}, Up: 2}, {Name: "lab", JobGroups: []string{"lab"}, Up: 5},
+		{Name: "empty"},
+		{Name: "bank", JobGroups: []string{"pay", "risk"}, Up: 1},
+		{Name: "shop", JobGroups: []string{"pay"}, Up: 2},
+		{Name: "lab", JobGroups: []string{"lab"}, Up: 5},
 	}}
 	overdue := &alerting.State{Now: noon, Overdue: []alerting.Overdue{
 		{Job: pay, Due: at(-40)}, {Job: alerting.Job{ID: "j2", Name: "x", Group: "risk"}, Due: at(-100)},

@@ -391,7 +391,9 @@ func TestOneSuccessEndsNoRate(t *testing.T) {
 func TestAWorkerGroupWithFewWorkers(t *testing.T) {
 	d := newDesk(t)
 	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.Threshold, r.ForSec, r.Group = 2, 30, "pay" })
-	d.Rule(alert.WorkersFew, func(r *alert.Rule) { r.ID, r.Name, r.Threshold, r.Group = "rule-of-others", "of others", 2, "risk" })
+	d.Rule(alert.WorkersFew, func(r *alert.Rule) {
+		r.ID, r.Name, r.Threshold, r.Group = "rule-of-others", "of others", 2, "risk"
+	})
 	register := func(instance string) string {
 		id := worker.ID("shop", instance)
 		_, err := d.Store.RegisterWorker(t.Context(), id, "shop", func(_ *worker.Worker, now time.Time) (

@@ -18,8 +18,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
-// stranded is the part of Groups about jobs that a group would leave behind; the first and the last of the jobs name it,
-// and it serves none of them yet.
+// stranded is the part of Groups about jobs that a group would leave behind. The first and the last of the jobs name
+// it, and it serves none of them yet.
 func stranded(t *testing.T, s *persistence.Store, g worker.Group, jobs []*entity.Job) {
 	t.Helper()
 	r, refused := s.WorkerGroups, errors.New("refused")
