@@ -20,6 +20,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/transactiontest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/workertest"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/workflowtest"
 )
 
 // Run runs the whole contract.
@@ -38,6 +39,8 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"counts", executiontest.Counts},
 		{"live fires", inflighttest.InFlightFires},
 		{"records", recordtest.Records},
+		{"workflow runs", workflowtest.Runs},
+		{"what workflow runs owe", workflowtest.Owed},
 		{"run tokens", recordtest.RunTokens},
 		{"rows set aside", recordtest.Asides},
 		{"nodes", registrytest.Nodes},

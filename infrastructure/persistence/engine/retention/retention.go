@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
@@ -93,7 +94,8 @@ func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time
 }
 
 // deletable keeps, of some ids, those of final and old runs that no dead
-// letter, no live replay and no start that their ends owe needs.
+// letter, no live replay and no start that their ends owe needs. Steps of a workflow run stay until it was closed for as
+// long: it may have waited for a person.
 func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	in, args := c.Dialect.In("e.id", ids)
 	old, err := sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
@@ -101,7 +103,10 @@ func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Tim
 		AND NOT EXISTS (SELECT 1 FROM scheduler_dead_letter d WHERE d.execution_id = e.id AND d.replayed_as IS NULL)
 		AND NOT EXISTS (SELECT 1 FROM scheduler_execution_replay r JOIN scheduler_job_execution l ON l.id = r.execution_id
 			WHERE (r.root_id = e.id OR r.retry_of = e.id) AND l.status IN ('WAITING', 'RUNNING'))
-		ORDER BY e.id`, append(args, sqlvalue.TimeText(before)), sqlvalue.ScanText)
+		AND (e.fire_key NOT LIKE 'run:%' OR NOT EXISTS (SELECT 1 FROM scheduler_workflow_run w
+			WHERE w.id = SUBSTR(e.fire_key, 5, 36) AND (w.phase <> ? OR w.update_time >= ?)))
+		ORDER BY e.id`, append(args, sqlvalue.TimeText(before), int(workflow.PhaseClosed), sqlvalue.TimeText(before)),
+		sqlvalue.ScanText)
 	if err != nil || len(old) == 0 {
 		return old, err
 	}
@@ -139,6 +144,7 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 	}
 	for _, d := range [...]struct{ name, table, key string }{
 		{"retention.delete", "scheduler_job_execution", "id"},
+		{"retention.delete-runs", "scheduler_workflow_run", "id"},
 		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
 		{"retention.delete-usages", "scheduler_execution_usage", "execution"},
 		{"retention.delete-holds", "scheduler_execution_hold", "execution"},

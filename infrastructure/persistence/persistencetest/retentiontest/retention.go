@@ -19,6 +19,7 @@ import (
 // Retention runs the suite over stores that open gives.
 func Retention(t *testing.T, open storetest.Opener) {
 	t.Run("runs that are needed stay", func(t *testing.T) { purgeNeeded(t, open(t, nil)) })
+	t.Run("steps stay with their workflow run", func(t *testing.T) { purgeSteps(t, open(t, nil)) })
 	t.Run("small steps reach everything", func(t *testing.T) { purgeInSteps(t, open(t, nil)) })
 	t.Run("logs and others", func(t *testing.T) { purgeRest(t, open(t, nil)) })
 }
