@@ -1,5 +1,11 @@
 package completion
 
+import "time"
+
+// stepLinger is the wait where a workflow run goes on by one of the ends. An end waits for others as long as a
+// transaction pays for, and each edge of a graph would add that.
+const stepLinger = 2 * time.Millisecond
+
 // completeLoop stores ends in batches: whatever has ended while the former
 // batch was being stored. It ends when the results are closed and stored.
 func (m *Completer) completeLoop() {
@@ -20,7 +26,12 @@ func (m *Completer) nextBatch() []*Result {
 		return nil
 	}
 	items := append(make([]*Result, 0, m.cfg.BatchSize), first)
-	linger := m.Clock.NewTimer(m.cfg.Linger)
+	soon := first.followed()
+	wait := m.cfg.Linger
+	if soon {
+		wait = min(wait, stepLinger)
+	}
+	linger := m.Clock.NewTimer(wait)
 	defer linger.Stop()
 	for pressing := m.urgent(first); len(items) < m.cfg.BatchSize; {
 		if pressing && len(m.results) == 0 {
@@ -32,12 +43,19 @@ func (m *Completer) nextBatch() []*Result {
 				return items
 			}
 			items, pressing = append(items, f), pressing || m.urgent(f)
+			if f.followed() && !soon {
+				soon = true
+				linger.Reset(min(m.cfg.Linger, stepLinger))
+			}
 		case <-linger.C():
 			pressing = true
 		}
 	}
 	return items
 }
+
+// followed: a workflow run goes on by the end, or begins.
+func (f *Result) followed() bool { return f.Outcome.Opens() || f.Run.Execution.IsStep() }
 
 // urgent: somebody waits for the slot on the node or for the slot of the fire, or the node
 // is on its way down.

@@ -2,12 +2,14 @@ package completion
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // node is one with four slots, of which some are taken.
@@ -83,4 +85,39 @@ func TestAFullBatchAndTheLastOneDoNotWait(t *testing.T) {
 	require.Len(t, m.nextBatch(), 5)
 	require.Len(t, m.nextBatch(), 2)
 	require.Empty(t, m.nextBatch())
+}
+
+// An end by which a workflow run goes on waits a tenth as long, and takes along what has ended before it.
+func TestEndsOfStepsWaitLess(t *testing.T) {
+	step := func() *Result {
+		f := endOf(entity.OverlapParallel)
+		f.Run.Execution.FireKey = identity.StepKey("run", "load")
+		return f
+	}
+	opening := func() *Result {
+		f := endOf(entity.OverlapParallel)
+		f.Outcome = entity.Opened()
+		return f
+	}
+	for name, ends := range map[string][]*Result{
+		"a step":              {step()},
+		"a root":              {opening()},
+		"a step behind a run": {endOf(entity.OverlapParallel), step()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, clock := intake(20*time.Millisecond, 2)
+				got := m.collected()
+				for _, f := range ends {
+					m.results <- f
+					synctest.Wait()
+				}
+				clock.Advance(stepLinger - time.Nanosecond)
+				synctest.Wait()
+				require.Empty(t, got)
+				clock.Advance(time.Nanosecond)
+				require.Len(t, <-got, len(ends))
+			})
+		})
+	}
 }
