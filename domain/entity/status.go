@@ -40,7 +40,7 @@ func (s Status) Failed() bool { return s == StatusFailed || s == StatusTimeout |
 // Next lists the states that may follow s; docs/state-machine.md draws them
 // and a test holds the two together. An execution is born WAITING (it must
 // wait), RUNNING (direct start) or SKIPPED (decided not to run); a poison row
-// is born FAILED.
+// is born FAILED, and a step of a workflow in the state to which it was decided.
 func (s Status) Next() []Status {
 	switch s {
 	case StatusWaiting:

@@ -47,7 +47,9 @@ func (w *Workflow) stepID(i int) string { return w.steps[i].ID }
 
 // ownID is the id of a step over all runs. Rows that the decision ends carry it, so that a job which a step names hears
 // nothing of what did not run.
-func (w *Workflow) ownID(i int) string { return wf.StepID(w.Job.ID, w.Graph.Definition().Steps[i].Name) }
+func (w *Workflow) ownID(i int) string {
+	return wf.StepID(w.Job.ID, w.Graph.Definition().Steps[i].Name)
+}
 
 type version struct {
 	id     string
