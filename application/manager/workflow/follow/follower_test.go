@@ -230,19 +230,7 @@ func TestACancelReachesTheSteps(t *testing.T) {
 	root := fire(t, n, job)
 	awaitStarts(t, n, 2) // and one waits
 	n.Script.Reply(enginetest.Always(entity.Succeeded("done")))
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{root})
-		if err != nil {
-			return err
-		}
-		if err := rows[0].RequestCancel(entity.ReasonNone, n.Time.Now()); err != nil {
-			return err
-		}
-		if err := tx.Todos.AddTodos(ctx, wf.CancelTodos(rows, n.Time.Now())); err != nil {
-			return err
-		}
-		return tx.Executions.AskToStop(ctx, rows)
-	})
+	cancel(t, n, root)
 	follow(t, n, root, entity.StatusCancelled)
 	counts := map[entity.Status]int{}
 	for _, step := range []string{"a", "b", "c"} {

@@ -11,7 +11,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -83,19 +82,7 @@ func TestACancelReachesTheWorkflowsBelow(t *testing.T) {
 	awaitStarts(t, n, 1)
 	child := firesOf(t, n, below, root, "call")[0]
 	require.True(t, child.Open())
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{root})
-		if err != nil {
-			return err
-		}
-		if err := rows[0].RequestCancel(entity.ReasonNone, n.Time.Now()); err != nil {
-			return err
-		}
-		if err := tx.Todos.AddTodos(ctx, wf.CancelTodos(rows, n.Time.Now())); err != nil {
-			return err
-		}
-		return tx.Executions.AskToStop(ctx, rows)
-	})
+	cancel(t, n, root)
 	follow(t, n, root, entity.StatusCancelled)
 	require.Equal(t, entity.StatusCancelled, n.Execution(t, child.ID).Status)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, child.ID, below.ID, "deep").Status)

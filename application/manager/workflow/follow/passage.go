@@ -19,6 +19,8 @@ type passage struct {
 	run   wf.Run
 	root  *entity.Execution
 	todos []entity.Todo
+	// asked is what a person asks of the run.
+	asked workflow.Input
 	// ends are the executions of steps that a row says have ended, by id.
 	ends map[string]*entity.Execution
 	flow *Workflow
@@ -147,7 +149,15 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 	if !state.Fits(p.flow.Graph.Definition()) {
 		return wf.ErrState
 	}
-	in := workflow.Input{Now: now, Command: p.command()}
+	in := p.asked
+	if in.Now = now; in.Command == "" {
+		in.Command = p.command()
+	}
+	if p.run.Problem != "" {
+		if in.Ends, err = f.missed(ctx, p, state); err != nil {
+			return err
+		}
+	}
 	for _, t := range p.todos {
 		id, ok := p.endOf(t)
 		if e := p.ends[id]; ok && e != nil && e.Status.Final() {
