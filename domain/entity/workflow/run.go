@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,8 +65,21 @@ const (
 // OwesEnd is the item for the end of a step.
 func OwesEnd(step string) string { return owesEnd + step }
 
+// OwesEndOf is that for the end of an execution. Each shard has its own: a row that is being paid for one of them would
+// hide the end of another.
+func OwesEndOf(step string, e *entity.Execution) string {
+	if e.ShardTotal <= 1 {
+		return OwesEnd(step)
+	}
+	return OwesEnd(step) + " " + strconv.Itoa(e.ShardIndex)
+}
+
 // EndedStep is the step key of such an item; ok is false for others.
-func EndedStep(item string) (step string, ok bool) { return strings.CutPrefix(item, owesEnd) }
+func EndedStep(item string) (step string, ok bool) {
+	rest, ok := strings.CutPrefix(item, owesEnd)
+	step, _, _ = strings.Cut(rest, " ")
+	return step, ok
+}
 
 // OwesStart is the item for the job that a step names.
 func OwesStart(step string) string { return owesStart + step }

@@ -16,7 +16,7 @@ type Steps struct{}
 func (Steps) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
 		if run, step, ok := e.StepOf(); ok {
-			rows.Todos = append(rows.Todos, wf.Todo(run, wf.OwesEnd(step), now))
+			rows.Todos = append(rows.Todos, wf.Todo(run, wf.OwesEndOf(step, e), now))
 		}
 	}
 	return rows
