@@ -156,7 +156,8 @@ func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.
 				Audit: days.AuditDays, Nodes: days.NodesDays, Alerts: days.AlertsDays,
 			},
 		}),
-		host, follower, newWorkflows(b, s, k, tasks, runner, follower), newRoom(b, s, host), attempts, successes, c.answer(b, s, member),
+		host, follower, newWorkflows(b, s, k, tasks, runner, follower), newRoom(b, s, host), attempts, successes,
+		c.answer(b, s, member),
 	}
 }
 
@@ -192,8 +193,8 @@ func newWorkflows(b base, s storage, c core, tasks *periodic.Tasks, runner *runn
 ) *follow.Follower {
 	return follow.New(follow.Deps{
 		Store: s.Store, Todos: s.Store, Runs: s.Store, Executions: s.Store.Executions, Catalog: c.catalog, Jobs: c.jobs,
-		Conditions: expression.Whens{}, Starts: starts, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer, Commits: c.Commits,
-		Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
+		Conditions: expression.Whens{}, Starts: starts, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer,
+		Commits: c.Commits, Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
 		Note: tasks.Watch("follow-runs", follow.Interval), Logger: b.logger,
 	})
 }

@@ -188,9 +188,9 @@ func inUse(name, why string, jobs []*entity.Job) error {
 		why = ", and " + why
 	}
 	named := convert.All(jobs, func(j *entity.Job) string { return j.Group + "/" + j.Name })
-	used := apperror.New(apperror.KindConflict, "worker_group_in_use", fmt.Sprintf("jobs name the worker group %s%s: "+
-		"%s%s; give them another routing.workers or none, or delete them, and try again", name, why, strings.Join(named, ", "),
-		more))
+	used := apperror.New(apperror.KindConflict, "worker_group_in_use", fmt.Sprintf("jobs name the worker group %s%s: %s"+
+		"%s; give them another routing.workers or none, or delete them, and try again",
+		name, why, strings.Join(named, ", "), more))
 	used.Fields = convert.All(jobs, func(j *entity.Job) apperror.Field {
 		return apperror.Field{
 			Field: "routing.workers", Code: "job", Message: fmt.Sprintf("%s/%s (%s)", j.Group, j.Name, j.ID),

@@ -125,8 +125,10 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	if e.calls, err = newCalls(cfg, o); err != nil {
 		return nil, err
 	}
-	byType := map[entity.JobType]executor.Executor{entity.JobCustom: registry, entity.JobHTTP: e.calls,
-		wf.JobType: executor.Opener{}, wf.WaitType: executor.Waiter{}}
+	byType := map[entity.JobType]executor.Executor{
+		entity.JobCustom: registry, entity.JobHTTP: e.calls,
+		wf.JobType: executor.Opener{}, wf.WaitType: executor.Waiter{},
+	}
 	if o.Commands {
 		var folders errNoFolders
 		if e.commands, err = newCommands(cfg, o); errors.As(err, &folders) {

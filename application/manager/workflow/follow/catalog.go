@@ -1,5 +1,5 @@
-// Package follow lets workflow runs go on. A row, stored with the end of a step, holds that its run owes a decision; the
-// follower pays it in one transaction with the steps that it starts (docs/workflows.md).
+// Package follow lets workflow runs go on. A row, stored with the end of a step, holds that its run owes a decision;
+// the follower pays it in one transaction with the steps that it starts (docs/workflows.md).
 package follow
 
 import (

@@ -88,7 +88,8 @@ func stepRow(t *testing.T, n *enginetest.Node, root, workflowID, step string) *e
 	t.Helper()
 	key, err := wf.ParseKey(step)
 	require.NoError(t, err)
-	rows, err := n.Store.Executions.ByIDs(t.Context(), []string{wf.ExecutionID(root, wf.StepID(workflowID, key.Name), key)})
+	id := wf.ExecutionID(root, wf.StepID(workflowID, key.Name), key)
+	rows, err := n.Store.Executions.ByIDs(t.Context(), []string{id})
 	require.NoError(t, err)
 	if len(rows) == 0 {
 		return nil
@@ -177,7 +178,8 @@ func TestTheRootHoldsThePlaceOfItsFire(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	n.Start(t)
 	release := n.Script.Hold()
-	job := n.Add(t, flowJob("serial", stepsOf(custom("only", "")), func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+	serial := func(j *entity.Job) { j.Overlap = entity.OverlapSerial }
+	job := n.Add(t, flowJob("serial", stepsOf(custom("only", "")), serial))
 	first, second := fire(t, n, job), fire(t, n, job)
 	awaitStarts(t, n, 1)
 	open := n.Execution(t, first)

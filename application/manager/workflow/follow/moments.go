@@ -11,8 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// moments are those until which steps wait that start now. A step whose text is no moment, or one too far away, starts at
-// once: its executor says what is wrong.
+// moments are those until which steps wait that start now. A step whose text is no moment, or one too far away, starts
+// at once: its executor says what is wrong.
 func (f *Follower) moments(ctx context.Context, p *passage, now time.Time) (map[int]time.Time, error) {
 	found := map[int]time.Time{}
 	for _, row := range p.rows {

@@ -133,7 +133,9 @@ func storm(t *testing.T, seed uint64) {
 		for step, want := range check.Evaluate(x.def, fates) {
 			e := stepRow(t, first, x.root, x.job.ID, step)
 			require.NotNil(t, e, "%s of %s has a row", step, x.root)
-			got := map[entity.Status]check.Fate{entity.StatusSuccess: check.Success, entity.StatusFailed: check.Failure}[e.Status]
+			got := map[entity.Status]check.Fate{
+				entity.StatusSuccess: check.Success, entity.StatusFailed: check.Failure,
+			}[e.Status]
 			switch e.Reason {
 			case wf.ReasonUpstreamFailed:
 				got = check.Blocked
