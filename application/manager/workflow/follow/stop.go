@@ -13,7 +13,8 @@ import (
 )
 
 // stop ends live steps, each as a cancel of it would: what waits ends at once, what runs without a node too, and
-// holders are asked to stop the others. A step that changes meanwhile is met by the next look: the row of the cancel stays.
+// holders are asked to stop the others. A step that changes meanwhile is met by the next look: the row of the cancel
+// stays.
 func (f *Follower) stop(ctx context.Context, p *passage) error {
 	ids := make([]string, len(p.decision.Cancels))
 	for i, key := range p.decision.Cancels {
