@@ -202,7 +202,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.Flow = follow.New(follow.Deps{
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
 		Conditions: expression.Whens{}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
-		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time, Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
+		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
+		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})
 	n.join(t)
 	return n

@@ -48,8 +48,8 @@ func (p *passage) owes(item string) bool {
 	return slices.ContainsFunc(p.todos, func(t entity.Todo) bool { return t.Item == item })
 }
 
-// read reads the runs of the rows and the ones whose moment has come, with their roots and the ends that rows name. left
-// says that there are more runs than one look takes.
+// read reads the runs of the rows and the ones whose moment has come, with their roots and the ends that rows name.
+// left says that there are more runs than one look takes.
 func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) (out []*passage, left bool, err error) {
 	byRun := map[string][]entity.Todo{}
 	ids := slices.Clone(due)
