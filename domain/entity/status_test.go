@@ -20,7 +20,9 @@ const (
 
 // born lists the states in which an execution may be inserted.
 func born() []entity.Status {
-	return []entity.Status{entity.StatusWaiting, entity.StatusRunning, entity.StatusSkipped, entity.StatusFailed, entity.StatusSuccess}
+	return []entity.Status{
+		entity.StatusWaiting, entity.StatusRunning, entity.StatusSkipped, entity.StatusFailed, entity.StatusSuccess,
+	}
 }
 
 // edges are pairs of states, from and to; newRow is where rows are born.

@@ -18,7 +18,8 @@ const askTries = 5
 func (f *Follower) Command(ctx context.Context, runID string, command workflow.Command) error {
 	return f.ask(ctx, runID, func(p *passage, state *wf.State) error {
 		if state.Phase != wf.PhaseOpen && state.Phase != wf.PhasePaused {
-			return apperror.Conflict("run_over", "the workflow run is %s; only one that is OPEN or PAUSED can be paused or resumed",
+			return apperror.Conflict("run_over",
+				"the workflow run is %s; only one that is OPEN or PAUSED can be paused or resumed",
 				state.Phase)
 		}
 		p.asked.Command = command

@@ -94,8 +94,8 @@ func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time
 }
 
 // deletable keeps, of some ids, those of final and old runs that no dead
-// letter, no live replay and no start that their ends owe needs. Steps of a workflow run stay until it was closed for as
-// long: it may have waited for a person.
+// letter, no live replay and no start that their ends owe needs. Steps of a workflow run stay until it was closed for
+// as long: it may have waited for a person.
 func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	in, args := c.Dialect.In("e.id", ids)
 	old, err := sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`

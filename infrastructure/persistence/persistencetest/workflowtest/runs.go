@@ -86,7 +86,9 @@ func Owed(t *testing.T, open storetest.Opener) {
 	a, b := runOf("a"), runOf("b")
 	var all []entity.Todo
 	for _, run := range []string{a.ID, b.ID} {
-		for _, item := range []string{workflow.OwesOpening, workflow.OwesEnd("load"), workflow.OwesEnd("score"), workflow.OwesClose} {
+		for _, item := range []string{
+			workflow.OwesOpening, workflow.OwesEnd("load"), workflow.OwesEnd("score"), workflow.OwesClose,
+		} {
 			all = append(all, workflow.Todo(run, item, noon))
 		}
 	}
