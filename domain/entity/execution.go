@@ -59,6 +59,21 @@ const (
 	ReasonError Reason = "ERROR"
 )
 
+// The reasons of steps of workflows and of their roots (docs/workflows.md).
+const (
+	ReasonCondition       Reason = "CONDITION"
+	ReasonUpstreamFailed  Reason = "UPSTREAM_FAILED"
+	ReasonUpstreamSkipped Reason = "UPSTREAM_SKIPPED"
+	ReasonRunCancelled    Reason = "RUN_CANCELLED"
+	ReasonRunStopped      Reason = "RUN_STOPPED"
+	ReasonStepFailed      Reason = "STEP_FAILED"
+	ReasonFinallyFailed   Reason = "FINALLY_FAILED"
+	ReasonRejected        Reason = "REJECTED"
+	ReasonOutputTooLarge  Reason = "OUTPUT_TOO_LARGE"
+	ReasonOperator        Reason = "OPERATOR"
+	ReasonReused          Reason = "REUSED"
+)
+
 // Execution is one run of one shard of one fire, or the record that a fire (or
 // a range of fires) was not run. Retries by the engine stay in the row.
 type Execution struct {

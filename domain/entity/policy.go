@@ -11,6 +11,8 @@ const (
 	JobCommand JobType = "COMMAND"
 	// JobCustom runs a handler registered under the job's class.
 	JobCustom JobType = "CUSTOM"
+	// JobWorkflow is a graph of steps, each an execution of its own.
+	JobWorkflow JobType = "WORKFLOW"
 )
 
 // JobStatus is the life of a definition.

@@ -113,7 +113,7 @@ func (d *DistributedExecutor) Check(job *entity.Job) []apperror.Field {
 }
 
 func known(t entity.JobType) bool {
-	return t == entity.JobHTTP || t == entity.JobCommand || t == entity.JobCustom
+	return t == entity.JobHTTP || t == entity.JobCommand || t == entity.JobCustom || t == entity.JobWorkflow
 }
 
 func (d *DistributedExecutor) refusal(t entity.JobType) string {

@@ -73,7 +73,7 @@ func enums() map[string]architecture.Enum {
 	}
 	// A handler of a worker stands for a CUSTOM job.
 	out["vo.WorkerRun.kind"] = architecture.Enum{
-		Of: "entity.JobType", Plus: []string{"HANDLER"}, Less: []string{"CUSTOM"},
+		Of: "entity.JobType", Plus: []string{"HANDLER"}, Less: []string{"CUSTOM", "WORKFLOW"},
 	}
 	out["request.RetryFilter.status"] = architecture.Enum{
 		Of: "entity.Status", Less: []string{"WAITING", "RUNNING", "SUCCESS", "CANCELLED", "SKIPPED"},

@@ -65,7 +65,7 @@ type JobController struct {
 //	@Param name query string false "part of the name" maxlength(512)
 //	@Param group query string false "name of a group" maxlength(512)
 //	@Param status query string false "state" enums(CREATED,ENABLED,PAUSED,FINISHED)
-//	@Param jobType query string false "what it does" enums(HTTP,COMMAND,CUSTOM,CRON)
+//	@Param jobType query string false "what it does" enums(HTTP,COMMAND,CUSTOM,WORKFLOW,CRON)
 //	@Success 200 {object} vo.Page[vo.Job]
 //	@Router /api/v1/jobs [get]
 func (j *JobController) List(c *gin.Context) error {
@@ -73,7 +73,8 @@ func (j *JobController) List(c *gin.Context) error {
 	f := repository.JobFilter{
 		NameContains: q.Text("name"), Group: q.Text("group"),
 		Status: request.OneOf(q, "status", entity.JobCreated, entity.JobEnabled, entity.JobPaused, entity.JobFinished),
-		Type:   request.OneOf(q, "jobType", entity.JobHTTP, entity.JobCommand, entity.JobCustom, request.FormerCommand),
+		Type: request.OneOf(q, "jobType", entity.JobHTTP, entity.JobCommand, entity.JobCustom, entity.JobWorkflow,
+			request.FormerCommand),
 	}
 	if f.Type == request.FormerCommand {
 		f.Type = entity.JobCommand

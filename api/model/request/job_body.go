@@ -40,10 +40,10 @@ type JobSettings struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Owner says whom to ask.
 	Owner string `json:"owner,omitempty" maxLength:"100"`
-	// JobType is what a run does: call a service (HTTP), run a command (COMMAND) or a
-	// Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and
+	// JobType is what a run does: call a service (HTTP), run a command (COMMAND), a
+	// Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and
 	// never shown.
-	JobType string `json:"jobType" enums:"HTTP,COMMAND,CUSTOM,CRON"`
+	JobType string `json:"jobType" enums:"HTTP,COMMAND,CUSTOM,WORKFLOW,CRON"`
 	// JobClass is the name of the handler of a CUSTOM job.
 	JobClass string `json:"jobClass,omitempty" maxLength:"255"`
 	// JobData is what the type needs: see HTTPDataBody, CommandDataBody, and for

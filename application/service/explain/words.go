@@ -24,6 +24,18 @@ var reasons = map[entity.Reason]string{
 	entity.ReasonSecretMissing: "a secret that the definition names is not there for the group of the job",
 	entity.ReasonDeleted:       "the job was deleted",
 	entity.ReasonError:         "the run failed",
+
+	entity.ReasonCondition:       "the condition of the step did not hold",
+	entity.ReasonUpstreamFailed:  "a step that it needs failed or was blocked, and no edge asks for that",
+	entity.ReasonUpstreamSkipped: "steps that it needs were skipped, or ended otherwise than its edges ask for",
+	entity.ReasonRunCancelled:    "its workflow run was cancelled, or took too long",
+	entity.ReasonRunStopped:      "a failure stopped its workflow run",
+	entity.ReasonStepFailed:      "a step of the workflow run failed, or too many items of the step did",
+	entity.ReasonFinallyFailed:   "only a step that runs last failed",
+	entity.ReasonRejected:        "a person rejected the approval, or nobody approved in time",
+	entity.ReasonOutputTooLarge:  "its result is too long for the steps that read it",
+	entity.ReasonOperator:        "a person decided it",
+	entity.ReasonReused:          "its result is that of a former workflow run",
 }
 
 // waits say in words what a fire waits for.

@@ -127,7 +127,7 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	}
 	byType := map[entity.JobType]executor.Executor{
 		entity.JobCustom: registry, entity.JobHTTP: e.calls,
-		wf.JobType: executor.Opener{}, wf.WaitType: executor.Waiter{},
+		entity.JobWorkflow: executor.Opener{}, wf.WaitType: executor.Waiter{},
 	}
 	if o.Commands {
 		var folders errNoFolders

@@ -8,10 +8,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
-// JobType is that of a workflow: its executions open workflow runs. The API takes none yet, so that it stands here and
-// not among those of all jobs.
-const JobType entity.JobType = "WORKFLOW"
-
 // WaitType is that of steps that wait.
 const WaitType entity.JobType = "WAIT"
 

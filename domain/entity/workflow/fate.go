@@ -58,31 +58,31 @@ func (f Fate) meaning() meaning {
 	case FateDead:
 		return meaning{entity.StatusDead, entity.ReasonError, ClassFailure}
 	case FateCancelled:
-		return meaning{entity.StatusCancelled, ReasonOperator, ClassFailure}
+		return meaning{entity.StatusCancelled, entity.ReasonOperator, ClassFailure}
 	case FateMissed:
 		return meaning{entity.StatusSkipped, entity.ReasonDeadline, ClassFailure}
 	case FateInvalid:
 		return meaning{entity.StatusFailed, entity.ReasonInvalid, ClassFailure}
 	case FateRejected:
-		return meaning{entity.StatusFailed, ReasonRejected, ClassFailure}
+		return meaning{entity.StatusFailed, entity.ReasonRejected, ClassFailure}
 	case FateItemsFailed:
-		return meaning{entity.StatusFailed, ReasonStepFailed, ClassFailure}
+		return meaning{entity.StatusFailed, entity.ReasonStepFailed, ClassFailure}
 	case FateCondition:
-		return meaning{entity.StatusSkipped, ReasonCondition, ClassSkipped}
+		return meaning{entity.StatusSkipped, entity.ReasonCondition, ClassSkipped}
 	case FateUpstreamSkipped:
-		return meaning{entity.StatusSkipped, ReasonUpstreamSkipped, ClassSkipped}
+		return meaning{entity.StatusSkipped, entity.ReasonUpstreamSkipped, ClassSkipped}
 	case FateSkippedByHand:
-		return meaning{entity.StatusSkipped, ReasonOperator, ClassSkipped}
+		return meaning{entity.StatusSkipped, entity.ReasonOperator, ClassSkipped}
 	case FateUpstreamFailed:
-		return meaning{entity.StatusSkipped, ReasonUpstreamFailed, ClassBlocked}
+		return meaning{entity.StatusSkipped, entity.ReasonUpstreamFailed, ClassBlocked}
 	case FateRunCancelled:
-		return meaning{entity.StatusSkipped, ReasonRunCancelled, ClassBlocked}
+		return meaning{entity.StatusSkipped, entity.ReasonRunCancelled, ClassBlocked}
 	case FateRunStopped:
-		return meaning{entity.StatusSkipped, ReasonRunStopped, ClassBlocked}
+		return meaning{entity.StatusSkipped, entity.ReasonRunStopped, ClassBlocked}
 	case FateSucceededByHand:
-		return meaning{entity.StatusSuccess, ReasonOperator, ClassSuccess}
+		return meaning{entity.StatusSuccess, entity.ReasonOperator, ClassSuccess}
 	case FateReused:
-		return meaning{entity.StatusSuccess, ReasonReused, ClassSuccess}
+		return meaning{entity.StatusSuccess, entity.ReasonReused, ClassSuccess}
 	case FateEmpty:
 		return meaning{entity.StatusSuccess, entity.ReasonNone, ClassSuccess}
 	}
@@ -106,9 +106,9 @@ func FateOf(status entity.Status, reason entity.Reason) Fate {
 	switch status {
 	case entity.StatusSuccess:
 		switch reason {
-		case ReasonOperator:
+		case entity.ReasonOperator:
 			return FateSucceededByHand
-		case ReasonReused:
+		case entity.ReasonReused:
 			return FateReused
 		}
 		return FateSucceeded
@@ -119,12 +119,12 @@ func FateOf(status entity.Status, reason entity.Reason) Fate {
 	case entity.StatusCancelled:
 		return FateCancelled
 	case entity.StatusSkipped:
-		if reason == ReasonOperator {
+		if reason == entity.ReasonOperator {
 			return FateSkippedByHand
 		}
 		return FateMissed
 	}
-	if reason == ReasonRejected {
+	if reason == entity.ReasonRejected {
 		return FateRejected
 	}
 	return FateFailed

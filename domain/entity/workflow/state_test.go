@@ -225,9 +225,9 @@ func TestFates(t *testing.T) {
 		{entity.StatusCancelled, "", workflow.ClassFailure},
 		{entity.StatusSkipped, entity.ReasonDeadline, workflow.ClassFailure},
 		{entity.StatusSkipped, entity.ReasonNoNode, workflow.ClassFailure},
-		{entity.StatusSkipped, workflow.ReasonOperator, workflow.ClassSkipped},
-		{entity.StatusSuccess, workflow.ReasonOperator, workflow.ClassSuccess},
-		{entity.StatusFailed, workflow.ReasonRejected, workflow.ClassFailure},
+		{entity.StatusSkipped, entity.ReasonOperator, workflow.ClassSkipped},
+		{entity.StatusSuccess, entity.ReasonOperator, workflow.ClassSuccess},
+		{entity.StatusFailed, entity.ReasonRejected, workflow.ClassFailure},
 	} {
 		f := workflow.FateOf(c.status, c.reason)
 		require.Equal(t, c.want, f.Class(), c)

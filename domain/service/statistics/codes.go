@@ -22,7 +22,9 @@ var (
 		entity.ReasonPaused, entity.ReasonNoNode, entity.ReasonDeadline, entity.ReasonNodeLost, entity.ReasonShutdown,
 		entity.ReasonExitCode, entity.ReasonHTTPStatus, entity.ReasonBodyMismatch, entity.ReasonPanic,
 		entity.ReasonInvalid, entity.ReasonDeleted, entity.ReasonSecretMissing, entity.ReasonTimeout, entity.ReasonError,
-		entity.ReasonRedirected,
+		entity.ReasonRedirected, entity.ReasonCondition, entity.ReasonUpstreamFailed, entity.ReasonUpstreamSkipped,
+		entity.ReasonRunCancelled, entity.ReasonRunStopped, entity.ReasonStepFailed, entity.ReasonFinallyFailed,
+		entity.ReasonRejected, entity.ReasonOutputTooLarge, entity.ReasonOperator, entity.ReasonReused,
 	}
 )
 

@@ -13,7 +13,7 @@ import (
 
 // The values of each enumeration; the first is the default.
 var (
-	jobTypes        = []entity.JobType{entity.JobHTTP, entity.JobCommand, entity.JobCustom}
+	jobTypes        = []entity.JobType{entity.JobHTTP, entity.JobCommand, entity.JobCustom, entity.JobWorkflow}
 	misfirePolicies = []entity.MisfirePolicy{entity.MisfireFireOnce, entity.MisfireSkip, entity.MisfireFireAll}
 	backoffs        = []entity.Backoff{entity.BackoffFixed, entity.BackoffLinear, entity.BackoffExponential}
 	overlapPolicies = []entity.OverlapPolicy{

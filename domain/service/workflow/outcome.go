@@ -46,9 +46,9 @@ func OutcomeOf(g *Graph, s *wf.State) Outcome {
 	case s.Cause == wf.CauseTimeout:
 		o.Status, o.Reason = entity.StatusTimeout, entity.ReasonTimeout
 	case failed || s.Cause == wf.CauseStopped:
-		o.Status, o.Reason = entity.StatusFailed, wf.ReasonStepFailed
+		o.Status, o.Reason = entity.StatusFailed, entity.ReasonStepFailed
 	case lastFailed:
-		o.Status, o.Reason = entity.StatusFailed, wf.ReasonFinallyFailed
+		o.Status, o.Reason = entity.StatusFailed, entity.ReasonFinallyFailed
 	}
 	return o
 }

@@ -68,9 +68,9 @@ func (d *decider) row(i int) (row Row, ready bool) {
 	case s.Items != nil:
 		row.Kind = RowFinish
 		if s.Fate == wf.FateCancelled && d.s.Phase == wf.PhaseCancelling {
-			row.Reason = wf.ReasonRunCancelled
+			row.Reason = entity.ReasonRunCancelled
 			if d.s.Cause == wf.CauseStopped {
-				row.Reason = wf.ReasonRunStopped
+				row.Reason = entity.ReasonRunStopped
 			}
 		}
 	case s.Fate == wf.FateInvalid:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/retry"
 )
@@ -136,7 +135,7 @@ func (c *completion) decide(f *Result) (decision, error) {
 	} else {
 		in.OnNodeLoss = entity.NodeLossFail
 	}
-	if f.Run.Job.Type == workflow.JobType {
+	if f.Run.Job.Type == entity.JobWorkflow {
 		in.OnNodeLoss = entity.NodeLossRetry // nothing of the workflow run has begun
 	}
 	if f.Run.Job.Broadcast {

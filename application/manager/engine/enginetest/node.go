@@ -213,7 +213,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 type opening struct{ *Script }
 
 func (o opening) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
-	if run.Job.Type == wf.JobType {
+	if run.Job.Type == entity.JobWorkflow {
 		return executor.Opener{}.Run(ctx, run, rep)
 	}
 	if run.Job.Type == wf.WaitType {

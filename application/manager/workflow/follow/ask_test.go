@@ -63,8 +63,8 @@ func TestAHeldStepIsRepeatedSkippedOrCalledASuccess(t *testing.T) {
 		reason             entity.Reason
 	}{
 		workflow.Repeat:  {entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess, ""},
-		workflow.Skip:    {entity.StatusSkipped, entity.StatusSkipped, entity.StatusSuccess, wf.ReasonOperator},
-		workflow.Succeed: {entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess, wf.ReasonOperator},
+		workflow.Skip:    {entity.StatusSkipped, entity.StatusSkipped, entity.StatusSuccess, entity.ReasonOperator},
+		workflow.Succeed: {entity.StatusSuccess, entity.StatusSuccess, entity.StatusSuccess, entity.ReasonOperator},
 	} {
 		t.Run(string(verb), func(t *testing.T) {
 			n := enginetest.New(t, enginetest.Options{})
@@ -118,7 +118,7 @@ func TestARunWhoseStepIsRefusedCanBeCancelled(t *testing.T) {
 	n.Faults.Poison(nil)
 	cancel(t, n, root)
 	follow(t, n, root, entity.StatusCancelled)
-	require.Equal(t, wf.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
+	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
 	require.Empty(t, owed(t, n))
 	require.Empty(t, runRow(t, n, root).Problem)
 }

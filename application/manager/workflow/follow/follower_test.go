@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // flowJob is a workflow of these steps, as JSON.
 func flowJob(name, steps string, change func(j *entity.Job)) *entity.Job {
 	return enginetest.Job(name, func(j *entity.Job) {
-		j.Type, j.Class, j.Data = wf.JobType, "", steps
+		j.Type, j.Class, j.Data = entity.JobWorkflow, "", steps
 		if change != nil {
 			change(j)
 		}
@@ -148,7 +148,7 @@ func TestStepsFollowEachOther(t *testing.T) {
 			custom("repair", `"needs": [{"step": "score", "on": ["failure"]}]`), custom("tell", `"finally": true`)), nil))
 		root := fire(t, n, job)
 		end := follow(t, n, root, entity.StatusFailed)
-		require.Equal(t, wf.ReasonStepFailed, end.Reason)
+		require.Equal(t, entity.ReasonStepFailed, end.Reason)
 		require.Equal(t, "steps failed: score FAILED", end.ErrorMessage)
 		names := started(n)
 		require.Equal(t, "load", names[0])
@@ -237,11 +237,11 @@ func TestACancelReachesTheSteps(t *testing.T) {
 	counts := map[entity.Status]int{}
 	for _, step := range []string{"a", "b", "c"} {
 		e := stepRow(t, n, root, job.ID, step)
-		require.Equal(t, wf.ReasonRunCancelled, e.Reason, step)
+		require.Equal(t, entity.ReasonRunCancelled, e.Reason, step)
 		counts[e.Status]++
 	}
 	require.Equal(t, map[entity.Status]int{entity.StatusCancelled: 3}, counts)
-	require.Equal(t, wf.ReasonRunCancelled, stepRow(t, n, root, job.ID, "after").Reason)
+	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "after").Reason)
 	require.Equal(t, entity.StatusSuccess, stepRow(t, n, root, job.ID, "tell").Status)
 	require.Empty(t, owed(t, n))
 }
@@ -260,7 +260,7 @@ func TestARunThatTakesTooLongIsStopped(t *testing.T) {
 	end := follow(t, n, root, entity.StatusTimeout)
 	require.Equal(t, entity.ReasonTimeout, end.Reason)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, root, job.ID, "a").Status)
-	require.Equal(t, wf.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
+	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
 }
 
 // A run that cannot be decided about is paused with the reason, and the others of its look go on.

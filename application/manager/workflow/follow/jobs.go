@@ -59,7 +59,7 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 		s.Fire.ScheduledTime = p.root.ScheduledTime
 	}
 	if p.next.Phase == wf.PhaseCancelling && !p.flow.Graph.Definition().Steps[i].Finally {
-		s.Skipped = wf.ReasonRunCancelled
+		s.Skipped = entity.ReasonRunCancelled
 		return s, nil
 	}
 	given := p.flow.Graph.Definition().Steps[i].Job.Params

@@ -87,7 +87,7 @@ func TestACancelReachesTheWorkflowsBelow(t *testing.T) {
 	require.Equal(t, entity.StatusCancelled, n.Execution(t, child.ID).Status)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, child.ID, below.ID, "deep").Status)
 	require.Empty(t, firesOf(t, n, below, root, "later"), "the job hears nothing of what did not run")
-	require.Equal(t, wf.ReasonRunCancelled, stepRow(t, n, root, job.ID, "later").Reason)
+	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "later").Reason)
 	require.Empty(t, owed(t, n))
 }
 

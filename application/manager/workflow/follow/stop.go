@@ -27,9 +27,9 @@ func (f *Follower) stop(ctx context.Context, p *passage) error {
 	if execs, err = f.fires(ctx, execs); err != nil {
 		return err
 	}
-	reason := wf.ReasonRunCancelled
+	reason := entity.ReasonRunCancelled
 	if p.next.Cause == wf.CauseStopped {
-		reason = wf.ReasonRunStopped
+		reason = entity.ReasonRunStopped
 	}
 	var waiting, detached, running []*entity.Execution
 	for _, e := range execs {

@@ -137,9 +137,9 @@ func storm(t *testing.T, seed uint64) {
 				entity.StatusSuccess: check.Success, entity.StatusFailed: check.Failure,
 			}[e.Status]
 			switch e.Reason {
-			case wf.ReasonUpstreamFailed:
+			case entity.ReasonUpstreamFailed:
 				got = check.Blocked
-			case wf.ReasonUpstreamSkipped:
+			case entity.ReasonUpstreamSkipped:
 				got = check.Skipped
 			}
 			require.Equal(t, string(want), string(got), "%s of %s, which is %s (%s)", step, x.root, e.Status, e.Reason)

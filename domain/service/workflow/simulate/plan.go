@@ -49,7 +49,7 @@ func (o Outcome) end(key wf.Key) workflow.End {
 	case "":
 		return workflow.End{Key: key, Status: entity.StatusSuccess}
 	case rejected:
-		return workflow.End{Key: key, Status: entity.StatusFailed, Reason: wf.ReasonRejected}
+		return workflow.End{Key: key, Status: entity.StatusFailed, Reason: entity.ReasonRejected}
 	}
 	return workflow.End{Key: key, Status: entity.Status(o)}
 }

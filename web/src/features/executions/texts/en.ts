@@ -40,6 +40,8 @@ export default {
     OVERLAP: 'Overlap', QUEUE_FULL: 'Queue full', REPLACED: 'Replaced', MISFIRE: 'Misfire', PAUSED: 'Paused', NO_NODE: 'No node',
     DEADLINE: 'Deadline', NODE_LOST: 'Node lost', SHUTDOWN: 'Shutdown', EXIT_CODE: 'Exit code', HTTP_STATUS: 'HTTP status',
     BODY_MISMATCH: 'Unexpected body', REDIRECTED: 'Redirected', PANIC: 'Panic', INVALID: 'Invalid', DELETED: 'Job deleted', SECRET_MISSING: 'Secret missing',
-    TIMEOUT: 'Timed out', ERROR: 'Error',
+    TIMEOUT: 'Timed out', ERROR: 'Error', CONDITION: 'Condition not met', UPSTREAM_FAILED: 'A needed step failed', UPSTREAM_SKIPPED: 'A needed step was skipped',
+    RUN_CANCELLED: 'Workflow run cancelled', RUN_STOPPED: 'Workflow run stopped', STEP_FAILED: 'A step failed', FINALLY_FAILED: 'A last step failed', REJECTED: 'Rejected',
+    OUTPUT_TOO_LARGE: 'Output too large', OPERATOR: 'Decided by a person', REUSED: 'Result reused',
   },
 }

@@ -43,6 +43,8 @@ export default {
     OVERLAP: '重叠', QUEUE_FULL: '队列已满', REPLACED: '被替换', MISFIRE: '错过触发', PAUSED: '已暂停', NO_NODE: '无可用节点',
     DEADLINE: '超过截止时间', NODE_LOST: '节点丢失', SHUTDOWN: '节点关闭', EXIT_CODE: '退出码', HTTP_STATUS: 'HTTP 状态码',
     BODY_MISMATCH: '响应内容不符', REDIRECTED: '被重定向', PANIC: '崩溃', INVALID: '无效', DELETED: '任务已删除', SECRET_MISSING: '缺少密钥',
-    TIMEOUT: '超时', ERROR: '错误',
+    TIMEOUT: '超时', ERROR: '错误', CONDITION: '条件不成立', UPSTREAM_FAILED: '上游步骤失败', UPSTREAM_SKIPPED: '上游步骤被跳过',
+    RUN_CANCELLED: '工作流运行已取消', RUN_STOPPED: '工作流运行已停止', STEP_FAILED: '有步骤失败', FINALLY_FAILED: '收尾步骤失败', REJECTED: '已驳回',
+    OUTPUT_TOO_LARGE: '输出过大', OPERATOR: '由人工决定', REUSED: '沿用已有结果',
   },
 } satisfies Texts<typeof en>

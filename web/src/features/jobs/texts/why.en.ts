@@ -100,6 +100,11 @@ export default {
     SHUTDOWN: 'the node that ran it was stopped', EXIT_CODE: 'the command ended with a code that is no success', HTTP_STATUS: 'the target answered with a status that is not expected',
     BODY_MISMATCH: 'the answer did not hold what is expected', REDIRECTED: 'the target redirected a call that is not sent on, as it may have had its effect', PANIC: 'the handler panicked', INVALID: 'the definition could not be run as it stands',
     DELETED: 'the job was deleted', SECRET_MISSING: 'a secret that the definition names is not there for the group', TIMEOUT: 'it ran longer than its timeout', ERROR: 'the run failed',
+    CONDITION: 'the condition of the step did not hold', UPSTREAM_FAILED: 'a step that it needs failed or was blocked, and no edge asks for that',
+    UPSTREAM_SKIPPED: 'steps that it needs were skipped, or ended otherwise than its edges ask for', RUN_CANCELLED: 'its workflow run was cancelled, or took too long',
+    RUN_STOPPED: 'a failure stopped its workflow run', STEP_FAILED: 'a step of the workflow run failed, or too many items of the step did', FINALLY_FAILED: 'only a step that runs last failed',
+    REJECTED: 'a person rejected the approval, or nobody approved in time', OUTPUT_TOO_LARGE: 'its result is too long for the steps that read it', OPERATOR: 'a person decided it',
+    REUSED: 'its result is that of a former workflow run',
   },
   waits: {
     GROUP: 'the group of the job is at its limit', JOB: 'the fires of the job before it are not over', TIME: 'its time, or that of its next attempt, has not come',

@@ -88,6 +88,9 @@ export default {
     DEADLINE: '在启动期限前未能开始', NODE_LOST: '运行它的节点丢失', SHUTDOWN: '运行它的节点被停止', EXIT_CODE: '命令的退出码不是成功',
     HTTP_STATUS: '目标返回了非预期的状态码', BODY_MISMATCH: '响应内容不符合预期', REDIRECTED: '目标要求重定向，但该调用可能已经生效，因此不再转发', PANIC: '处理器发生 panic', INVALID: '任务定义无法运行',
     DELETED: '任务已删除', SECRET_MISSING: '定义中引用的密钥在该分组中不存在', TIMEOUT: '运行超过了超时时间', ERROR: '运行失败',
+    CONDITION: '该步骤的条件不成立', UPSTREAM_FAILED: '所依赖的步骤失败或被阻断，且没有边要求该结果', UPSTREAM_SKIPPED: '所依赖的步骤被跳过，或其结果不是边所要求的',
+    RUN_CANCELLED: '所属工作流运行被取消或超时', RUN_STOPPED: '一次失败停止了所属工作流运行', STEP_FAILED: '工作流运行中有步骤失败，或该步骤失败的项过多', FINALLY_FAILED: '仅收尾步骤失败',
+    REJECTED: '审批被驳回，或超时无人批准', OUTPUT_TOO_LARGE: '结果过长，无法交给读取它的步骤', OPERATOR: '由人工决定', REUSED: '沿用前一次工作流运行的结果',
   },
   waits: {
     GROUP: '任务所在分组已达并发上限', JOB: '该任务之前的触发尚未结束', TIME: '尚未到它或其下次尝试的时间', NODE: '没有在线节点具备任务要求的标签',
