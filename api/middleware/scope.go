@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
 // Object says what the parameters of a route name, so that callers who are
@@ -202,7 +203,7 @@ func PermitDefinition(c *gin.Context, job *entity.Job) error {
 	if err := Permit(c, permission.JobWrite, job.Group); err != nil {
 		return err
 	}
-	for _, n := range job.Next {
+	for _, n := range chain.NamesOf(job) {
 		group := job.Group
 		if of, _, foreign := strings.Cut(n.Name, "/"); foreign {
 			group = of
@@ -211,7 +212,7 @@ func PermitDefinition(c *gin.Context, job *entity.Job) error {
 			return err
 		}
 	}
-	if job.Type != entity.JobCommand {
+	if !chain.Commands(job) {
 		return nil
 	}
 	if err := Permit(c, permission.JobCommand, job.Group); err != nil {

@@ -18,7 +18,9 @@ const (
 	// LabelBytes bounds the labels of a job, as JSON.
 	LabelBytes = 16 << 10
 	DataBytes  = 64 << 10
-	Channels   = 20
+	// WorkflowBytes bounds the data of a workflow, which hold its steps.
+	WorkflowBytes = 512 << 10
+	Channels      = 20
 	// CronExpression and TimeZone count bytes: both are ASCII.
 	CronExpression = 200
 	TimeZone       = 64
@@ -72,7 +74,7 @@ func Table() []Row {
 		{Field: "group", Bytes: Group * utf8Most, Table: sums, Column: "name"},
 		{Field: "owner", Characters: Owner, Bytes: Owner * utf8Most, Table: job, Column: "owner"},
 		{Field: "jobClass", Characters: Class, Bytes: Class * utf8Most, Table: job, Column: "job_class"},
-		{Field: "jobData", Bytes: DataBytes, Table: job, Column: "job_data"},
+		{Field: "jobData", Bytes: WorkflowBytes, Table: job, Column: "job_data"},
 		{Field: "labels", Bytes: FormerLabelBytes, Table: job, Column: "labels"},
 		// The labels of a rule join the labels of the job.
 		{Field: "labels", Bytes: 2 * FormerLabelBytes, Table: alert, Column: "labels", Shown: ShownLabelBytes},

@@ -15,9 +15,9 @@ type ChainReader interface {
 // ChainWriter keeps them, inside a transaction.
 type ChainWriter interface {
 	ChainReader
-	// LockChains lets one transaction at a time change edges, and makes the schema refuse programs that do not know
-	// them. known reports whether it did so before.
-	LockChains(ctx context.Context) (known bool, err error)
+	// LockChains lets one transaction at a time change edges, and makes the schema refuse programs that are older than a
+	// schema version. known reports whether it did so before.
+	LockChains(ctx context.Context, schema int64) (known bool, err error)
 	// SetNext puts these edges of a job in the place of those it has.
 	SetNext(ctx context.Context, jobID string, nextIDs []string) error
 }

@@ -26,6 +26,8 @@ type DocumentBody struct {
 	Version int                 `json:"version" enums:"1"`
 	Groups  []DocumentGroupBody `json:"groups,omitempty"`
 	Jobs    []JobBody           `json:"jobs,omitempty"`
+	// Workflows are jobs of type WORKFLOW, with their steps beside the other fields.
+	Workflows []WorkflowBody `json:"workflows,omitempty"`
 	// Alerting holds settings of alerting. They name each other, and users, by names; jobs by group/name.
 	Alerting *AlertingBody `json:"alerting,omitempty"`
 }
@@ -64,28 +66,30 @@ func (r JobReader) Document(req *http.Request) (definition.Document, error) {
 	bindVersion(b)
 	d.Groups = bindGroups(b)
 	bindSettings(b, &d)
-	now, places, found := r.Now(), map[repository.JobName]int{}, 0
-	b.each("jobs", func(i int, b *binder) bool {
-		j := r.bindEntry(b, now)
-		name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
-		if first, twice := places[name]; twice {
-			j.Wrong = merge(j.Wrong, []apperror.Field{duplicate(b, "jobs", first)})
-		} else {
-			places[name] = i
-		}
-		d.Jobs = append(d.Jobs, j)
-		found += len(j.Wrong)
-		return found < maxFaults
-	})
+	now, places, found := r.Now(), map[repository.JobName]string{}, 0
+	for _, list := range []string{"jobs", "workflows"} {
+		b.each(list, func(_ int, b *binder) bool {
+			j := r.bindEntry(b, now)
+			name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
+			if first, twice := places[name]; twice {
+				j.Wrong = merge(j.Wrong, []apperror.Field{duplicate(b, first)})
+			} else {
+				places[name] = j.Path
+			}
+			d.Jobs = append(d.Jobs, j)
+			found += len(j.Wrong)
+			return found < maxFaults
+		})
+	}
 	b.close()
 	d.Wrong = f.list
 	return d, nil
 }
 
-func duplicate(b *binder, list string, first int) apperror.Field {
+func duplicate(b *binder, first string) apperror.Field {
 	return apperror.Field{
 		Field: join(b.path, "name"), Code: "duplicate",
-		Message: fmt.Sprintf("is that of %s[%d] too; a document names each once", list, first),
+		Message: fmt.Sprintf("is that of %s too; a document names each once", first),
 	}
 }
 
@@ -101,15 +105,15 @@ func bindVersion(b *binder) {
 
 func bindGroups(b *binder) []entity.Group {
 	var out []entity.Group
-	places := map[string]int{}
-	b.each("groups", func(i int, group *binder) bool {
+	places := map[string]string{}
+	b.each("groups", func(_ int, group *binder) bool {
 		body := bind[DocumentGroupBody](group)
 		g := entity.Group{Name: body.Name, MaxConcurrency: body.MaxConcurrency}
 		wrong := merge(group.faults.list, within(group.path, validation.Group(g)))
 		if first, twice := places[g.Name]; twice {
-			wrong = merge(wrong, []apperror.Field{duplicate(group, "groups", first)})
+			wrong = merge(wrong, []apperror.Field{duplicate(group, first)})
 		} else {
-			places[g.Name] = i
+			places[g.Name] = group.path
 		}
 		b.faults.list = append(b.faults.list, wrong...)
 		out = append(out, g)
@@ -146,9 +150,9 @@ func parseDocument(r *http.Request) (*object, error) {
 
 // bindEntry reads one job of a document.
 func (r JobReader) bindEntry(b *binder, now time.Time) definition.Definition {
-	body := bind[JobBody](b)
-	d := definition.Definition{Job: body.job(r.TimeZone), Enabled: body.Enabled}
-	for _, field := range merge(b.faults.list, within(b.path, r.findings(d.Job, now))) {
+	e := r.entry(b, now)
+	d := definition.Definition{Job: e.job, Enabled: e.enabled, Path: b.path, Top: e.top}
+	for _, field := range e.wrong {
 		if past(field) {
 			d.Past = append(d.Past, field)
 		} else {

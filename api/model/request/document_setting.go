@@ -53,18 +53,18 @@ func bindSettings(b *binder, d *definition.Document) {
 	outer := b
 	b.nested(alertingPart, func(b *binder) {
 		for _, kind := range definition.SettingKinds() {
-			list, places := vo.SettingList(kind), map[string]int{}
+			list, places := vo.SettingList(kind), map[string]string{}
 			if b.object.fields[list] != nil {
 				d.Kinds = append(d.Kinds, kind)
 			}
-			b.each(list, func(i int, b *binder) bool {
+			b.each(list, func(_ int, b *binder) bool {
 				b.bodyForm(b.object, b.path)
 				v := settingOf(kind, b)
 				name := alert.HeadOf(v).Name
 				if first, twice := places[name]; twice && name != "" {
-					b.faults.list = merge(b.faults.list, []apperror.Field{duplicate(b, list, first)})
+					b.faults.list = merge(b.faults.list, []apperror.Field{duplicate(b, first)})
 				} else {
-					places[name] = i
+					places[name] = b.path
 				}
 				d.Settings = append(d.Settings, definition.Setting{Kind: kind, Path: b.path, Value: v, Wrong: b.faults.list})
 				if len(d.Settings) < bounds.Settings {

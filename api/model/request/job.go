@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -57,9 +58,10 @@ func (r JobReader) Read(ctx context.Context, body []byte) (JobInput, error) {
 
 func (r JobReader) create(o *object) (JobInput, error) {
 	var f faults
-	body := bind[JobBody](newBinder(o, &f))
+	b := newBinder(o, &f)
+	body := bind[JobBody](b)
 	in := JobInput{Job: body.job(r.TimeZone), Enabled: or(body.Enabled, true)}
-	return in, r.check(in.Job, &f, r.Now())
+	return in, r.check(in.Job, b, r.Now())
 }
 
 // JobEdit is what somebody makes of a job. Version is 0 when it was not given,
@@ -78,7 +80,8 @@ func (r JobReader) Replace(req *http.Request, versionElsewhere bool) (JobEdit, e
 		return JobEdit{}, err
 	}
 	var f faults
-	body := bind[JobChange](newBinder(o, &f))
+	b := newBinder(o, &f)
+	body := bind[JobChange](b)
 	edit := JobEdit{Job: body.job(r.TimeZone), Version: or(body.Version, 0), GroupGiven: body.Group != nil}
 	switch given := o.fields["version"] != nil; {
 	case !given && !versionElsewhere:
@@ -86,7 +89,7 @@ func (r JobReader) Replace(req *http.Request, versionElsewhere bool) (JobEdit, e
 	case given && edit.Version < 1 && !f.has("version"):
 		f.add("version", "out_of_range", "must be the version that was read, from 1")
 	}
-	err = r.check(edit.Job, &f, r.Now())
+	err = r.check(edit.Job, b, r.Now())
 	if onlyPast(err) {
 		// Whether a past schedule is the one the job already had, and may
 		// stay, is known to the service alone.
@@ -111,8 +114,13 @@ func past(f apperror.Field) bool {
 }
 
 // check joins the findings of binding and validation.
-func (r JobReader) check(job *entity.Job, f *faults, now time.Time) error {
-	return apperror.Invalid(merge(f.list, r.findings(job, now)))
+func (r JobReader) check(job *entity.Job, b *binder, now time.Time) error {
+	var steps *wf.Definition
+	if job.Type == entity.JobWorkflow {
+		steps = bindSteps(b, job.TimeoutSec)
+	}
+	found := r.checked(job, steps, b, now)
+	return apperror.Invalid(merge(b.faults.list, found))
 }
 
 // findings is what is wrong with a definition once it is bound.

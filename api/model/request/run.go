@@ -66,12 +66,17 @@ func (r JobReader) Trial(req *http.Request) (job *entity.Job, params string, err
 		return nil, "", err
 	}
 	var f faults
-	body := bind[TrialBody](newBinder(o, &f))
+	b := newBinder(o, &f)
+	body := bind[TrialBody](b)
 	if len(body.Params) > maxParams {
 		f.add("params", "too_long", "must be at most 64 KiB of JSON")
 	}
 	job = body.job(r.TimeZone)
-	if err = r.check(job, &f, r.Now()); onlyPast(err) {
+	if job.Type == entity.JobWorkflow {
+		f.add("jobType", "conflict", "a workflow is not tried as a whole: play it with `platform-scheduler workflow "+
+			"simulate`, or try the work of one step as a job of its own")
+	}
+	if err = r.check(job, b, r.Now()); onlyPast(err) {
 		err = nil
 	}
 	return job, string(body.Params), err

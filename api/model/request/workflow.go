@@ -3,10 +3,7 @@ package request
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
@@ -14,12 +11,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow/validate"
 )
-
-// typeWorkflow is the jobType of a workflow. The engine does not run it yet.
-const typeWorkflow = "WORKFLOW"
 
 // WorkflowBody is a workflow as a job of a document.
 type WorkflowBody struct {
@@ -75,7 +68,7 @@ func (r WorkflowReader) Read(ctx context.Context, text []byte) (all []Workflow, 
 func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
 	var f faults
 	b := newBinder(o, &f)
-	if _, one := o.fields["steps"]; one {
+	if _, one := o.fields["steps"]; one || o.fields["jobType"] == string(entity.JobWorkflow) {
 		return []Workflow{r.workflow(b)}, nil
 	}
 	bindVersion(b)
@@ -84,7 +77,7 @@ func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
 	for _, list := range []string{"workflows", "jobs"} {
 		b.each(list, func(i int, entry *binder) bool {
 			if _, steps := entry.object.fields["steps"]; list == "jobs" && !steps &&
-				entry.object.fields["jobType"] != typeWorkflow {
+				entry.object.fields["jobType"] != string(entity.JobWorkflow) {
 				return true
 			}
 			w := r.workflow(entry)
@@ -107,35 +100,25 @@ func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
 
 // workflow reads one workflow.
 func (r WorkflowReader) workflow(b *binder) Workflow {
-	own := b.object.fields
-	body := bind[WorkflowBody](b)
-	w := Workflow{Job: body.job(r.TimeZone)}
-	w.Definition = body.definition(w.Job.TimeoutSec)
-	if t := body.JobType; t != "" && t != typeWorkflow {
-		b.faults.add(join(b.path, "jobType"), "unknown_value", "must be %s for a job with steps, or left out", typeWorkflow)
+	steps := &checkedSteps{ports: r.Ports}
+	e := JobReader{TimeZone: r.TimeZone, Now: r.Now, Checker: steps}.entry(b, r.Now())
+	w := Workflow{Job: e.job, Definition: e.definition, Faults: e.wrong}
+	if w.Definition == nil {
+		w.Definition = &wf.Definition{}
 	}
-	remedies := ofSteps()
-	for _, field := range slices.Sorted(maps.Keys(remedies)) {
-		if own[field] != nil {
-			b.faults.add(join(b.path, field), validation.CodeConflict, "%s", remedies[field])
-		}
-	}
-	found := r.common(*w.Job)
-	if !slices.ContainsFunc(b.faults.list, misplaced) {
-		result := validate.Definition(w.Definition, r.Ports)
-		found = append(found, result.Faults...)
-		w.Warnings = within(b.path, result.Warnings)
-	}
-	w.Faults = merge(b.faults.list, within(b.path, found))
+	w.Warnings = within(b.path, e.places(steps.warnings))
 	return w
 }
 
-// common checks what a workflow has in common with other jobs. A stand-in takes the place of the work.
-func (r WorkflowReader) common(job entity.Job) []apperror.Field {
-	job.Type, job.Class, job.Data = entity.JobCustom, "workflow", "{}"
-	job.Retry, job.ShardCount, job.Broadcast = validation.NewJob(r.TimeZone).Retry, 1, false
-	return validation.Job(&job, r.Now())
+// checkedSteps is the check of the steps of one workflow.
+type checkedSteps struct {
+	ports    validate.Ports
+	warnings []apperror.Field
 }
 
-// misplaced says of a wrong entry of a list that it was left out, so that those behind it count one less.
-func misplaced(f apperror.Field) bool { return strings.HasSuffix(f.Field, "]") }
+// Check implements JobChecker.
+func (c *checkedSteps) Check(job *entity.Job) []apperror.Field {
+	found := validate.Job(job, c.ports)
+	c.warnings = found.Warnings
+	return found.Faults
+}

@@ -263,16 +263,3 @@ func (l *listOrText) readFrom(b *binder, name string) (ok bool) {
 	l.raw = json.RawMessage(escapeControls(w.out.String()))
 	return true
 }
-
-// ofSteps are fields of other jobs that a workflow leaves to its steps, each with the remedy.
-func ofSteps() map[string]string {
-	return map[string]string{
-		"jobClass":    "a workflow has no handler of its own; put it into custom.jobClass of a step",
-		"jobData":     "the data of a workflow stand in its steps; put them there",
-		"shardCount":  "a workflow has no shards; give a step forEach, or let it start a job with shards",
-		"broadcast":   "a workflow runs on no node itself; let a step start a job with broadcast",
-		"routing":     "a workflow runs on no node itself; let a step start a job with routing",
-		"onNodeLoss":  "a workflow run outlives its nodes; leave it out",
-		"retryPolicy": "put it on the steps that may be repeated",
-	}
-}

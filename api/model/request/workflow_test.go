@@ -183,7 +183,7 @@ workflows:
 		`{name: n, steps: [{name: a, wait: {forSec: 1}, when: "rows > 1"}]}`:                 "steps[0].when: 1:1 unknown name rows",
 		`{name: n, steps: [{name: a, command: {command: [x], script: y, interpreter: sh}}]}`: "steps[0].command: give one of command",
 		`{name: n, steps: [{name: a, command: {command: [x], successExitCodes: [1, "x"]}}]}`: "steps[0].command.successExitCodes[1]: must be a whole number",
-		`{version: 1, jobs: [{name: n, jobType: WORKFLOW}]}`:                                 "jobs[0].steps: give the workflow at least one step",
+		`{version: 1, jobs: [{name: n, jobType: WORKFLOW}]}`:                                 "jobs[0].jobData.steps: give the workflow at least one step",
 		"{version: 1, jobs: [{name: n, jobType: HTTP}], workflows: [{name: n, steps: [{name: a, wait: {forSec: 1}}]}, " +
 			"{name: n, steps: [{name: a, wait: {forSec: 1}}]}]}": "workflows[1].name: is that of workflows[0] too",
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
 // Definition is what people write of a job.
@@ -222,7 +223,7 @@ func FromJob(j *entity.Job) Job {
 func fromDefinition(j *entity.Job) Definition {
 	return Definition{
 		Name: j.Name, Description: j.Description, Group: j.Group, Labels: labels(j.Labels), Owner: j.Owner,
-		JobType: j.Type, JobClass: j.Class, JobData: data(j.Data),
+		JobType: j.Type, JobClass: j.Class, JobData: data(chain.WithoutIDs(j)),
 		Schedule: fromSchedule(j), Priority: j.Priority, TimeoutSec: j.TimeoutSec, StartDeadlineSec: j.StartDeadlineSec,
 		RetryPolicy: RetryPolicy{
 			MaxRetries: j.Retry.MaxRetries, Backoff: string(j.Retry.Backoff), IntervalMs: j.Retry.IntervalMs,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 )
 
 // ChangeAction is what happens to one object of a document.
@@ -99,7 +101,7 @@ func planJob(old *entity.Job, d Definition) JobChange {
 
 // sameDefinition compares what people wrote of two jobs of one id.
 func sameDefinition(a, b *entity.Job) bool {
-	return reflect.DeepEqual(written(a), written(b)) && sameData(a.Data, b.Data)
+	return reflect.DeepEqual(written(a), written(b)) && sameData(plainData(a), plainData(b))
 }
 
 // written is a job with nothing but what people wrote, but for its data.
@@ -119,6 +121,22 @@ func written(j *entity.Job) entity.Job {
 	w.Parameters = plainParameters(w.Parameters)
 	w.Next = plainNext(w.Next)
 	return w
+}
+
+// plainData are the data of a job; the names that steps of a workflow give are ids alone, where these are known.
+func plainData(j *entity.Job) string {
+	named := chain.NamesOf(j)
+	if !slices.ContainsFunc(named, func(n chain.Named) bool { return n.Step && n.ID != "" }) {
+		return j.Data
+	}
+	for i := range named {
+		if named[i].ID != "" {
+			named[i].Name = ""
+		}
+	}
+	plain := *j
+	chain.SetNames(&plain, named)
+	return plain.Data
 }
 
 // plainNext are jobs that follow by their ids alone, where these are known: names are shown, and change.

@@ -3,10 +3,12 @@
 package definition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
@@ -15,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
 // definitionPage is how many jobs are read at once.
@@ -27,6 +30,10 @@ const maxDocumentProblems = 100
 // Definition is one job of a document.
 type Definition struct {
 	Job *entity.Job
+	// Path is its place in the document; empty is that of the list jobs.
+	Path string
+	// Top: the steps of a workflow stand beside its other fields, and not in jobData.
+	Top bool
 	// Enabled is nil where the document does not say: a new job is enabled, one
 	// that exists stays as it is.
 	Enabled *bool
@@ -49,6 +56,19 @@ type Document struct {
 
 func nameOf(j *entity.Job) repository.JobName {
 	return repository.JobName{Group: j.Group, Name: j.Name}
+}
+
+// place is that of a job in the document.
+func (d Document) place(i int) string {
+	return cmp.Or(d.Jobs[i].Path, fmt.Sprintf("jobs[%d]", i))
+}
+
+// at is a field of the job as it stands in the document.
+func (d Definition) at(place, field string) string {
+	if d.Top {
+		field = strings.TrimPrefix(field, validation.DataField+".")
+	}
+	return place + "." + field
 }
 
 // names are the groups that a document speaks of, sorted and never nil.
@@ -210,7 +230,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
 		missing, foreign := split(channels.NotAllowed(j.Job))
 		for _, f := range append(secret.NotAllowed(secrets, j.Job), foreign...) {
-			f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
+			f.Field = j.at(d.place(i), f.Field)
 			wrong = append(wrong, f)
 		}
 		if len(wrong) == 0 {

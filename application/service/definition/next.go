@@ -13,10 +13,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// follows finds the jobs that a job of a document names as those that follow it.
+// follows finds the jobs that a job of a document names.
 func follows(j *entity.Job) []repository.JobName {
-	out := make([]repository.JobName, len(j.Next))
-	for i, n := range j.Next {
+	named := chain.NamesOf(j)
+	out := make([]repository.JobName, len(named))
+	for i, n := range named {
 		out[i] = repository.ReadJobName(j.Group, n.Name)
 	}
 	return out
@@ -26,33 +27,38 @@ func follows(j *entity.Job) []repository.JobName {
 // make a circle. Jobs that the document makes have no id yet: they are made before the jobs that name them.
 func (s *DefinitionService) planNext(ctx context.Context, d Document, prune bool) (wrong []apperror.Field, err error) {
 	ofDocument := map[repository.JobName]*entity.Job{}
-	var named []repository.JobName
+	var all []repository.JobName
 	for _, j := range d.Jobs {
 		ofDocument[nameOf(j.Job)] = j.Job
-		named = append(named, follows(j.Job)...)
+		all = append(all, follows(j.Job)...)
 	}
-	if len(named) == 0 {
+	if len(all) == 0 {
 		return nil, nil
 	}
-	stored, err := s.reader.JobsNamed(ctx, named)
+	stored, err := s.reader.JobsNamed(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	groups := d.names()
 	for at, j := range d.Jobs {
-		for i, name := range follows(j.Job) {
-			found, n := stored[name], &j.Job.Next[i]
+		named := chain.NamesOf(j.Job)
+		for i := range named {
+			n, name := &named[i], repository.ReadJobName(j.Job.Group, named[i].Name)
+			found := stored[name]
 			switch {
 			case ofDocument[name] != nil && found == nil: // it is made first
 			case found == nil || prune && ofDocument[name] == nil && slices.Contains(groups, name.Group):
 				wrong = append(wrong, apperror.Field{
-					Field: fmt.Sprintf("jobs[%d].next[%d].job", at, i), Code: "unknown_job",
+					Field: j.at(d.place(at), n.Field), Code: "unknown_job",
 					Message: fmt.Sprintf("there is no job %q here or in the document",
 						validation.Text(name.String(), 2*validation.MaxName)),
 				})
 			default:
-				n.Job, n.Name = found.ID, name.String()
+				n.ID, n.Name = found.ID, name.String()
 			}
+		}
+		if len(named) > 0 {
+			chain.SetNames(j.Job, named)
 		}
 	}
 	return append(wrong, circles(d, ofDocument)...), nil
@@ -71,9 +77,17 @@ func circles(d Document, of map[repository.JobName]*entity.Job) []apperror.Field
 		return nil
 	}
 	return []apperror.Field{{
-		Field: fmt.Sprintf("jobs[%d].next", at), Code: "circle",
+		Field: d.Jobs[at].at(d.place(at), circular(d.Jobs[at].Job)), Code: "circle",
 		Message: chain.Circular(convert.All(circle, func(name repository.JobName) string { return name.Name })),
 	}}
+}
+
+// circular is the field that makes a job part of a circle.
+func circular(job *entity.Job) string {
+	if job.Type == entity.JobWorkflow && len(job.Next) == 0 {
+		return "jobData.steps"
+	}
+	return "next"
 }
 
 // rounds are the positions of changes in an order in which each job is made before those that name it.

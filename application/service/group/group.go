@@ -33,6 +33,9 @@ type JobHolder interface {
 	FollowGroups(ctx context.Context, ids []string) (left []string, err error)
 	// OpenGroup gives the free slots of a group to the fires that wait for them.
 	OpenGroup(ctx context.Context, name string) error
+	// MayLimit refuses a limit of a group by which a workflow would hold a place while it waits for another one. limited
+	// tells which other groups have a limit.
+	MayLimit(ctx context.Context, group string, limited func(group string) (bool, error)) error
 }
 
 // GroupChanges learns that this node paused or resumed a group. A lost call costs half a
@@ -95,17 +98,41 @@ func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, v
 	if err != nil {
 		return g, err
 	}
+	before := g.MaxConcurrency
 	g.MaxConcurrency = maxConcurrency
 	if err := apperror.Invalid(validation.Group(g)); err != nil {
 		return g, err
 	}
+	first := before == 0 && maxConcurrency > 0
+	if first {
+		if err := s.mayLimit(ctx, name); err != nil {
+			return g, err
+		}
+	}
 	if g, err = s.groups.LimitGroup(ctx, name, maxConcurrency, version, s.clock.Now()); err != nil {
 		return g, err
+	}
+	if first { // a workflow may have been saved meanwhile; from now on, those who save one see the limit
+		if err := s.mayLimit(ctx, name); err != nil {
+			_, back := s.groups.LimitGroup(ctx, name, 0, 0, s.clock.Now())
+			return g, errors.Join(err, back)
+		}
 	}
 	if err := s.jobs.OpenGroup(ctx, name); err != nil { // the sweep does it again
 		s.logger.Warn("what waits for a group was not let go after an edit of its limit", "group", name, "error", err)
 	}
 	return s.convergeSoon(ctx, g)
+}
+
+// mayLimit refuses a limit by which a workflow would wait for itself.
+func (s *GroupService) mayLimit(ctx context.Context, name string) error {
+	return s.jobs.MayLimit(ctx, name, func(group string) (bool, error) {
+		g, err := s.groups.Group(ctx, group)
+		if apperror.Is(err, apperror.KindNotFound) {
+			return false, nil
+		}
+		return g.MaxConcurrency > 0, err
+	})
 }
 
 // Delete removes a group that has no jobs.

@@ -10,24 +10,29 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// resolveNext puts ids in the place of the names of jobs that follow, and says which names are of nothing.
-func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
-	if len(job.Next) == 0 || len(job.Next) > entity.MaxNext {
+// resolveNames puts ids in the place of the names of jobs that follow, or that steps start, and says which names are of
+// nothing.
+func (s *JobService) resolveNames(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
+	if len(job.Next) > entity.MaxNext {
 		return nil, nil
 	}
-	job.Next = slices.Clone(job.Next) // the caller's stays as it is
+	all := chain.NamesOf(job)
+	if len(all) == 0 {
+		return nil, nil
+	}
 	var names []repository.JobName
 	var ids []string
-	for _, n := range job.Next {
-		if n.Job == "" {
+	for _, n := range all {
+		if n.ID == "" {
 			names = append(names, repository.ReadJobName(job.Group, n.Name))
 		} else {
-			ids = append(ids, n.Job)
+			ids = append(ids, n.ID)
 		}
 	}
 	named, err := s.Names.JobsNamed(ctx, names)
@@ -38,25 +43,24 @@ func (s *JobService) resolveNext(ctx context.Context, job *entity.Job) (wrong []
 	if err != nil {
 		return nil, err
 	}
-	for i := range job.Next {
-		n := &job.Next[i]
+	for i := range all {
+		n := &all[i]
 		name, remedy := repository.ReadJobName(job.Group, n.Name), ""
-		if n.Job != "" {
-			if _, known := there[n.Job]; !known {
+		if n.ID != "" {
+			if _, known := there[n.ID]; !known {
 				remedy = fmt.Sprintf("the job %s was deleted; take it out", validation.Text(n.Name, 2*validation.MaxName))
 			}
 		} else if found := named[name]; found != nil {
-			n.Job, n.Name = found.ID, name.String()
+			n.ID, n.Name = found.ID, name.String()
 		} else {
 			remedy = fmt.Sprintf("there is no job %q in the group %s; make it first, or write group/name",
 				validation.Text(name.Name, validation.MaxName), validation.Text(name.Group, validation.MaxGroup))
 		}
 		if remedy != "" {
-			wrong = append(wrong, apperror.Field{
-				Field: fmt.Sprintf("next[%d].job", i), Code: "unknown_job", Message: remedy,
-			})
+			wrong = append(wrong, apperror.Field{Field: n.Field, Code: "unknown_job", Message: remedy})
 		}
 	}
+	chain.SetNames(job, all)
 	return wrong, nil
 }
 
@@ -82,12 +86,14 @@ func checkNext(job *entity.Job) (wrong []apperror.Field) {
 	return wrong
 }
 
-// NameNext fills in the present names of jobs that follow others. A deleted job has none.
+// NameNext fills in the present names of jobs that follow others, or that steps start. A deleted job that would follow
+// has none; a step keeps the name that it was given.
 func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
-	ids := map[string]bool{}
-	for _, job := range jobs {
-		for _, n := range job.Next {
-			ids[n.Job] = true
+	ids, named := map[string]bool{}, make([][]chain.Named, len(jobs))
+	for i, job := range jobs {
+		named[i] = chain.NamesOf(job)
+		for _, n := range named[i] {
+			ids[n.ID] = true
 		}
 	}
 	if len(ids) == 0 {
@@ -102,14 +108,19 @@ func (s *JobService) NameNext(ctx context.Context, jobs ...*entity.Job) error {
 	if err != nil {
 		return err
 	}
-	for _, job := range jobs {
-		job.Next = slices.Clone(job.Next)
-		for i := range job.Next {
-			n := &job.Next[i]
-			if n.Name = ""; there[n.Job] != 0 {
-				n.Name = titles[n.Job].String()
+	for i, job := range jobs {
+		if len(named[i]) == 0 {
+			continue
+		}
+		for k := range named[i] {
+			n := &named[i][k]
+			if there[n.ID] != 0 {
+				n.Name = titles[n.ID].String()
+			} else if !n.Step {
+				n.Name = ""
 			}
 		}
+		chain.SetNames(job, named[i])
 	}
 	return nil
 }
@@ -138,29 +149,36 @@ func (s *JobService) Starters(ctx context.Context, id string, sees func(group st
 	return out, nil
 }
 
-// nextIDs are the jobs that follow, each once and in order.
+// nextIDs are the jobs that follow, or that steps start, each once and in order.
 func nextIDs(job *entity.Job) []string {
-	ids := make([]string, 0, len(job.Next))
-	for _, n := range job.Next {
-		ids = append(ids, n.Job)
+	var ids []string
+	for _, n := range chain.NamesOf(job) {
+		ids = append(ids, n.ID)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
 
-// registerNext keeps the register of who starts whom, in the transaction that stores the job. It refuses circles and
-// chains that are too deep, and the first edge of all while a node is up that would not follow it.
+// registerNext keeps the register of who starts whom, in the transaction that stores the job. It refuses circles,
+// chains that are too deep and workflows that would wait for themselves, and the first edge or workflow of all while a
+// node is up that would not follow it.
 func (s *JobService) registerNext(ctx context.Context, tx repository.Tx, former, job *entity.Job) error {
-	ids := nextIDs(job)
-	if former != nil && slices.Equal(nextIDs(former), ids) || former == nil && len(ids) == 0 {
+	ids, schema := nextIDs(job), int64(entity.ChainSchema)
+	if job.Type == entity.JobWorkflow {
+		schema = wf.Schema
+	}
+	same := former == nil && len(ids) == 0 && job.Type != entity.JobWorkflow ||
+		former != nil && slices.Equal(nextIDs(former), ids) && slices.Equal(steppedIDs(former), steppedIDs(job)) &&
+			former.Type == job.Type
+	if same {
 		return nil
 	}
-	known, err := tx.Chains.LockChains(ctx)
+	known, err := tx.Chains.LockChains(ctx, schema)
 	if err != nil {
 		return fmt.Errorf("lock the register of chains: %w", err)
 	}
 	if !known {
-		if err := s.refuseOldNodes(ctx, tx); err != nil {
+		if err := s.refuseOldNodes(ctx, tx, job); err != nil {
 			return err
 		}
 	}
@@ -168,31 +186,39 @@ func (s *JobService) registerNext(ctx context.Context, tx repository.Tx, former,
 		return err
 	}
 	edges := map[string][]string{}
-	down, err := s.depth(ctx, job.ID, edges, tx.Chains.EdgesFrom, func(e repository.ChainEdge) string { return e.NextID })
+	down, err := s.depth(ctx, job, edges, tx.Chains.EdgesFrom, func(e repository.ChainEdge) string { return e.NextID })
 	if err != nil {
 		return err
 	}
-	up, err := s.depth(ctx, job.ID, edges, tx.Chains.EdgesTo, func(e repository.ChainEdge) string { return e.JobID })
+	up, err := s.depth(ctx, job, edges, tx.Chains.EdgesTo, func(e repository.ChainEdge) string { return e.JobID })
 	if err != nil {
 		return err
 	}
 	if up+down > entity.MaxChainDepth {
-		return tooDeep()
+		return tooDeep(job)
 	}
-	return nil
+	return s.checkNesting(ctx, tx, job)
 }
 
-func tooDeep() error {
-	return apperror.InvalidField("next", "too_deep", fmt.Sprintf(
+// startsBy is the field by which a job starts others.
+func startsBy(job *entity.Job) string {
+	if len(job.Next) == 0 && job.Type == entity.JobWorkflow {
+		return "jobData.steps"
+	}
+	return "next"
+}
+
+func tooDeep(job *entity.Job) error {
+	return apperror.InvalidField(startsBy(job), "too_deep", fmt.Sprintf(
 		"jobs may start one another at most %d times in a row; shorten the chain", entity.MaxChainDepth))
 }
 
 // depth is how many jobs follow one in a row, at most, in the direction in which read and far go. It reads a step at a
 // time, adds to the edges, and refuses a circle.
-func (s *JobService) depth(ctx context.Context, id string, edges map[string][]string,
+func (s *JobService) depth(ctx context.Context, job *entity.Job, edges map[string][]string,
 	read func(ctx context.Context, ids []string) ([]repository.ChainEdge, error), far func(repository.ChainEdge) string,
 ) (int, error) {
-	for steps, at := 0, []string{id}; ; steps++ {
+	for steps, at := 0, []string{job.ID}; ; steps++ {
 		found, err := read(ctx, at)
 		if err != nil {
 			return 0, fmt.Errorf("read the register of chains: %w", err)
@@ -201,14 +227,14 @@ func (s *JobService) depth(ctx context.Context, id string, edges map[string][]st
 		for _, e := range found {
 			edges[e.JobID], at = append(edges[e.JobID], e.NextID), append(at, far(e))
 		}
-		if slices.Contains(at, id) {
-			return 0, s.circle(ctx, id, edges)
+		if slices.Contains(at, job.ID) {
+			return 0, s.circle(ctx, job, edges)
 		}
 		if len(at) == 0 {
 			return steps, nil
 		}
 		if steps >= entity.MaxChainDepth {
-			return 0, tooDeep()
+			return 0, tooDeep(job)
 		}
 		slices.Sort(at)
 		at = slices.Compact(at)
@@ -216,20 +242,20 @@ func (s *JobService) depth(ctx context.Context, id string, edges map[string][]st
 }
 
 // circle names the jobs of a circle through a job, in the order in which they start one another.
-func (s *JobService) circle(ctx context.Context, id string, edges map[string][]string) error {
-	_, ids := chain.Circle([]string{id}, func(id string) []string { return edges[id] })
+func (s *JobService) circle(ctx context.Context, job *entity.Job, edges map[string][]string) error {
+	_, ids := chain.Circle([]string{job.ID}, func(id string) []string { return edges[id] })
 	names, err := s.Jobs.Names(ctx, ids)
 	if err != nil {
 		return err
 	}
-	return apperror.InvalidField("next", "circle", chain.Circular(convert.All(ids, func(id string) string {
+	return apperror.InvalidField(startsBy(job), "circle", chain.Circular(convert.All(ids, func(id string) string {
 		return cmp.Or(names[id], "this job")
 	})))
 }
 
-// refuseOldNodes refuses the first edge while a node is up that runs another program: it would end a run and not know
-// what that owes.
-func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error {
+// refuseOldNodes refuses the first edge, or the first workflow, while a node is up that runs another program: it would
+// end a run and not know what that owes, or not know what a step is.
+func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx, job *entity.Job) error {
 	nodes, err := tx.Nodes.All(ctx)
 	if err != nil {
 		return fmt.Errorf("read the nodes: %w", err)
@@ -238,7 +264,11 @@ func (s *JobService) refuseOldNodes(ctx context.Context, tx repository.Tx) error
 	if old == "" {
 		return nil
 	}
+	what := "next"
+	if job.Type == entity.JobWorkflow {
+		what = "a workflow"
+	}
 	return apperror.Conflict("old_nodes",
-		"next needs one release on all nodes: bring %s to %s, and try again; they would end runs and start nothing",
-		old, s.Release)
+		"%s needs one release on all nodes: bring %s to %s, and try again; they would end runs and start nothing",
+		what, old, s.Release)
 }

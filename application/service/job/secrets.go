@@ -17,7 +17,7 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	if err != nil {
 		return nil, err
 	}
-	next, err := s.resolveNext(ctx, job)
+	next, err := s.resolveNames(ctx, job)
 	if err != nil {
 		return nil, err
 	}

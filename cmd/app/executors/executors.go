@@ -11,7 +11,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/command"
@@ -127,7 +126,6 @@ func New(cfg config.Config, o Options) (*Executors, error) {
 	}
 	byType := map[entity.JobType]executor.Executor{
 		entity.JobCustom: registry, entity.JobHTTP: e.calls,
-		entity.JobWorkflow: executor.Opener{}, wf.WaitType: executor.Waiter{},
 	}
 	if o.Commands {
 		var folders errNoFolders

@@ -5,6 +5,7 @@ package workflow
 import (
 	"encoding/json"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/bounds"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -43,7 +44,7 @@ const (
 	MaxSteps = 200
 	MaxEdges = 2000
 	// MaxBytes bounds a definition as JSON.
-	MaxBytes = 512 << 10
+	MaxBytes = bounds.WorkflowBytes
 	// MaxName bounds the name of a step, in bytes.
 	MaxName = 40
 	// MaxDepth bounds how many workflows start one another in a row, the first one included.

@@ -29,6 +29,10 @@ type Run struct {
 	UpdateTime time.Time
 }
 
+// Schema is the schema version of the oldest program that knows workflow runs. The store refuses older ones as soon as
+// there is a workflow.
+const Schema = 82
+
 // MaxProblem bounds Run.Problem, in bytes.
 const MaxProblem = 1000
 

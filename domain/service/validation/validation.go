@@ -144,7 +144,9 @@ func GroupName(name string) (remedy string) {
 
 func (c *checker) work(j *entity.Job) {
 	oneOf(c, "jobType", j.Type, jobTypes)
-	if j.Type != entity.JobCustom && j.Class == entity.HTTPHandler {
+	if j.Type == entity.JobWorkflow {
+		c.ofSteps(j)
+	} else if j.Type != entity.JobCustom && j.Class == entity.HTTPHandler {
 		c.add("jobClass", CodeConflict, "%s is no handler, and only a CUSTOM job has one: leave jobClass out", j.Class)
 	} else if j.Type == entity.JobCustom && strings.TrimSpace(j.Class) == "" {
 		c.add("jobClass", CodeRequired, "name the handler that runs the job, such as noop")
@@ -152,8 +154,8 @@ func (c *checker) work(j *entity.Job) {
 		c.line("jobClass", j.Class, MaxClass)
 	}
 	switch {
-	case len(j.Data) > MaxDataBytes:
-		c.add(DataField, CodeTooLong, "shorten it to at most %d bytes; it has %d", MaxDataBytes, len(j.Data))
+	case len(j.Data) > maxData(j.Type):
+		c.add(DataField, CodeTooLong, "shorten it to at most %d bytes; it has %d", maxData(j.Type), len(j.Data))
 	case !Object(j.Data):
 		c.add(DataField, CodeInvalid, "must be a JSON object, such as {}")
 	default:

@@ -214,7 +214,7 @@ type opening struct{ *Script }
 
 func (o opening) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	if run.Job.Type == entity.JobWorkflow {
-		return executor.Opener{}.Run(ctx, run, rep)
+		return (&executor.Opener{}).Run(ctx, run, rep)
 	}
 	if run.Job.Type == wf.WaitType {
 		return executor.Waiter{}.Run(ctx, run, rep)

@@ -13,7 +13,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
@@ -121,46 +120,11 @@ func compile(job *entity.Job) (*Workflow, error) {
 	}
 	w := &Workflow{Job: job, Graph: g, steps: make([]*entity.Job, len(def.Steps))}
 	for i := range def.Steps {
-		if w.steps[i], err = stepJob(job, &def.Steps[i]); err != nil {
+		if w.steps[i], err = wf.StepJob(job, &def.Steps[i]); err != nil {
 			return nil, &InvalidError{err}
 		}
 	}
 	return w, nil
-}
-
-// stepJob is the definition by which the executions of a step run. Nothing coordinates them.
-func stepJob(job *entity.Job, step *wf.Step) (*entity.Job, error) {
-	s := &entity.Job{
-		ID: wf.StepID(job.ID, step.Name), Name: job.Name + "/" + step.Name, Group: job.Group, Owner: job.Owner,
-		Labels: job.Labels, Status: entity.JobEnabled, Version: job.Version, Parameters: job.Parameters,
-		Schedule: schedule.Spec{Kind: schedule.None, TimeZone: job.Schedule.TimeZone},
-		Priority: cmp.Or(step.Priority, job.Priority), TimeoutSec: step.Limit(), StartDeadlineSec: step.StartDeadlineSec,
-		Overlap: entity.OverlapParallel, OnNodeLoss: entity.NodeLossRetry,
-	}
-	if step.RetryPolicy != nil {
-		s.Retry = *step.RetryPolicy
-	}
-	switch kind := step.Kind(); kind {
-	case wf.KindHTTP:
-		s.Type, s.Data = entity.JobHTTP, string(step.HTTP)
-	case wf.KindCommand:
-		s.Type, s.Data = entity.JobCommand, string(step.Command)
-	case wf.KindCustom:
-		s.Type, s.Class, s.Data = entity.JobCustom, step.Custom.JobClass, string(step.Custom.Data)
-	case wf.KindWait:
-		data, _ := json.Marshal(step.Wait) // numbers and texts always marshal
-		s.Type, s.Data = wf.WaitType, string(data)
-	case wf.KindJob:
-		s.ID = step.Job.ID // of the job itself no more than this is used
-		if s.ID == "" {
-			return nil, fmt.Errorf("the step %s names a job, and its id is not known", step.Name)
-		}
-	case wf.KindApproval:
-		return nil, fmt.Errorf("the step %s is of the kind %s, which this release does not run", step.Name, kind)
-	default:
-		return nil, fmt.Errorf("the step %s says nothing to do", step.Name)
-	}
-	return s, nil
 }
 
 // StepJobs finds the definitions of steps, by the id of the execution. One whose workflow is gone is left out.

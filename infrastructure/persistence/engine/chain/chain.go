@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
@@ -45,8 +44,8 @@ type writer struct{ Chains }
 func NewWriter(c *sqldb.Conn) repository.ChainWriter { return &writer{Chains{c}} }
 
 // LockChains implements repository.ChainWriter. The row that it writes is the lock.
-func (w *writer) LockChains(ctx context.Context) (known bool, err error) {
-	return w.c.DemandSchema(ctx, entity.ChainSchema)
+func (w *writer) LockChains(ctx context.Context, schema int64) (known bool, err error) {
+	return w.c.DemandSchema(ctx, schema)
 }
 
 // SetNext implements repository.ChainWriter.

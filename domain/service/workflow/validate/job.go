@@ -1,0 +1,34 @@
+package validate
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+)
+
+// Job checks the steps of a workflow, which its data hold. The fields are those of the job.
+func Job(job *entity.Job, ports Ports) Result {
+	d := &wf.Definition{TimeoutSec: job.TimeoutSec}
+	if err := json.Unmarshal([]byte(job.Data), d); err != nil {
+		return Result{Faults: []apperror.Field{{
+			Field: validation.DataField, Code: validation.CodeInvalid,
+			Message: "holds no steps as they are read here: " + validation.Text(err.Error(), 200),
+		}}}
+	}
+	found := Definition(d, ports)
+	for _, list := range [][]apperror.Field{found.Faults, found.Warnings} {
+		for i := range list {
+			list[i].Field = validation.DataField + "." + list[i].Field
+		}
+	}
+	return found
+}
+
+// Within reports whether a field is one of the data of a workflow, and its name there.
+func Within(field string) (inside string, ok bool) {
+	return strings.CutPrefix(field, validation.DataField+".")
+}
