@@ -10,8 +10,11 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/ending"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow/validate"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 )
 
 // Executor runs the jobs of one type. It is safe for concurrent use.
@@ -42,9 +45,12 @@ type DistributedExecutor struct {
 
 // New returns a DistributedExecutor of these executors. The checkers of elsewhere check
 // definitions that do not run here: those of other types, whose runs wait for a node that can run them, and those for
-// workers. A type in neither is refused, when it is saved and when it runs.
+// workers. A type in neither is refused, when it is saved and when it runs. Workflows, and steps that wait, need none.
 func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
-	return &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere), acts: "server"}
+	d := &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere), acts: "server"}
+	d.executors[wf.WaitType] = Waiter{}
+	d.executors[entity.JobWorkflow] = &Opener{Ports: validate.Ports{Conditions: expression.Whens{}, Work: Steps{Of: d}}}
+	return d
 }
 
 // As makes it the executor of another program than a server, which its messages name, and returns it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/runidentity"
 )
 
@@ -31,10 +32,14 @@ func Of(run entity.Run) *Values { return &Values{run: run, steps: run.Steps} }
 func (v *Values) Filled() bool { return v != nil && v.run.Filled }
 
 // Samples are the values of some run of a job, to check its definition. So a user learns
-// of an unknown name when saving the job.
+// of an unknown name when saving the job. Those of a step know what other steps hand on.
 func Samples(job *entity.Job) *Values {
 	at := time.Unix(0, 0).UTC()
-	return &Values{sample: true, run: entity.Run{
+	var steps *Steps
+	if identity.IsStepID(job.ID) {
+		steps = &Steps{}
+	}
+	return &Values{sample: true, steps: steps, run: entity.Run{
 		Job: job, Execution: &entity.Execution{ID: Sample, ScheduledTime: at, Attempt: 1, Checkpoint: Sample}, Deadline: at,
 	}}
 }
