@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -127,7 +128,8 @@ func compile(job *entity.Job) (*Workflow, error) {
 	return w, nil
 }
 
-// StepJobs finds the definitions of steps, by the id of the execution. One whose workflow is gone is left out.
+// StepJobs finds the definitions of steps, by the id of the execution. One whose workflow is gone is left out, and one
+// whose workflow cannot be read says so: it holds up none of the others.
 func (c *Catalog) StepJobs(ctx context.Context, steps []*entity.Execution) (map[string]*entity.Job, error) {
 	rows, err := c.rows(ctx, steps)
 	if err != nil {
@@ -140,6 +142,11 @@ func (c *Catalog) StepJobs(ctx context.Context, steps []*entity.Execution) (map[
 			continue
 		}
 		w, err := c.Get(ctx, row.WorkflowID, e.JobVersion)
+		if invalid := (*InvalidError)(nil); errors.As(err, &invalid) {
+			unread := []entity.Unread{{Field: "the definition of the workflow", Why: invalid.cause.Error()}}
+			found[e.ID] = &entity.Job{ID: e.JobID, Version: e.JobVersion, Unread: unread}
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the workflow of the step %s: %w", e.ID, err)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// close ends the root by what its steps came to, in the transaction of any end: its job and its group are locked, their
-// places go on, and observers hear of it. The run is marked closed there.
-func (f *Follower) close(ctx context.Context, p *passage) error {
+// close ends the root as outcome says, in the transaction of any end: its job and its group are locked, their places go on,
+// and observers hear of it. The run is marked closed there.
+func (f *Follower) close(ctx context.Context, p *passage, outcome func() entity.Outcome) error {
 	mark := func(ctx context.Context, tx repository.Tx) error { return f.markClosed(ctx, tx, p) }
 	if p.root == nil || p.root.Status.Final() {
 		return f.Store.Write(ctx, repository.LaneComplete, "close-run", mark)
@@ -25,7 +25,7 @@ func (f *Follower) close(ctx context.Context, p *passage) error {
 		return err
 	}
 	_, err = f.Ends.Conclude(ctx, []completion.End{{
-		Run: entity.Run{Job: entity.JobOf(p.root, jobs), Execution: p.root}, Outcome: p.outcome(), Also: mark,
+		Run: entity.Run{Job: entity.JobOf(p.root, jobs), Execution: p.root}, Outcome: outcome(), Also: mark,
 	}})
 	return err // where the store did not take it, the row of what is owed is there, and the next look decides
 }
@@ -37,9 +37,10 @@ func (f *Follower) markClosed(ctx context.Context, tx repository.Tx, p *passage)
 	}
 	run := p.run
 	run.Seq = seqs[p.id()]
-	state := workflow.Close(p.next)
-	run.State, run.Phase, run.Problem = state.Encode(), state.Phase, ""
-	run.Wake = time.Time{}
+	run.Phase, run.Problem, run.Wake = wf.PhaseClosed, "", time.Time{}
+	if p.next != nil {
+		run.State = workflow.Close(p.next).Encode()
+	}
 	if err := tx.WorkflowRuns.SaveRuns(ctx, []wf.Run{run}, f.StoreClock.Now()); err != nil {
 		return fmt.Errorf("close the workflow run %s: %w", p.id(), err)
 	}
@@ -49,7 +50,7 @@ func (f *Follower) markClosed(ctx context.Context, tx repository.Tx, p *passage)
 	return err
 }
 
-// outcome is what the root comes to.
+// outcome is what the root comes to by its steps.
 func (p *passage) outcome() entity.Outcome {
 	over := *p.decision.Close
 	o := entity.Outcome{Status: over.Status, Reason: over.Reason, NoRetry: true, Progress: p.root.Progress}

@@ -172,11 +172,11 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 		} else if batch.Passes(err) {
 			return left, err
 		} else {
-			errs = append(errs, f.pause(ctx, p, err))
+			errs = append(errs, f.stuck(ctx, p, err))
 		}
 	}
 	err = batch.Walk(f.blame, ready, (*passage).id, func(part []*passage) error { return f.store(ctx, part) },
-		func(p *passage, cause error) error { return f.pause(ctx, p, cause) })
+		func(p *passage, cause error) error { return f.stuck(ctx, p, cause) })
 	if errs = append(errs, err); err != nil && batch.Passes(err) {
 		return left, errors.Join(errs...)
 	}
@@ -200,7 +200,7 @@ func (f *Follower) finish(ctx context.Context, p *passage) error {
 		}
 	}
 	if p.closes {
-		if err := f.close(ctx, p); err != nil {
+		if err := f.close(ctx, p, p.outcome); err != nil {
 			return fmt.Errorf("close the workflow run %s: %w", p.id(), err)
 		}
 	}

@@ -263,7 +263,7 @@ func TestARunThatTakesTooLongIsStopped(t *testing.T) {
 	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
 }
 
-// A run that cannot be decided about is paused with the reason, and the others of its look go on.
+// A run that cannot be decided about is paused with the reason, and the others of its look go on. A cancel ends it.
 func TestARunThatCannotGoOnStandsAlone(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	n.Start(t)
@@ -276,4 +276,11 @@ func TestARunThatCannotGoOnStandsAlone(t *testing.T) {
 	require.Equal(t, wf.PhasePaused, run.Phase)
 	require.Contains(t, run.Problem, "the step a cannot need b")
 	require.Empty(t, owed(t, n), "nobody looks at it again and again")
+	cancel(t, n, bad)
+	end := follow(t, n, bad, entity.StatusCancelled)
+	require.Contains(t, end.ErrorMessage, "the step a cannot need b")
+	run = runRow(t, n, bad)
+	require.Equal(t, wf.PhaseClosed, run.Phase)
+	require.Empty(t, run.Problem)
+	require.Empty(t, owed(t, n))
 }

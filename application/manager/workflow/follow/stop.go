@@ -31,6 +31,11 @@ func (f *Follower) stop(ctx context.Context, p *passage) error {
 	if p.next.Cause == wf.CauseStopped {
 		reason = entity.ReasonRunStopped
 	}
+	return f.stopLive(ctx, execs, reason)
+}
+
+// stopLive stops those of the executions that are live.
+func (f *Follower) stopLive(ctx context.Context, execs []*entity.Execution, reason entity.Reason) error {
 	var waiting, detached, running []*entity.Execution
 	for _, e := range execs {
 		switch {
