@@ -50,7 +50,7 @@ func ExecutionID(runID string, stepID string, key Key) string {
 // StepRow says which step of which workflow a step id is of.
 type StepRow struct{ ID, WorkflowID, Name string }
 
-// What a workflow run owes, as the item of its todo.
+// Items of todos: each is a thing that a workflow run owes.
 const (
 	// OwesOpening: it has no state yet.
 	OwesOpening = "OPEN"

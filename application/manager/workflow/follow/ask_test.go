@@ -14,11 +14,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// cancel asks for the end of a run as the service of executions does.
-func cancel(t *testing.T, n *enginetest.Node, root string) {
+// cancel asks for the end of a run or of a map as the service of executions does.
+func cancel(t *testing.T, n *enginetest.Node, id string) {
 	t.Helper()
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{root})
+		rows, err := tx.Executions.Lock(ctx, []string{id})
 		if err != nil {
 			return err
 		}

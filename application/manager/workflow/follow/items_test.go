@@ -12,7 +12,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
@@ -119,19 +118,7 @@ func TestAMapIsCancelledAlone(t *testing.T) {
 	each := stepRow(t, n, root, job.ID, "each")
 	require.True(t, each.Open())
 	n.Script.Reply(enginetest.Always(entity.Succeeded("done")))
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		rows, err := tx.Executions.Lock(ctx, []string{each.ID})
-		if err != nil {
-			return err
-		}
-		if err := rows[0].RequestCancel(entity.ReasonNone, n.Time.Now()); err != nil {
-			return err
-		}
-		if err := tx.Todos.AddTodos(ctx, wf.CancelTodos(rows, n.Time.Now())); err != nil {
-			return err
-		}
-		return tx.Executions.AskToStop(ctx, rows)
-	})
+	cancel(t, n, each.ID)
 	follow(t, n, root, entity.StatusFailed)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, root, job.ID, "each").Status)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, root, job.ID, "each[1]").Status)

@@ -46,7 +46,7 @@ func (f *Follower) startJobs(ctx context.Context, p *passage) error {
 	return errors.Join(errs...)
 }
 
-// startOf is the fire of a job that a step names. What its parameters read is final.
+// startOf is the fire of a job that a step names. The steps that its parameters read are final.
 func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.Start, error) {
 	i, _ := p.flow.Graph.Step(key.Name)
 	at, _ := identity.TimeOf(p.id()) // ids of executions are made by identity

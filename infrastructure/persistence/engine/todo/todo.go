@@ -80,7 +80,7 @@ func (w *writer) DropTodos(ctx context.Context, todos []entity.Todo) (dropped in
 	return dropped, nil
 }
 
-// rows finds rows by their keys. Those of one kind and item are one list; else each run has a part of its own.
+// rows finds rows by their keys. Rows of one kind and item are one list; else each run has a part of its own.
 func rows(todos []entity.Todo) (where string, args []any) {
 	first := todos[0]
 	if !slices.ContainsFunc(todos, func(t entity.Todo) bool { return t.Kind != first.Kind || t.Item != first.Item }) {
