@@ -52,7 +52,7 @@ func baselines(ctx context.Context, c *sqldb.Conn, jobs []repository.BinaryID, l
 // PutBaselines implements repository.StatisticsWriter.
 func (w *writer) PutBaselines(ctx context.Context, baselines []repository.StoredBaseline) error {
 	return bulk.Insert(ctx, w.c, "baseline.put", "scheduler_job_baseline (job_id, data, fold_seq)", 3,
-		orUpdate(w.c.Dialect, "job_id", "data", "fold_seq"), baselines,
+		w.c.Dialect.OnDuplicateSet("job_id", "data", "fold_seq"), baselines,
 		func(args []any, b repository.StoredBaseline) []any { return append(args, b.Job[:], b.Data, b.FoldSeq) })
 }
 
@@ -102,7 +102,7 @@ func (w *writer) OpenFires(ctx context.Context, keys []repository.FireKey) (
 // PutOpenFires implements repository.StatisticsWriter.
 func (w *writer) PutOpenFires(ctx context.Context, fires []repository.OpenFire) error {
 	return bulk.Insert(ctx, w.c, "sharded-fire.put", "scheduler_sharded_fire (job_id, fire, opened, data, fold_seq)", 5,
-		orUpdate(w.c.Dialect, "job_id, fire", "data", "fold_seq"), fires, func(args []any, f repository.OpenFire) []any {
+		w.c.Dialect.OnDuplicateSet("job_id, fire", "data", "fold_seq"), fires, func(args []any, f repository.OpenFire) []any {
 			return append(args, f.Job[:], bytesOfFire(f.Fire), f.Opened.UnixMilli(), f.Data, f.FoldSeq)
 		})
 }

@@ -38,14 +38,8 @@ type dimensions struct {
 
 // PutMetrics implements repository.MetricRows.
 func (r *MetricTable) PutMetrics(ctx context.Context, rows []series.Row) error {
-	replace := ` ON CONFLICT (id) DO UPDATE SET metric_value = excluded.metric_value, create_time = excluded.create_time,
-		samples = excluded.samples, sum_value = excluded.sum_value, min_value = excluded.min_value,
-		max_value = excluded.max_value`
-	if !r.s.Dialect.IsSQLite() {
-		replace = ` ON DUPLICATE KEY UPDATE metric_value = VALUES(metric_value), create_time = VALUES(create_time),
-			samples = VALUES(samples), sum_value = VALUES(sum_value), min_value = VALUES(min_value),
-			max_value = VALUES(max_value)`
-	}
+	replace := r.s.Dialect.OnDuplicateSet("id", "metric_value", "create_time", "samples", "sum_value", "min_value",
+		"max_value")
 	kinds := series.NewCatalogue()
 	for part := range slices.Chunk(rows, metricsBatch) {
 		err := r.s.Change(ctx, repository.LaneLogs, "put-metrics", func(ctx context.Context, c *sqldb.Conn) error {

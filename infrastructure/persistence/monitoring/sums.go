@@ -136,7 +136,7 @@ func (w *writer) PutSums(ctx context.Context, keys []repository.SumKey,
 ) error {
 	jobs, scopes := dividedKeys(keys)
 	err := bulk.Insert(ctx, w.c, "sums.put-jobs", jobTable+" (period, start, job_id, "+counters+", histogram, fold_seq)",
-		16, orUpdate(w.c.Dialect, "period, start, job_id", written...), jobs,
+		16, w.c.Dialect.OnDuplicateSet("period, start, job_id", written...), jobs,
 		func(args []any, k repository.SumKey) []any {
 			return valuesOf(append(args, string(k.Period), k.Start, k.Job[:]), rows[k])
 		})
@@ -145,7 +145,7 @@ func (w *writer) PutSums(ctx context.Context, keys []repository.SumKey,
 	}
 	return bulk.Insert(ctx, w.c, "sums.put-scopes",
 		scopeTable+" (period, start, kind, name, "+counters+", histogram, fold_seq)", 17,
-		orUpdate(w.c.Dialect, "period, start, kind, name", written...), scopes,
+		w.c.Dialect.OnDuplicateSet("period, start, kind, name", written...), scopes,
 		func(args []any, k repository.SumKey) []any {
 			return valuesOf(append(args, string(k.Period), k.Start, string(k.Kind), []byte(k.Name)), rows[k])
 		})

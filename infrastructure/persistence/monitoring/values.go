@@ -72,18 +72,3 @@ func inBytes[T any](d *dialect.Dialect, column string, values []T, bytes func(T)
 	args := convert.All(values, func(v T) any { return bytes(v) })
 	return column + " IN (" + dialect.Marks(len(values)) + ")", args
 }
-
-// orUpdate ends an INSERT that writes over the columns of a row that exists.
-func orUpdate(d *dialect.Dialect, key string, columns ...string) string {
-	text, value := " ON DUPLICATE KEY UPDATE ", "%[1]s = VALUES(%[1]s)"
-	if d.IsSQLite() {
-		text, value = " ON CONFLICT ("+key+") DO UPDATE SET ", "%[1]s = excluded.%[1]s"
-	}
-	for i, c := range columns {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf(value, c)
-	}
-	return text
-}

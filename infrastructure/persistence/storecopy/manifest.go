@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -45,9 +46,8 @@ const (
 // standBy makes the file a store that stands by, also for programs that do not know standby.
 func standBy(ctx context.Context, to *sql.DB, taken time.Time, by string) error {
 	for statement, args := range map[string][]any{
-		"INSERT INTO scheduler_store_state (id, mode, reason, changed_by, since) VALUES (1, ?, ?, ?, ?) " +
-			"ON CONFLICT (id) DO UPDATE SET mode = excluded.mode, " +
-			"reason = excluded.reason, changed_by = excluded.changed_by, since = excluded.since": {
+		"INSERT INTO scheduler_store_state (id, mode, reason, changed_by, since) VALUES (1, ?, ?, ?, ?)" +
+			dialect.NewSQLite().OnDuplicateSet("id", "mode", "reason", "changed_by", "since"): {
 			string(entity.StoreStandby), "a backup of " + clock.Text(taken), by, sqlvalue.TimeArg(taken),
 		},
 		"UPDATE " + migrate.CompatTable + " SET min_version = MAX(min_version, ?)": {entity.StandbySchema},

@@ -118,7 +118,7 @@ func (w *writer) put(ctx context.Context, name string, fires []entity.InFlightFi
 func (w *writer) Update(ctx context.Context, fires []entity.InFlightFire) error {
 	if !w.c.Dialect.IsSQLite() && len(fires) > 1 {
 		return w.put(ctx, "live-fire.update", fires,
-			" ON DUPLICATE KEY UPDATE active = VALUES(active), remaining = VALUES(remaining)")
+			w.c.Dialect.OnDuplicateSet("job_id, fire_key", "active", "remaining"))
 	}
 	for _, f := range byKey(fires) {
 		_, err := w.c.Exec(ctx, "live-fire.update",

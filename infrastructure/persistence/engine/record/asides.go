@@ -15,17 +15,13 @@ const maxAsideReason = 1000
 
 // SetAside implements repository.RecordWriter.
 func (w *recordWriter) SetAside(ctx context.Context, a entity.SetAside) error {
-	later := " ON DUPLICATE KEY UPDATE state = VALUES(state), reason = VALUES(reason)"
-	if w.c.Dialect.IsSQLite() {
-		later = " ON CONFLICT (kind, id) DO UPDATE SET state = excluded.state, reason = excluded.reason"
-	}
 	var data any
 	if a.Data != nil {
 		data = a.Data
 	}
 	_, err := w.c.Exec(ctx, "aside.insert",
 		"INSERT INTO scheduler_set_aside (kind, id, job, rule, state, reason, time, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"+
-			later,
+			w.c.Dialect.OnDuplicateSet("kind, id", "state", "reason"),
 		string(a.Kind), a.ID, sqlvalue.TextOrNull(a.Job), sqlvalue.TextOrNull(a.Rule), string(a.State),
 		validation.Text(a.Reason, maxAsideReason), sqlvalue.TimeArg(a.Time), data)
 	return err

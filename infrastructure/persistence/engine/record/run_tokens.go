@@ -55,14 +55,9 @@ func NewRunTokenWriter(c *sqldb.Conn) repository.RunTokenWriter { return &runTok
 func (w *runTokenWriter) Issue(ctx context.Context, runs []*entity.Execution,
 	tokens []entity.RunToken,
 ) (refused []int, err error) {
-	replace := ` ON CONFLICT (execution_id, attempt) DO UPDATE SET token_hash = excluded.token_hash, secret_names = excluded.secret_names,
-		key_id = excluded.key_id, sealed = excluded.sealed`
-	if !w.c.Dialect.IsSQLite() {
-		replace = ` ON DUPLICATE KEY UPDATE token_hash = VALUES(token_hash), secret_names = VALUES(secret_names),
-			key_id = VALUES(key_id), sealed = VALUES(sealed)`
-	}
 	issue := `INSERT INTO scheduler_run_token (execution_id, attempt, token_hash, secret_names, key_id, sealed, line_count, byte_count, create_time)
-		SELECT id, ?, ?, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + execution.StillRunning + replace
+		SELECT id, ?, ?, ?, ?, ?, 0, 0, ? FROM scheduler_job_execution` + execution.StillRunning +
+		w.c.Dialect.OnDuplicateSet("execution_id, attempt", "token_hash", "secret_names", "key_id", "sealed")
 	err = w.c.ExecEach(ctx, "run-token.issue", len(runs), func(i int) (string, []any) {
 		x, t := runs[i], tokens[i]
 		return issue, []any{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
@@ -107,17 +106,8 @@ func (w *writer) SaveRuns(ctx context.Context, runs []workflow.Run, now time.Tim
 		runs[i].Seq++
 		runs[i].UpdateTime = now
 	}
-	suffix, value := " ON DUPLICATE KEY UPDATE ", "VALUES(%s)"
-	if w.c.Dialect.IsSQLite() {
-		suffix, value = " ON CONFLICT (id) DO UPDATE SET ", "excluded.%s"
-	}
-	for i, column := range []string{"seq", "phase", "state", "wake_at", "problem", "update_time"} {
-		if i > 0 {
-			suffix += ", "
-		}
-		suffix += column + " = " + strings.Replace(value, "%s", column, 1)
-	}
-	return bulk.Insert(ctx, w.c, "run.save", insert, 10, suffix, runs, values)
+	return bulk.Insert(ctx, w.c, "run.save", insert, 10,
+		w.c.Dialect.OnDuplicateSet("id", "seq", "phase", "state", "wake_at", "problem", "update_time"), runs, values)
 }
 
 // AddSteps implements repository.WorkflowRunWriter.

@@ -117,6 +117,21 @@ func (d *Dialect) OnDuplicateKeep(column string) string {
 	return strings.ReplaceAll(d.ignoreDuplicate, "%s", column)
 }
 
+// OnDuplicateSet ends an INSERT that writes over the columns of an existing row. key are the columns of its key.
+func (d *Dialect) OnDuplicateSet(key string, columns ...string) string {
+	text, value := " ON DUPLICATE KEY UPDATE ", "%[1]s = VALUES(%[1]s)"
+	if d.IsSQLite() {
+		text, value = " ON CONFLICT ("+key+") DO UPDATE SET ", "%[1]s = excluded.%[1]s"
+	}
+	for i, column := range columns {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf(value, column)
+	}
+	return text
+}
+
 // In renders "column IN (…)" for texts. SQLite gets one JSON argument, so that
 // the statement's text does not depend on the number and stays prepared.
 func (d *Dialect) In(column string, values []string) (string, []any) {
