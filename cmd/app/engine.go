@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -68,12 +69,19 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 	if err != nil {
 		return nil, err
 	}
-	added, raised, owed := &signal{}, &signal{}, &signal{}
+	added, raised, starts, runs := &signal{}, &signal{}, &signal{}, &signal{}
 	x, err := openExports(b)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openStorage(ctx, b, x, added.wake, owed.wake)
+	s, err := openStorage(ctx, b, x, added.wake, func(kind entity.TodoKind) {
+		switch kind {
+		case entity.TodoNext:
+			starts.wake()
+		case entity.TodoRun:
+			runs.wake()
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +98,8 @@ func NewEngine(ctx context.Context, cfg config.Config, o Options) (e *Engine, er
 		return nil, err
 	}
 	w := newWork(b, s, c, x, n, l.tasks)
-	owed.connect(func() {
-		w.follower.Wake()
-		w.workflows.Wake()
-	})
+	starts.connect(w.follower.Wake)
+	runs.connect(w.workflows.Wake)
 	m, err := newSending(ctx, b, s, c, l.tasks, raised.wake)
 	if err != nil {
 		return nil, err

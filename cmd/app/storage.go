@@ -29,7 +29,8 @@ type storage struct {
 }
 
 // openStorage waits for the store where the configuration allows it.
-func openStorage(ctx context.Context, b base, x *exports, eventsAdded, todosAdded func()) (s storage, err error) {
+func openStorage(ctx context.Context, b base, x *exports, eventsAdded func(), todosAdded func(entity.TodoKind),
+) (s storage, err error) {
 	if s.folder, err = datafolder.Open(b.cfg.DataDir); err != nil {
 		return s, err
 	}
@@ -64,7 +65,8 @@ func openStorage(ctx context.Context, b base, x *exports, eventsAdded, todosAdde
 	return s, err
 }
 
-func storeConfig(b base, folder *datafolder.Folder, eventsAdded, todosAdded func()) persistence.Config {
+func storeConfig(b base, folder *datafolder.Folder, eventsAdded func(), todosAdded func(entity.TodoKind),
+) persistence.Config {
 	cfg := b.cfg.Store
 	if cfg.Driver != config.DriverMySQL {
 		cfg.MaxConns = 0 // an SQLite file has readers of its own number

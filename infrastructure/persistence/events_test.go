@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -39,4 +40,32 @@ func TestACommitThatAddsEventsIsTold(t *testing.T) {
 	require.Zero(t, told, "rolled back")
 	write(entity.EventReaders{Kafka: true}, nil)
 	require.Equal(t, 1, told)
+}
+
+// A commit that adds what is owed tells the followers of those kinds, each once, and nobody else.
+func TestACommitThatOwesTellsTheKinds(t *testing.T) {
+	var told []entity.TodoKind
+	cfg := dbtest.SQLite(t)
+	cfg.TodosAdded = func(kind entity.TodoKind) { told = append(told, kind) }
+	s := dbtest.Open(t, cfg)
+	next := entity.Todo{Run: identity.RandomID(time.Now()), Kind: entity.TodoNext, Time: time.Now()}
+	run, other := next, next
+	run.Kind, other.Run = entity.TodoRun, identity.RandomID(time.Now())
+	for _, c := range []struct {
+		add   []entity.Todo
+		fails error
+		want  []entity.TodoKind
+	}{
+		{nil, nil, nil}, {[]entity.Todo{next, run}, context.Canceled, nil},
+		{[]entity.Todo{next, other}, nil, []entity.TodoKind{entity.TodoNext}},
+		{[]entity.Todo{run}, nil, []entity.TodoKind{entity.TodoRun}},
+		{[]entity.Todo{next, run, other}, nil, []entity.TodoKind{entity.TodoNext, entity.TodoRun}},
+	} {
+		told = nil
+		err := s.Write(t.Context(), repository.LaneAPI, "test", func(ctx context.Context, tx repository.Tx) error {
+			return errors.Join(tx.Todos.AddTodos(ctx, c.add), c.fails)
+		})
+		require.ErrorIs(t, err, c.fails)
+		require.Equal(t, c.want, told)
+	}
 }

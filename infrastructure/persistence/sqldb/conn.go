@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -39,8 +40,8 @@ type Conn struct {
 	LocksMet bool
 	// EventsAdded: the transaction has added events; see Config.
 	EventsAdded bool
-	// TodosAdded: the transaction has added what is owed; see Config.
-	TodosAdded bool
+	// TodosAdded are the kinds of what the transaction has added that is owed, each once; see Config.
+	TodosAdded []entity.TodoKind
 }
 
 // Exec runs a statement and returns how many rows it found.

@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/connect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 )
@@ -50,8 +51,8 @@ type Config struct {
 	// EventsAdded is called after each commit that added events to the outbox, also when
 	// nobody knows whether it did. It must not wait; may be nil.
 	EventsAdded func()
-	// TodosAdded is called likewise after each commit that added what is owed.
-	TodosAdded func()
+	// TodosAdded is called likewise for each kind of what a commit added that is owed.
+	TodosAdded func(kind entity.TodoKind)
 }
 
 // Info describes a store, for the output of benches and the log.
@@ -83,9 +84,10 @@ type Core struct {
 	full    *fullness
 	wary    *wary
 	// eventsAdded and todosAdded are Config's.
-	eventsAdded, todosAdded func()
-	info                    Info
-	closers                 *closers
+	eventsAdded func()
+	todosAdded  func(kind entity.TodoKind)
+	info        Info
+	closers     *closers
 }
 
 // Open opens the connections, whatever the schema is. Close must be called on

@@ -137,8 +137,10 @@ func (s *Core) attempt(ctx context.Context, lane repository.Lane, name string, c
 	if c.EventsAdded && s.eventsAdded != nil {
 		s.eventsAdded()
 	}
-	if c.TodosAdded && s.todosAdded != nil {
-		s.todosAdded()
+	if s.todosAdded != nil {
+		for _, kind := range c.TodosAdded {
+			s.todosAdded(kind)
+		}
 	}
 	if err != nil {
 		return s.commitError(name, err)

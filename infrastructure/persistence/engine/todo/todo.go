@@ -50,7 +50,11 @@ func NewWriter(c *sqldb.Conn) repository.TodoWriter { return &writer{c} }
 
 // AddTodos implements repository.TodoWriter.
 func (w *writer) AddTodos(ctx context.Context, todos []entity.Todo) error {
-	w.c.TodosAdded = w.c.TodosAdded || len(todos) > 0
+	for _, t := range todos {
+		if !slices.Contains(w.c.TodosAdded, t.Kind) {
+			w.c.TodosAdded = append(w.c.TodosAdded, t.Kind)
+		}
+	}
 	return bulk.Insert(ctx, w.c, "todo.insert", "scheduler_workflow_todo (run_id, kind, item, owed_since)", 4,
 		w.c.Dialect.OnDuplicateKeep("kind"), todos, func(args []any, t entity.Todo) []any {
 			return append(args, key(t), string(t.Kind), t.Item, t.Time.UnixMilli())
