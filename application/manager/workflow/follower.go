@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
@@ -17,16 +16,11 @@ import (
 
 const (
 	// Interval is how often the leader looks for what is owed and nobody has paid.
-	Interval = time.Second
-	// grace leaves a row to the process that made it: that one was woken by its commit.
-	grace = time.Second
+	Interval = turns.DebtInterval
 	// todosAtOnce bounds the rows of one look, startsAtOnce and executionsAtOnce what one transaction starts.
 	todosAtOnce      = 500
 	startsAtOnce     = 100
 	executionsAtOnce = 500
-	// retryPause follows a turn that failed; busyPause one that left rows, so that others come to their locks.
-	retryPause = 500 * time.Millisecond
-	busyPause  = 10 * time.Millisecond
 )
 
 // Definitions gives definitions.
@@ -61,58 +55,18 @@ type Deps struct {
 // safe for concurrent use; Run is one loop.
 type Follower struct {
 	Deps
-	turns turns.Loop
-	// woken: this process has added rows since the last look.
-	woken atomic.Bool
+	*turns.Debtor
 	blame *batch.Blame
 }
 
 // New wires the parts.
 func New(d Deps) *Follower {
 	f := &Follower{Deps: d, blame: batch.NewBlame(d.Clock, d.Beating)}
-	f.turns = turns.Loop{
-		Signal: turns.NewSignal(), Clock: d.Clock, Leads: func() bool { return true }, Interval: Interval, Turn: f.turn,
-	}
-	return f
-}
-
-// Wake makes the follower look at once, after a commit that added rows.
-func (f *Follower) Wake() {
-	f.woken.Store(true)
-	f.turns.Wake()
-}
-
-// Run follows until ctx ends.
-func (f *Follower) Run(ctx context.Context) { f.turns.Run(ctx) }
-
-// turn pays what this process owes, and on the leader what others have left.
-func (f *Follower) turn(ctx context.Context, _ int) turns.Next {
-	until := f.StoreClock.Now()
-	switch {
-	case f.woken.Swap(false):
-	case f.Leads():
-		until = until.Add(-grace)
-	default:
-		f.Note(nil)
-		return turns.Next{Wait: Interval}
-	}
-	var left bool
-	err := batch.Guard(func() (err error) {
-		left, err = f.RunOnce(ctx, until)
-		return err
+	f.Debtor = turns.NewDebtor(turns.Debts{
+		Clock: d.Clock, StoreClock: d.StoreClock, Leads: d.Leads, Note: d.Note,
+		Pay: func(ctx context.Context, until time.Time, _ bool) (bool, error) { return f.RunOnce(ctx, until) },
 	})
-	if ctx.Err() == nil {
-		f.Note(err)
-	}
-	switch {
-	case err != nil:
-		f.woken.Store(true)
-		return turns.Next{Wait: retryPause, Failed: true}
-	case left:
-		f.woken.Store(true)
-		return turns.Next{Wait: busyPause}
-	}
-	return turns.Next{Wait: Interval}
+	return f
 }
 
 // RunOnce pays what is owed since a moment or longer. left says that rows stay: they are more than one look takes, or

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
@@ -22,17 +21,12 @@ import (
 
 const (
 	// Interval is how often the leader looks for runs that nobody has let go on.
-	Interval = time.Second
-	// grace leaves a row to the process that made it: that one was woken by its commit.
-	grace = time.Second
+	Interval = turns.DebtInterval
 	// todosAtOnce bounds the rows of one look, runsAtOnce its runs, and stepsAtOnce the executions that one run adds in a
 	// transaction.
 	todosAtOnce = 500
 	runsAtOnce  = 100
 	stepsAtOnce = 200
-	// retryPause follows a turn that failed; busyPause one that left runs.
-	retryPause = 500 * time.Millisecond
-	busyPause  = 5 * time.Millisecond
 )
 
 // Ends stores ends of executions that no process is at work on.
@@ -78,63 +72,26 @@ type Deps struct {
 // was read. Wake is safe for concurrent use; Run is one loop.
 type Follower struct {
 	Deps
-	turns turns.Loop
-	// woken: this process has added rows since the last look.
-	woken atomic.Bool
+	*turns.Debtor
 	blame *batch.Blame
 }
 
 // New wires the parts.
 func New(d Deps) *Follower {
 	f := &Follower{Deps: d, blame: batch.NewBlame(d.Clock, d.Beating)}
-	f.turns = turns.Loop{
-		Signal: turns.NewSignal(), Clock: d.Clock, Leads: func() bool { return true }, Interval: Interval, Turn: f.turn,
-	}
+	f.Debtor = turns.NewDebtor(turns.Debts{
+		Clock: d.Clock, StoreClock: d.StoreClock, Leads: d.Leads, Note: d.Note, Pay: f.look,
+	})
 	return f
 }
 
-// Wake makes the follower look at once, after a commit that added rows.
-func (f *Follower) Wake() {
-	f.woken.Store(true)
-	f.turns.Wake()
-}
-
-// Run follows until ctx ends.
-func (f *Follower) Run(ctx context.Context) { f.turns.Run(ctx) }
-
-// turn does what this process owes, and on the leader what others have left and what is due by time.
-func (f *Follower) turn(ctx context.Context, _ int) turns.Next {
-	now := f.StoreClock.Now()
-	until := now
-	leads := f.Leads()
-	switch {
-	case f.woken.Swap(false):
-	case leads:
-		until = now.Add(-grace)
-	default:
-		f.Note(nil)
-		return turns.Next{Wait: Interval}
+// look does what is owed, and on the leader what is due by time.
+func (f *Follower) look(ctx context.Context, until time.Time, leads bool) (left bool, err error) {
+	left, err = f.RunOnce(ctx, until)
+	if err != nil || !leads {
+		return left, err
 	}
-	var left bool
-	err := batch.Guard(func() (err error) {
-		left, err = f.RunOnce(ctx, until)
-		if err == nil && leads {
-			err = f.WakeRuns(ctx, now)
-		}
-		return err
-	})
-	if ctx.Err() == nil {
-		f.Note(err)
-	}
-	switch {
-	case err != nil:
-		f.woken.Store(true)
-		return turns.Next{Wait: retryPause, Failed: true}
-	case left:
-		f.woken.Store(true)
-		return turns.Next{Wait: busyPause}
-	}
-	return turns.Next{Wait: Interval}
+	return left, f.WakeRuns(ctx, f.StoreClock.Now())
 }
 
 // RunOnce lets those runs go on that owe something since a moment or longer. left says that rows stay which another
