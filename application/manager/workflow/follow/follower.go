@@ -91,7 +91,8 @@ func (f *Follower) look(ctx context.Context, until time.Time, leads bool) (left 
 	if err != nil || !leads {
 		return left, err
 	}
-	return left, f.WakeRuns(ctx, f.StoreClock.Now())
+	more, err := f.WakeRuns(ctx, f.StoreClock.Now())
+	return left || more, err
 }
 
 // RunOnce lets those runs go on that owe something since a moment or longer. left says that rows stay which another
@@ -105,14 +106,15 @@ func (f *Follower) RunOnce(ctx context.Context, until time.Time) (left bool, err
 	return more || len(todos) == todosAtOnce, err
 }
 
-// WakeRuns lets those runs go on whose moment has come.
-func (f *Follower) WakeRuns(ctx context.Context, now time.Time) error {
+// WakeRuns lets those runs go on whose moment has come. left says that more are due than one look takes, or that one of
+// them was not stored.
+func (f *Follower) WakeRuns(ctx context.Context, now time.Time) (left bool, err error) {
 	due, err := f.Runs.RunsToWake(ctx, now, runsAtOnce)
 	if err != nil || len(due) == 0 {
-		return err
+		return false, err
 	}
-	_, err = f.follow(ctx, nil, due)
-	return err
+	left, err = f.follow(ctx, nil, due)
+	return left || len(due) == runsAtOnce, err
 }
 
 // follow decides about runs, and stores what follows. A run that cannot go on is paused, and holds up no other.

@@ -3,6 +3,7 @@ package follow_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -256,11 +257,40 @@ func TestARunThatTakesTooLongIsStopped(t *testing.T) {
 	awaitStarts(t, n, 1)
 	require.Equal(t, n.Time.Now().Add(time.Minute), runRow(t, n, root).Wake)
 	n.Clock.Advance(time.Minute)
-	require.NoError(t, n.Flow.WakeRuns(t.Context(), n.Time.Now()))
+	_, err := n.Flow.WakeRuns(t.Context(), n.Time.Now())
+	require.NoError(t, err)
 	end := follow(t, n, root, entity.StatusTimeout)
 	require.Equal(t, entity.ReasonTimeout, end.Reason)
 	require.Equal(t, entity.StatusCancelled, stepRow(t, n, root, job.ID, "a").Status)
 	require.Equal(t, entity.ReasonRunCancelled, stepRow(t, n, root, job.ID, "b").Reason)
+}
+
+// Runs whose moment has come are taken a hundred at a time, and one look says that others are due.
+func TestALookSaysThatMoreRunsAreDue(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Start(t)
+	job := n.Add(t, flowJob("nap", stepsOf(`{"name": "nap", "wait": {"forSec": 3600}}`),
+		func(j *entity.Job) { j.TimeoutSec = 60 }))
+	roots := make([]string, 101)
+	for i := range roots {
+		roots[i] = fire(t, n, job)
+	}
+	enginetest.Await(t, func() bool {
+		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
+		require.NoError(t, err)
+		runs, err := n.Store.WorkflowRuns(t.Context(), roots)
+		require.NoError(t, err)
+		return len(runs) == len(roots) && !slices.ContainsFunc(runs, func(r wf.Run) bool { return r.Wake.IsZero() })
+	}, "all runs have begun")
+	n.Clock.Advance(time.Minute)
+	for _, want := range []bool{true, false} {
+		left, err := n.Flow.WakeRuns(t.Context(), n.Time.Now())
+		require.NoError(t, err)
+		require.Equal(t, want, left)
+	}
+	for _, root := range roots {
+		follow(t, n, root, entity.StatusTimeout)
+	}
 }
 
 // A run that cannot be decided about is paused with the reason, and the others of its look go on. A cancel ends it.
