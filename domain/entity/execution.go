@@ -152,6 +152,8 @@ type Execution struct {
 	// SuccessAsked: somebody is to be told if it succeeds. It is known while an end is
 	// stored, and not stored itself.
 	SuccessAsked bool
+	// Decided: the decision of its workflow run ends it, and owes nothing for that. It is not stored either.
+	Decided bool
 
 	// Unreadable says what of the stored row cannot be read; empty is nothing.
 	Unreadable string

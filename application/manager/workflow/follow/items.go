@@ -133,6 +133,7 @@ func (w *writing) finishMaps(ctx context.Context, tx mapRows, p *passage) (ended
 		if err := tx.Update(ctx, e, entity.StatusRunning, e.Token); err != nil {
 			return nil, fmt.Errorf("end the map %s: %w", e.ID, err)
 		}
+		e.Decided = true
 		ended = append(ended, e)
 	}
 	return ended, nil

@@ -12,10 +12,10 @@ import (
 // look at their fire key.
 type Steps struct{}
 
-// Ended implements event.EndObserver.
+// Ended implements event.EndObserver. What the decision itself ends is no news for it.
 func (Steps) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
-		if run, step, ok := e.StepOf(); ok {
+		if run, step, ok := e.StepOf(); ok && !e.Decided {
 			rows.Todos = append(rows.Todos, wf.Todo(run, wf.OwesEndOf(step, e), now))
 		}
 	}

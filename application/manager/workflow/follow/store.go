@@ -82,10 +82,6 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 		}
 		finals = append(finals, ended...)
 		for _, row := range p.rows {
-			if row.Kind == workflow.RowFinal || row.Kind == workflow.RowFinish {
-				// The end of a row that the decision ends is no news for it.
-				drop = append(drop, wf.Todo(p.id(), wf.OwesEnd(row.Key.String()), w.now))
-			}
 			if row.Kind == workflow.RowFinish {
 				continue
 			}
@@ -165,7 +161,7 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 	case row.Kind == workflow.RowMap:
 		e.Status, e.StartTime, e.Claim, e.Attempt, e.Token = entity.StatusRunning, now, entity.OpenKey(), 1, 1
 	case row.Kind == workflow.RowFinal:
-		e.Status, e.Reason, e.EndTime = row.Status, row.Reason, now
+		e.Status, e.Reason, e.EndTime, e.Decided = row.Status, row.Reason, now, true
 		e.ErrorMessage = validation.Text(row.Message, wf.MaxProblem)
 	case !p.moments[row.Step].IsZero():
 		e.DueTime = p.moments[row.Step]
