@@ -2,7 +2,6 @@ package follow
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -80,7 +79,7 @@ func (i *Inputs) fill(ctx context.Context, run entity.Run, runID, step string) (
 			return run, err
 		}
 	}
-	run.Steps.Ends, err = endsOf(ctx, i.Executions, runID, flow, state, stepsRead(json.RawMessage(run.Job.Data)))
+	run.Steps.Ends, err = endsOf(ctx, i.Executions, runID, flow, state, placeholder.StepsRead([]byte(run.Job.Data)))
 	return run, err
 }
 
@@ -106,36 +105,4 @@ func orGone(err error) error {
 		return errGone
 	}
 	return err
-}
-
-// stepsRead names the steps that the texts of a JSON value read.
-func stepsRead(data json.RawMessage) (names []string) {
-	var value any
-	if json.Unmarshal(data, &value) != nil {
-		return nil
-	}
-	seen := map[string]bool{}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			reads, _ := placeholder.StepReads(v) // a wrong one is said when it is filled
-			for _, r := range reads {
-				if r.Step != "" && !seen[r.Step] {
-					seen[r.Step] = true
-					names = append(names, r.Step)
-				}
-			}
-		case []any:
-			for _, each := range v {
-				walk(each)
-			}
-		case map[string]any:
-			for _, each := range v {
-				walk(each)
-			}
-		}
-	}
-	walk(value)
-	return names
 }

@@ -25,7 +25,7 @@ func itemsOf(ctx context.Context, read executions, flow *Workflow, root *entity.
 	if wrong := json.Unmarshal(items, &text); wrong != nil || root == nil {
 		return nil, fmt.Errorf("it is neither a list nor a placeholder of one"), nil
 	}
-	ends, err := endsOf(ctx, read, root.ID, flow, state, stepsRead(items))
+	ends, err := endsOf(ctx, read, root.ID, flow, state, placeholder.StepsRead(items))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,9 +1,7 @@
 package follow
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -66,53 +64,17 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 	if len(given) == 0 || p.root == nil {
 		return s, nil
 	}
-	ends, err := endsOf(ctx, f.Executions, p.id(), p.flow, p.next, stepsRead(given))
+	ends, err := endsOf(ctx, f.Executions, p.id(), p.flow, p.next, placeholder.StepsRead(given))
 	if err != nil {
 		return s, err
 	}
-	filled, wrong := fillAll(given, placeholder.Of(entity.Run{
+	filled, wrong := placeholder.FillAll(given, placeholder.Of(entity.Run{
 		Job: p.flow.Job, Execution: p.root, Steps: &entity.StepValues{RunID: p.id(), Ends: ends},
 	}))
 	if s.Fire.Params = filled; wrong != nil {
 		s.Fire.Params, s.Invalid = "", fmt.Sprintf("job.params of the step %s: %s", key.Name, wrong)
 	}
 	return s, nil
-}
-
-// fillAll fills the placeholders in all texts of a JSON value.
-func fillAll(data json.RawMessage, values *placeholder.Values) (string, error) {
-	if !placeholder.Holds(string(data)) {
-		return string(data), nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		return "", err
-	}
-	var wrong error
-	var fill func(v any) any
-	fill = func(v any) any {
-		switch v := v.(type) {
-		case string:
-			text, err := placeholder.Expand(v, values, placeholder.Raw)
-			if err != nil && wrong == nil {
-				wrong = err
-			}
-			return text
-		case []any:
-			for i := range v {
-				v[i] = fill(v[i])
-			}
-		case map[string]any:
-			for name := range v {
-				v[name] = fill(v[name])
-			}
-		}
-		return v
-	}
-	text, err := json.Marshal(fill(value))
-	return string(text), errors.Join(wrong, err)
 }
 
 // whole is the end of all shards of the job that a step names, as one; nil while one of them is not final.

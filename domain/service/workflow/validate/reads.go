@@ -1,9 +1,7 @@
 package validate
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -79,29 +77,12 @@ func (c *checker) strings(i int, name string, data json.RawMessage) {
 	if len(data) == 0 {
 		return
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return // kind says so
-	}
-	c.walk(i, name, value)
-}
-
-func (c *checker) walk(i int, name string, value any) {
-	switch v := value.(type) {
-	case string:
-		c.read(i, name, v, true)
-	case []any:
-		for k := range v {
-			c.walk(i, fmt.Sprintf("%s[%d]", name, k), v[k])
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			c.read(i, name, key, true)
-			c.walk(i, name+"."+validation.Text(key, 50), v[key])
-		}
-	}
+	check := func(place, text string) { c.read(i, place, text, true) }
+	_, _ = placeholder.Texts{ // kind says so where it cannot be read
+		Each:  func(place, text string) string { check(place, text); return text },
+		Name:  check,
+		Label: func(name string) string { return validation.Text(name, 50) },
+	}.Walk(name, data)
 }
 
 // read checks the placeholders of steps in one text. Placeholders of one item stand where the work of one item is.
