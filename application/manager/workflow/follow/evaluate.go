@@ -3,7 +3,6 @@ package follow
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
@@ -28,7 +27,7 @@ func (f *Follower) evaluate(ctx context.Context, p *passage, after *wf.State, as
 	for i, at := range needed {
 		names[i] = p.flow.Graph.Definition().Steps[at].Name
 	}
-	ends, err := endsOf(ctx, f.Executions, p.run.ID, p.flow, after, names)
+	ends, err := p.view.endsOf(ctx, after, names)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func (f *Follower) evaluate(ctx context.Context, p *passage, after *wf.State, as
 			}
 		}
 		if a.Items && v.Holds && v.Wrong == "" {
-			list, wrong, err := itemsOf(ctx, f.Executions, p.flow, p.root, after, a.Step)
+			list, wrong, err := p.view.itemsOf(ctx, after, a.Step)
 			if err != nil {
 				return nil, err
 			}
@@ -54,62 +53,4 @@ func (f *Follower) evaluate(ctx context.Context, p *passage, after *wf.State, as
 		values[a.Step] = v
 	}
 	return values, nil
-}
-
-// executions reads executions by id.
-type executions interface {
-	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
-}
-
-// endsOf are what steps of a run came to, by name, as far as the state says that they have ended.
-func endsOf(ctx context.Context, read executions, runID string, flow *Workflow, state *wf.State, names []string) (
-	map[string]entity.StepEnd, error,
-) {
-	ends, ids, stepOf := map[string]entity.StepEnd{}, []string{}, map[string]int{}
-	for _, name := range names {
-		i, known := flow.Graph.Step(name)
-		if !known || !state.Steps[i].Decided() {
-			continue
-		}
-		s := &state.Steps[i]
-		end := entity.StepEnd{Status: string(s.Fate.Status()), Reason: string(s.Fate.Reason())}
-		if s.Owed { // its row is stored with what follows it, and has no result but that of its items
-			if s.Items != nil {
-				list, err := resultsOf(ctx, read, flow, runID, state, i)
-				if err != nil {
-					return nil, err
-				}
-				end.Outputs, end.Count = json.RawMessage(list), countOf(s.Items)
-			}
-			ends[name] = end
-			continue
-		}
-		ends[name] = end
-		key := wf.Key{Name: name, Item: wf.Whole, Generation: s.Generation}
-		id := wf.ExecutionID(runID, flow.stepID(i), key)
-		if s.Fate == wf.FateSucceededByHand || s.Fate == wf.FateReused {
-			id = wf.ExecutionID(runID, flow.ownID(i), key)
-		}
-		ids, stepOf[id] = append(ids, id), i
-	}
-	if len(ids) == 0 {
-		return ends, nil
-	}
-	rows, err := read.ByIDs(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read the results of %d steps: %w", len(ids), err)
-	}
-	for _, e := range rows {
-		step := &flow.Graph.Definition().Steps[stepOf[e.ID]]
-		end := entity.StepEnd{Status: string(e.Status), Reason: string(e.Reason)}
-		if items := state.Steps[stepOf[e.ID]].Items; items != nil {
-			end.Outputs, end.Count = json.RawMessage(e.Result), countOf(items)
-		} else if e.Status == entity.StatusSuccess {
-			if end.Output, err = workflow.Output(step, e.Result); err != nil {
-				return nil, fmt.Errorf("the output of the step %s: %w", step.Name, err)
-			}
-		}
-		ends[step.Name] = end
-	}
-	return ends, nil
 }

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -23,6 +24,8 @@ type Inputs struct {
 	Catalog    *Catalog
 	Runs       repository.WorkflowRunReader
 	Executions repository.ExecutionReader
+
+	lists lists
 }
 
 // Run runs one attempt.
@@ -44,60 +47,93 @@ func (i *Inputs) fill(ctx context.Context, run entity.Run, runID, step string) (
 	if !placeholder.Holds(run.Job.Data) {
 		return run, nil
 	}
-	runs, err := i.Runs.WorkflowRuns(ctx, []string{runID})
-	if err != nil || len(runs) == 0 {
-		return run, fmt.Errorf("read the workflow run %s: %w", runID, orGone(err))
-	}
-	roots, err := i.Executions.ByIDs(ctx, []string{runID})
-	if err != nil || len(roots) == 0 {
-		return run, fmt.Errorf("read the root of the workflow run: %w", orGone(err))
-	}
-	exec := *run.Execution
-	exec.Params = roots[0].Params
-	run.Execution = &exec
-	flow, err := i.Catalog.Get(ctx, runs[0].WorkflowID, runs[0].Version)
-	if err != nil || flow == nil {
-		return run, fmt.Errorf("read the definition of the workflow run: %w", orGone(err))
-	}
-	state, err := wf.Decode(runs[0].State)
-	if err != nil {
-		return run, err
-	}
 	key, err := wf.ParseKey(step)
 	if err != nil {
 		return run, err
 	}
-	at, known := flow.Graph.Step(key.Name)
+	var v *view
+	var state *wf.State
+	var from source
+	if key.Item == wf.Whole {
+		if v, state, err = i.open(ctx, runID); err == nil {
+			from = source{flow: v.flow, params: v.root.Params}
+		}
+	} else {
+		from, err = i.lists.get(ctx, mapOf{runID, key.Name}, func() (s source, err error) {
+			if v, state, err = i.open(ctx, runID); err != nil {
+				return s, err
+			}
+			return i.source(ctx, v, state, key.Name)
+		})
+	}
+	if err != nil {
+		return run, err
+	}
+	exec := *run.Execution
+	exec.Params = from.params
+	run.Execution = &exec
+	if key.Item != wf.Whole {
+		if key.Item >= len(from.list) {
+			return run, fmt.Errorf("forEach.items has %d items now, and this is the one at %d", len(from.list), key.Item)
+		}
+		run.Steps.Item, run.Steps.Index = from.list[key.Item], key.Item
+	}
+	at, known := from.flow.Graph.Step(key.Name)
 	if !known {
 		return run, errGone
 	}
-	if flow.Graph.Definition().Steps[at].Finally {
-		run.Steps.Outcome = string(workflow.OutcomeOf(flow.Graph, state).Status)
+	reads, finally := placeholder.StepsRead([]byte(run.Job.Data)), from.flow.Graph.Definition().Steps[at].Finally
+	if len(reads) == 0 && !finally {
+		return run, nil
 	}
-	if key.Item != wf.Whole {
-		if err := i.item(ctx, run, flow, roots[0], state, at, key.Item); err != nil {
+	if v == nil { // another item has read the list
+		v = &view{read: i.Executions, runID: runID, flow: from.flow}
+		if _, state, err = i.state(ctx, runID); err != nil {
 			return run, err
 		}
 	}
-	run.Steps.Ends, err = endsOf(ctx, i.Executions, runID, flow, state, placeholder.StepsRead([]byte(run.Job.Data)))
+	if finally {
+		run.Steps.Outcome = string(workflow.OutcomeOf(v.flow.Graph, state).Status)
+	}
+	run.Steps.Ends, err = v.endsOf(ctx, state, reads)
 	return run, err
 }
 
-// item gives an execution its item of the list. The list is that from which the map was made: what it reads is final.
-func (i *Inputs) item(ctx context.Context, run entity.Run, flow *Workflow, root *entity.Execution, state *wf.State,
-	step, item int,
-) error {
-	list, wrong, err := itemsOf(ctx, i.Executions, flow, root, state, step)
-	switch {
-	case err != nil:
-		return err
-	case wrong != nil:
-		return wrong
-	case item >= len(list):
-		return fmt.Errorf("forEach.items has %d items now, and this is the one at %d", len(list), item)
+// state reads where a run stands now.
+func (i *Inputs) state(ctx context.Context, runID string) (wf.Run, *wf.State, error) {
+	runs, err := i.Runs.WorkflowRuns(ctx, []string{runID})
+	if err != nil || len(runs) == 0 {
+		return wf.Run{}, nil, fmt.Errorf("read the workflow run %s: %w", runID, orGone(err))
 	}
-	run.Steps.Item, run.Steps.Index = list[item], item
-	return nil
+	state, err := wf.Decode(runs[0].State)
+	return runs[0], state, err
+}
+
+// open reads a run with its root and its definition.
+func (i *Inputs) open(ctx context.Context, runID string) (*view, *wf.State, error) {
+	run, state, err := i.state(ctx, runID)
+	if err != nil {
+		return nil, nil, err
+	}
+	roots, err := i.Executions.ByIDs(ctx, []string{runID})
+	if err != nil || len(roots) == 0 {
+		return nil, nil, fmt.Errorf("read the root of the workflow run: %w", orGone(err))
+	}
+	flow, err := i.Catalog.Get(ctx, run.WorkflowID, run.Version)
+	if err != nil || flow == nil {
+		return nil, nil, fmt.Errorf("read the definition of the workflow run: %w", orGone(err))
+	}
+	return &view{read: i.Executions, runID: runID, flow: flow, root: roots[0]}, state, nil
+}
+
+// source reads the list of a map. It is that from which the map was made.
+func (i *Inputs) source(ctx context.Context, v *view, state *wf.State, step string) (source, error) {
+	at, known := v.flow.Graph.Step(step)
+	if !known || v.flow.Graph.Definition().Steps[at].ForEach == nil {
+		return source{}, errGone
+	}
+	list, wrong, err := v.itemsOf(ctx, state, at)
+	return source{v.flow, v.root.Params, list}, cmp.Or(err, wrong)
 }
 
 func orGone(err error) error {

@@ -64,7 +64,7 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 	if len(given) == 0 || p.root == nil {
 		return s, nil
 	}
-	ends, err := endsOf(ctx, f.Executions, p.id(), p.flow, p.next, placeholder.StepsRead(given))
+	ends, err := p.view.endsOf(ctx, p.next, placeholder.StepsRead(given))
 	if err != nil {
 		return s, err
 	}

@@ -28,7 +28,7 @@ func (f *Follower) moments(ctx context.Context, p *passage, now time.Time) (map[
 		if err != nil {
 			continue
 		}
-		ends, err := endsOf(ctx, f.Executions, p.id(), p.flow, p.next, placeholder.StepsRead(text))
+		ends, err := p.view.endsOf(ctx, p.next, placeholder.StepsRead(text))
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,7 @@ type passage struct {
 	flow *Workflow
 	// broken says why there is no definition to go by.
 	broken error
+	view   *view
 
 	decision workflow.Decision
 	// rows are those of the decision that one transaction stores, and next the state with them.
@@ -35,8 +36,6 @@ type passage struct {
 	cut, closes bool
 	// moments are those until which steps wait that start now, by step.
 	moments map[int]time.Time
-	// results are those of maps that end, by step.
-	results map[int]string
 	// stored: the transaction was committed, and the run was as it was read.
 	stored bool
 }
@@ -79,6 +78,7 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 		if p.flow, p.broken = f.Catalog.Get(ctx, run.WorkflowID, run.Version); p.broken != nil && batch.Passes(p.broken) {
 			return nil, false, p.broken
 		}
+		p.view = &view{read: f.Executions, runID: run.ID, flow: p.flow, root: p.root}
 		for _, t := range p.todos {
 			if id, ok := p.endOf(t); ok {
 				p.ends[id] = nil
@@ -182,10 +182,7 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 	p.rows, p.next = p.decision.Take(stepsAtOnce)
 	for _, row := range p.rows {
 		if row.Kind == workflow.RowFinish {
-			if p.results == nil {
-				p.results = map[int]string{}
-			}
-			if p.results[row.Step], err = resultsOf(ctx, f.Executions, p.flow, p.id(), p.next, row.Step); err != nil {
+			if _, err = p.view.resultsOf(ctx, p.next, row.Step); err != nil {
 				return err
 			}
 		}
