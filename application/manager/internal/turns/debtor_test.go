@@ -57,6 +57,7 @@ func TestADebtorLeavesRowsToTheProcessThatMadeThem(t *testing.T) {
 		var leads atomic.Bool
 		d, looks, noted := debtor(t, &leads, func() (bool, error) { return false, nil })
 		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
 		require.Empty(t, *looks)
 		require.Equal(t, []error{nil, nil, nil}, *noted, "the loop of a node that does not lead goes on")
 		d.Wake()
