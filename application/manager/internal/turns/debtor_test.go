@@ -25,7 +25,9 @@ type look struct {
 }
 
 // debtor runs one in a bubble: pay answers each look.
-func debtor(t *testing.T, leads *atomic.Bool, pay func() (bool, error)) (d *turns.Debtor, looks *[]look, noted *[]error) {
+func debtor(t *testing.T, leads *atomic.Bool, pay func() (bool, error)) (
+	d *turns.Debtor, looks *[]look, noted *[]error,
+) {
 	looks, noted = &[]look{}, &[]error{}
 	last := time.Now()
 	d = turns.NewDebtor(turns.Debts{
@@ -88,7 +90,9 @@ func TestADebtorGoesOnWhileRowsAreLeft(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
 		require.Equal(t, []look{
-			{0, time.Second, true}, {5 * time.Millisecond, 0, true}, {500 * time.Millisecond, 0, true},
+			{0, time.Second, true},
+			{5 * time.Millisecond, 0, true},
+			{500 * time.Millisecond, 0, true},
 			{500 * time.Millisecond, 0, true},
 		}, *looks)
 		require.NoError(t, (*noted)[0])

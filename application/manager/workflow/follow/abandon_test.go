@@ -15,7 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
 
-// Of a run whose definition is lost while its steps are live, a cancel stops what is found, and ends the root after that.
+// Of a run whose definition is lost while its steps are live, a cancel stops what is found, and ends the root after
+// that.
 func TestALostDefinitionLeavesNoStepBehind(t *testing.T) {
 	for name, lose := range map[string]string{
 		"unreadable": "UPDATE scheduler_job_version SET definition = REPLACE(definition, 'custom', 'made') WHERE job_id = ?",
@@ -39,14 +40,15 @@ func lostDefinition(t *testing.T, store *persistence.Store, lose string) {
 	root, other := fire(t, n, job), fire(t, n, below)
 	awaitStarts(t, n, 5) // a, two items, and the workflow below twice
 	n.Change(t, job.ID, func(j *entity.Job) { j.Version++ })
-	require.NoError(t, dbtest.Write(t.Context(), store, repository.LaneAPI, "lose", func(ctx context.Context, tx dbtest.Tx) error {
+	err := dbtest.Write(t.Context(), store, repository.LaneAPI, "lose", func(ctx context.Context, tx dbtest.Tx) error {
 		if _, err := tx.Exec(ctx, lose, job.ID); err != nil {
 			return err
 		}
 		return tx.Todos.AddTodos(ctx, []entity.Todo{wf.Todo(root, wf.OwesOpening, n.Time.Now())})
-	}))
+	})
+	require.NoError(t, err)
 	second := enginetest.On(t, store, enginetest.Options{Clock: n.Clock, NodeID: "node-2"}) // it has nothing in memory
-	_, err := second.Flow.RunOnce(t.Context(), n.Time.Now())
+	_, err = second.Flow.RunOnce(t.Context(), n.Time.Now())
 	require.NoError(t, err)
 	require.NotEmpty(t, runRow(t, n, root).Problem)
 	require.True(t, n.Execution(t, root).Open())

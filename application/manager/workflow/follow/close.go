@@ -13,8 +13,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// close ends the root as outcome says, in the transaction of any end: its job and its group are locked, their places go on,
-// and observers hear of it. The run is marked closed there.
+// close ends the root as outcome says, in the transaction of any end: its job and its group are locked, their places go
+// on, and observers hear of it. The run is marked closed there.
 func (f *Follower) close(ctx context.Context, p *passage, outcome func() entity.Outcome) error {
 	mark := func(ctx context.Context, tx repository.Tx) error { return f.markClosed(ctx, tx, p) }
 	if p.root == nil || p.root.Status.Final() {

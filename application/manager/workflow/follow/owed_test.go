@@ -22,14 +22,16 @@ func TestADecisionOwesNothingForItsOwnEnds(t *testing.T) {
 	var items string
 	raw := func(query string) {
 		t.Helper()
-		require.NoError(t, dbtest.Write(t.Context(), store, repository.LaneAPI, "raw", func(ctx context.Context, tx dbtest.Tx) (err error) {
+		err := dbtest.Write(t.Context(), store, repository.LaneAPI, "raw", func(ctx context.Context, tx dbtest.Tx) error {
+			var err error
 			if query == added {
 				items, err = tx.QueryText(ctx, query)
-				return err
+			} else {
+				_, err = tx.Exec(ctx, query)
 			}
-			_, err = tx.Exec(ctx, query)
 			return err
-		}))
+		})
+		require.NoError(t, err)
 	}
 	raw("CREATE TABLE added (item TEXT)")
 	raw("CREATE TRIGGER noted AFTER INSERT ON scheduler_workflow_todo BEGIN INSERT INTO added VALUES (NEW.item); END")
