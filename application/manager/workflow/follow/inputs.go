@@ -31,7 +31,7 @@ type Inputs struct {
 // Run runs one attempt.
 func (i *Inputs) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
 	runID, step, ok := run.Execution.StepOf()
-	if !ok {
+	if !ok || !run.Execution.Inline() { // a job that a step names has parameters of its own
 		return i.Next.Run(ctx, run, rep)
 	}
 	filled, err := i.fill(ctx, run, runID, step)

@@ -42,7 +42,9 @@ func TestAStepStartsAJobByItself(t *testing.T) {
 			}
 			return entity.Succeeded(fmt.Sprintf(`{"params": %q}`, run.Execution.Params))
 		})
-		plain := n.Add(t, enginetest.Job("plain", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
+		plain := n.Add(t, enginetest.Job("plain", func(j *entity.Job) {
+			j.Overlap, j.Data = entity.OverlapSerial, `{"text": "${params.day}"}`
+		}))
 		sharded := n.Add(t, enginetest.Job("sharded", func(j *entity.Job) { j.ShardCount = 3 }))
 		gone := enginetest.Job("gone", nil)
 		gone.ID = "01a2233e-a395-7a6e-847b-5595cec69f9a"
@@ -58,6 +60,7 @@ func TestAStepStartsAJobByItself(t *testing.T) {
 		one := firesOf(t, n, plain, root, "one")
 		require.Len(t, one, 1)
 		require.JSONEq(t, `{"day": "7"}`, one[0].Params)
+		require.JSONEq(t, `{"params": "{\"day\":\"7\"}"}`, one[0].Result, "the run has its own parameters, not the root's")
 		require.Equal(t, entity.TriggerDependency, one[0].Trigger)
 		require.Equal(t, wf.ExecutionID(root, plain.ID, wf.Key{Name: "one", Item: wf.Whole, Generation: 1}), one[0].ID)
 		require.Len(t, firesOf(t, n, sharded, root, "two"), 3)
