@@ -196,6 +196,8 @@ type ClaimReader interface {
 	// WaitingOf returns ids of runs of a job that wait, at most limit, in no
 	// particular order. It looks at everything that is live.
 	WaitingOf(ctx context.Context, jobID string, limit int) ([]string, error)
+	// OpenOf returns the ids of the open roots of a workflow.
+	OpenOf(ctx context.Context, jobID string) ([]string, error)
 	// Held returns the rows that run on a node, whatever their epoch. It fills id, job,
 	// node, status, token, attempt, epoch, and the cancel request with its reason.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)

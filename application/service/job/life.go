@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
@@ -11,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -68,6 +70,28 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	s.Engine.JobChanged(&gone)
 	s.Engine.AfterCommit(effect)
 	s.closeWaiting(ctx, deleted)
+	if deleted.Type == entity.JobWorkflow {
+		return s.endRuns(ctx, deleted.ID)
+	}
+	return nil
+}
+
+// endRuns lets the open runs of a deleted workflow end. The follower does so by itself with a run that opens later.
+func (s *JobService) endRuns(ctx context.Context, id string) error {
+	roots, err := s.Claims.OpenOf(ctx, id)
+	if err != nil || len(roots) == 0 {
+		return err
+	}
+	now := s.Clock.Now()
+	todos := convert.All(roots, func(root string) entity.Todo { return wf.Todo(root, wf.OwesDelete, now) })
+	for part := range slices.Chunk(todos, admission.MoveLimit) {
+		err := s.Store.Write(ctx, repository.LaneAPI, "job.runs", func(ctx context.Context, tx repository.Tx) error {
+			return tx.Todos.AddTodos(ctx, part)
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -56,6 +56,8 @@ const (
 	OwesOpening = "OPEN"
 	// OwesCancel: somebody wants it to stop.
 	OwesCancel = "CANCEL"
+	// OwesDelete: its workflow is gone.
+	OwesDelete = "DELETE"
 	// owesStart begins the item for a job that a step starts, whose key follows.
 	owesStart = "START "
 	// OwesStop: live steps are to be stopped.

@@ -15,7 +15,8 @@ import (
 
 // stuck is for a run that cannot be decided about: it ends if that is wanted, and is paused else.
 func (f *Follower) stuck(ctx context.Context, p *passage, cause error) error {
-	if p.root == nil || p.root.Status.Final() || p.root.CancelRequested || p.owes(wf.OwesCancel) {
+	if p.root == nil || p.root.Status.Final() || p.root.CancelRequested || p.owes(wf.OwesCancel) ||
+		p.owes(wf.OwesDelete) {
 		if err := f.abandon(ctx, p, cause); err == nil || batch.Passes(err) {
 			return err
 		}

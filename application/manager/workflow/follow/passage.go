@@ -36,6 +36,8 @@ type passage struct {
 	cut, closes bool
 	// moments are those until which steps wait that start now, by step.
 	moments map[int]time.Time
+	// gone: it opens now, and its workflow is deleted.
+	gone bool
 	// stored: the transaction was committed, and the run was as it was read.
 	stored bool
 }
@@ -71,10 +73,15 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 		return nil, false, fmt.Errorf("read the roots of %d workflow runs: %w", len(ids), err)
 	}
 	byID := entity.ByID(roots)
+	gone, err := f.deleted(ctx, runs, byID)
+	if err != nil {
+		return nil, false, err
+	}
 	var ended []string
 	for _, run := range runs {
 		p := &passage{run: run, root: byID[run.ID], todos: byRun[run.ID], ends: map[string]*entity.Execution{}}
 		delete(byRun, run.ID)
+		p.gone = gone[run.ID]
 		if p.flow, p.broken = f.Catalog.Get(ctx, run.WorkflowID, run.Version); p.broken != nil && batch.Passes(p.broken) {
 			return nil, false, p.broken
 		}
@@ -106,6 +113,30 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 		}
 	}
 	return out, left, nil
+}
+
+// deleted are the runs that open now and whose workflow is deleted already: who deleted it met no open root.
+func (f *Follower) deleted(ctx context.Context, runs []wf.Run, roots map[string]*entity.Execution) (
+	map[string]bool, error,
+) {
+	var opening []*entity.Execution
+	for _, run := range runs {
+		if root := roots[run.ID]; len(run.State) == 0 && root != nil {
+			opening = append(opening, root)
+		}
+	}
+	if len(opening) == 0 {
+		return nil, nil
+	}
+	jobs, err := f.Jobs.For(ctx, opening)
+	if err != nil {
+		return nil, err
+	}
+	gone := map[string]bool{}
+	for _, root := range opening {
+		gone[root.ID] = jobs.Of(root) == nil
+	}
+	return gone, nil
 }
 
 // endOf is the execution that a row says has ended.
@@ -203,6 +234,8 @@ func (p *passage) command() workflow.Command {
 	switch {
 	case p.root == nil || p.root.Status.Final():
 		return workflow.Delete // its outcome is recorded already; nothing of it may go on
+	case p.gone, p.owes(wf.OwesDelete):
+		return workflow.Delete
 	case !p.owes(wf.OwesCancel):
 		return ""
 	case p.root.Reason == entity.ReasonDeleted:

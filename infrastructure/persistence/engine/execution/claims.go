@@ -78,6 +78,15 @@ func (r *Claims) WaitingOf(ctx context.Context, jobID string, limit int) ([]stri
 		[]any{string(all.Lo), string(all.Hi), jobID, limit}, sqlvalue.ScanText)
 }
 
+// OpenOf implements repository.ClaimReader.
+func (r *Claims) OpenOf(ctx context.Context, jobID string) ([]string, error) {
+	if !sqlvalue.IsASCIIID(jobID) {
+		return nil, nil
+	}
+	return sqldb.Collect(ctx, r.c, "claim.open-of", "SELECT id FROM scheduler_job_execution"+r.c.Dialect.ByClaim+
+		" WHERE claim_key = ? AND job_id = ?", []any{string(entity.OpenKey()), jobID}, sqlvalue.ScanText)
+}
+
 const heldColumns = "SELECT id, job_id, node_id, status, token, attempt, epoch, cancel_requested, reason FROM " +
 	"scheduler_job_execution"
 
