@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
+	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 )
 
@@ -132,6 +133,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	reader := d.reader()
 	auth := &access.AuthController{Auth: d.Auth, Cookies: cookies}
 	jobs := &job.JobController{Jobs: d.Jobs, Reader: reader, Warner: d.Nodes}
+	flows := &job.WorkflowController{Jobs: d.Jobs, Reader: request.WorkflowReader{JobReader: reader}}
 	plan := &job.ScheduleController{Jobs: d.Jobs, Runs: d.Executions, Reader: reader}
 	why := &job.WhyController{Explainer: d.Explain}
 	runs := &execution.JobExecutionController{Executions: d.Executions}
@@ -234,6 +236,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/bulk/executions/retry", permission.ExecutionWrite, none, once, bulk.RetryExecutions},
 		{"POST", v1 + "/bulk/dead-letters/replay", permission.ExecutionWrite, none, once, bulk.ReplayLetters},
 		{"POST", v1 + "/bulk/dead-letters/discard", permission.ExecutionWrite, none, false, bulk.DiscardLetters},
+		{"POST", v1 + "/workflows/validate", permission.JobWrite, none, false, flows.Validate},
 		{"POST", v1 + "/schedules/preview", permission.JobRead, none, false, plan.Preview},
 		{"POST", spreadPath, permission.JobWrite, none, false, spread.Spread},
 		{"GET", v1 + "/schedules/load", permission.JobRead, none, false, overview.Load},

@@ -24,9 +24,8 @@ const maxFile = 16 << 20
 func Command(s *remote.Session) *cobra.Command {
 	chosen := remote.Flag{Name: "workflow", Help: "`NAME`, or group/name, of the workflow, where the file holds several"}
 	return s.Parent(remote.Verb{
-		Use: "workflow", Short: "Check, draw and simulate workflows of files; the engine does not run them yet", Local: true,
-		Long: `Check, draw and simulate workflows of files. No server is asked. The engine does
-not run workflows yet: these commands are a preview of what it will take.
+		Use: "workflow", Short: "Check, draw and simulate workflows of files", Local: true,
+		Long: `Check, draw and simulate workflows of files. No server is asked.
 
 A FILE holds a document {version: 1, workflows: [{name, steps}]}, or one
 workflow {name, steps}, as YAML or JSON; - is standard input.`,
@@ -79,9 +78,9 @@ func read(k *remote.Call) ([]request.Workflow, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := request.WorkflowReader{
-		Now: k.Clock.Now, Ports: validate.Ports{Conditions: expression.Whens{}},
-	}
+	reader := request.WorkflowReader{JobReader: request.JobReader{
+		Now: k.Clock.Now, Checker: validate.Checker{Ports: validate.Ports{Conditions: expression.Whens{}}},
+	}}
 	all, err := reader.Read(k.Cmd.Context(), text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

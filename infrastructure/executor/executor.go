@@ -49,7 +49,9 @@ type DistributedExecutor struct {
 func New(executors map[entity.JobType]Executor, elsewhere map[entity.JobType]Checker) *DistributedExecutor {
 	d := &DistributedExecutor{executors: maps.Clone(executors), elsewhere: maps.Clone(elsewhere), acts: "server"}
 	d.executors[wf.WaitType] = Waiter{}
-	d.executors[entity.JobWorkflow] = &Opener{Ports: validate.Ports{Conditions: expression.Whens{}, Work: Steps{Of: d}}}
+	d.executors[entity.JobWorkflow] = &Opener{validate.Checker{
+		Ports: validate.Ports{Conditions: expression.Whens{}, Work: Steps{Of: d}},
+	}}
 	return d
 }
 

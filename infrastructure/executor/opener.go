@@ -12,15 +12,12 @@ import (
 )
 
 // Opener is the executor of workflows: it lets a workflow run begin, whose steps are executions of their own.
-type Opener struct{ Ports validate.Ports }
+type Opener struct{ validate.Checker }
 
 // Run implements Executor.
 func (*Opener) Run(context.Context, entity.Run, entity.Reporter) entity.Outcome {
 	return entity.Opened()
 }
-
-// Check implements Checker.
-func (o *Opener) Check(job *entity.Job) []apperror.Field { return validate.Job(job, o.Ports).Faults }
 
 // Steps checks the work of steps by the executors that run it.
 type Steps struct{ Of Checker }

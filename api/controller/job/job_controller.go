@@ -31,6 +31,8 @@ type JobService interface {
 	// Starters are the jobs that start a job, as group/name.
 	Starters(ctx context.Context, id string, sees func(group string) bool) ([]string, error)
 	List(ctx context.Context, f repository.JobFilter, p repository.Page) (jobs []*entity.Job, next string, err error)
+	// CheckNames says what a definition names that it may not name, or that is not there.
+	CheckNames(ctx context.Context, job *entity.Job) ([]apperror.Field, error)
 	// Replace checks version (409) and ifMatch (412) where they are not 0.
 	Replace(ctx context.Context, id string, job *entity.Job, version, ifMatch int) (*entity.Job, error)
 	Pause(ctx context.Context, id string, p entity.Pause) (*entity.Job, error)

@@ -3,8 +3,8 @@ package request
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -27,15 +27,13 @@ type Workflow struct {
 	Definition *wf.Definition
 	// Faults are all its wrong fields, by their places in the document; Warnings keep nobody from saving it.
 	Faults, Warnings []apperror.Field
+
+	path  string
+	entry entry
 }
 
 // WorkflowReader reads workflows from documents. It is safe for concurrent use if its parts are.
-type WorkflowReader struct {
-	// TimeZone is given to schedules that name none.
-	TimeZone string
-	Now      func() time.Time
-	Ports    validate.Ports
-}
+type WorkflowReader struct{ JobReader }
 
 // Read reads each workflow of a text: a document with workflows or jobs, or one workflow; as YAML, also several between
 // ---, or as JSON. Jobs without steps are left alone. The error is for a text that cannot be read.
@@ -100,25 +98,32 @@ func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
 
 // workflow reads one workflow.
 func (r WorkflowReader) workflow(b *binder) Workflow {
-	steps := &checkedSteps{ports: r.Ports}
-	e := JobReader{TimeZone: r.TimeZone, Now: r.Now, Checker: steps}.entry(b, r.Now())
-	w := Workflow{Job: e.job, Definition: e.definition, Faults: e.wrong}
+	e := r.entry(b, r.Now())
+	w := Workflow{Job: e.job, Definition: e.definition, Faults: e.wrong, path: b.path, entry: e}
 	if w.Definition == nil {
 		w.Definition = &wf.Definition{}
 	}
-	w.Warnings = within(b.path, e.places(steps.warnings))
+	if len(w.Faults) == 0 {
+		w.Warnings = w.Places(validate.Job(e.job, validate.Ports{}).Warnings)
+	}
 	return w
 }
 
-// checkedSteps is the check of the steps of one workflow.
-type checkedSteps struct {
-	ports    validate.Ports
-	warnings []apperror.Field
+// Places are fields of the job as they are named in the document.
+func (w *Workflow) Places(fields []apperror.Field) []apperror.Field {
+	return within(w.path, w.entry.places(fields))
 }
 
-// Check implements JobChecker.
-func (c *checkedSteps) Check(job *entity.Job) []apperror.Field {
-	found := validate.Job(job, c.ports)
-	c.warnings = found.Warnings
-	return found.Faults
+// Validate reads the body of POST /workflows/validate, as YAML or JSON.
+func (r WorkflowReader) Validate(req *http.Request) ([]Workflow, error) {
+	o, err := parseDocument(req)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.document(o)
+	if err == nil && len(found) == 0 {
+		err = apperror.InvalidField("workflows", "required", "the body holds no workflow; send a document {version: 1, "+
+			"workflows: [{name, steps}]}, or a workflow {name, steps}")
+	}
+	return found, err
 }

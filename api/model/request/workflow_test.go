@@ -19,9 +19,10 @@ import (
 )
 
 func workflows() request.WorkflowReader {
-	return request.WorkflowReader{
-		TimeZone: "Asia/Shanghai", Now: time.Now, Ports: validate.Ports{Conditions: expression.Whens{}},
-	}
+	return request.WorkflowReader{JobReader: request.JobReader{
+		TimeZone: "Asia/Shanghai", Now: time.Now,
+		Checker: validate.Checker{Ports: validate.Ports{Conditions: expression.Whens{}}},
+	}}
 }
 
 func faultsOf(t *testing.T, text string) (faults []string) {

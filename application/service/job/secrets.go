@@ -29,6 +29,12 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job)), err
 }
 
+// CheckNames says which secrets, channels, worker groups and jobs a definition names that it may not name, or that are
+// not there. The definition stays as it is.
+func (s *JobService) CheckNames(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
+	return s.checkNames(ctx, ownCopy(job))
+}
+
 // ForDocuments is a service that also stores definitions whose channels are not there yet, so that a
 // document comes into an empty server. The plan of the document has refused channels of other
 // groups, and it warns of those that are missing.

@@ -28,6 +28,17 @@ func Job(job *entity.Job, ports Ports) Result {
 	return found
 }
 
+// Checker checks the steps of workflows as executors check the data of jobs.
+type Checker struct{ Ports Ports }
+
+// Check lists what is wrong, in the field names of the API.
+func (c Checker) Check(job *entity.Job) []apperror.Field {
+	if job.Type != entity.JobWorkflow {
+		return nil
+	}
+	return Job(job, c.Ports).Faults
+}
+
 // Within reports whether a field is one of the data of a workflow, and its name there.
 func Within(field string) (inside string, ok bool) {
 	return strings.CutPrefix(field, validation.DataField+".")
