@@ -92,6 +92,11 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 	}
 	good["a chain"] = fromYAML(t, "name: a\njobType: CUSTOM\njobClass: noop\n"+
 		"next: [b, {job: g/c, on: END, params: {a: 1}}]\n")
+	good["a workflow"] = fromYAML(t, "name: a\njobType: WORKFLOW\njobData: {steps: [{name: x, http: {url: 'http://x'}}, "+
+		"{name: y, needs: [x, {step: x, on: failure}], forEach: {items: '${steps.x.output.list}'}, "+
+		"custom: {jobClass: noop, data: {a: 1}}}, {name: z, forEach: {items: [1]}, job: {name: b, params: {c: 1}}}]}\n")
+	good["workflows of a document"] = fromYAML(t,
+		"version: 1\nworkflows: [{name: a, steps: [{name: x, wait: {forSec: 1}}]}]\n")
 	good["a list"] = []any{good[root+"/configs/jobs/once.yaml"]}
 	good["numbers for texts"] = fromYAML(t,
 		"- {name: a, jobType: HTTP, jobData: {url: 'http://x', headers: {X-Version: 1.10}, expectedStatus: 200}}\n"+
@@ -109,6 +114,8 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		"a field of another type":      "name: a\njobType: HTTP\njobData: {url: 'http://x', script: ls}\n",
 		"a handler without its class":  "name: a\njobType: CUSTOM\n",
 		"an unknown field of a next":   "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, when: END}]\n",
+		"a step that is misspelt":      "name: a\njobType: WORKFLOW\njobData: {steps: [{name: x, htpp: {url: 'http://x'}}]}\n",
+		"a workflow without steps":     "name: a\njobType: WORKFLOW\n",
 		"a number as what follows":     "name: a\njobType: CUSTOM\njobClass: noop\nnext: [1]\n",
 		"an end that is none":          "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, on: LATER}]\n",
 		"what follows without a name":  "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{on: END}]\n",
@@ -168,7 +175,7 @@ func TestTheDocumentKnowsJobDataByType(t *testing.T) {
 			require.Error(t, body.VisitJSON(v), name)
 		}
 	}
-	require.Len(t, body.OneOf, 3, fmt.Sprint(body))
+	require.Len(t, body.OneOf, 4, fmt.Sprint(body))
 	for _, change := range doc.Components.Schemas["JobChangeBody"].Value.OneOf {
 		require.Contains(t, change.Value.Properties, "version")
 	}

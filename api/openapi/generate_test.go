@@ -188,6 +188,7 @@ func convert(doc *openapi2.T) (*openapi3.T, error) {
 		takeScalars(modern.Components.Schemas[name])
 	}
 	takeNames(modern)
+	takeSteps(modern)
 	for name, r := range modern.Components.Responses {
 		if strings.HasPrefix(name, "Problem") {
 			r.Value.Content = openapi3.Content{problem.ContentType: r.Value.Content[openapitest.JSON]}

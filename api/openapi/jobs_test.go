@@ -24,6 +24,7 @@ var variants = []variant{
 	{"HTTP", []any{"HTTP"}, "HTTPDataBody"},
 	{"Command", []any{"COMMAND", "CRON"}, "CommandDataBody"},
 	{"Custom", []any{"CUSTOM"}, ""},
+	{"Workflow", []any{"WORKFLOW"}, "StepsBody"},
 }
 
 const anyData = "what the handler of jobClass takes; see docs/jobs.md for those that are built in"
@@ -53,7 +54,8 @@ func takeForms(doc *openapi2.T) map[string]*openapi2.Schema {
 	}
 	for _, form := range jobForms {
 		data := doc.Definitions[form].Value.Properties["jobData"]
-		description := "what the type needs: see HTTPDataBody, CommandDataBody, and for CUSTOM the handler. At most 64 KiB."
+		description := "what the type needs: see HTTPDataBody, CommandDataBody, StepsBody for WORKFLOW, and for CUSTOM the " +
+			"handler. At most 64 KiB; of a WORKFLOW 512 KiB."
 		data.Ref = ""
 		data.Value = &openapi2.Schema{
 			Type: &openapi3.Types{"object"}, Description: "jobData is " + description,
@@ -61,7 +63,16 @@ func takeForms(doc *openapi2.T) map[string]*openapi2.Schema {
 			Extensions:           map[string]any{"x-nullable": true},
 		}
 	}
+	stepped(doc.Definitions["WorkflowBody"].Value)
 	return taken
+}
+
+// stepped makes the body of a workflow whose steps stand beside the fields of a job: it has no jobData, and its type
+// may be left out.
+func stepped(body *openapi2.Schema) {
+	delete(body.Properties, "jobData")
+	body.Required = slices.DeleteFunc(body.Required, func(name string) bool { return name == "jobType" })
+	body.Properties["jobType"].Value.Enum = []any{"WORKFLOW"}
 }
 
 func refersTo(p *openapi2.SchemaRef, name string) bool {
@@ -77,7 +88,7 @@ func refersTo(p *openapi2.SchemaRef, name string) bool {
 // splitJobs says in OpenAPI 3 what jobData holds by the type of the job.
 func splitJobs(doc *openapi3.T) error {
 	schemas := doc.Components.Schemas
-	for _, name := range append([]string{"HTTPDataBody", "CommandDataBody"}, jobForms...) {
+	for _, name := range append([]string{"HTTPDataBody", "CommandDataBody", "StepsBody"}, jobForms...) {
 		if schemas[name] == nil {
 			return fmt.Errorf("there is no schema %s", name)
 		}

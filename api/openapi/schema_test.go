@@ -16,7 +16,8 @@ func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	for _, name := range []string{
 		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "AlertsBody", "DeadlineBody", "ParameterBody",
 		"NextBody",
-		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody",
+		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody", "WorkflowBody", "StepsBody",
+		"StepBody", "NeedBody", "ForEachBody", "TolerateBody", "CustomBody", "NamedJobBody", "ApprovalBody", "WaitBody",
 	} {
 		if doc.Components.Schemas[name] == nil {
 			return nil, fmt.Errorf("there is no schema %s", name)
@@ -29,7 +30,7 @@ func fileSchema(doc *openapi3.T) (map[string]any, error) {
 		if err := json.Unmarshal(raw, &plain); err != nil {
 			return nil, err
 		}
-		definitions[strings.TrimSuffix(name, "Body")] = draft7(plain)
+		definitions[strings.TrimSuffix(name, "Body")] = asItComes(draft7(plain))
 	}
 	job, ok := definitions["CustomJob"].(map[string]any)
 	if !ok {
@@ -51,17 +52,24 @@ func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	}, nil
 }
 
+// asItComes lets fields that only the server sets have any value.
+func asItComes(schema any) any {
+	object, _ := schema.(map[string]any)
+	properties, _ := object["properties"].(map[string]any)
+	for name, p := range properties {
+		if field, ok := p.(map[string]any); ok && field["readOnly"] == true {
+			properties[name] = map[string]any{"readOnly": true}
+		}
+	}
+	return schema
+}
+
 // byType is the schema of a job whose jobData depends on its type. If and then
 // let an editor say what is wrong with one kind, where oneOf would say that no kind fits.
 func byType(job map[string]any) map[string]any {
 	properties, ok := job["properties"].(map[string]any)
 	if !ok {
 		return job
-	}
-	for name, p := range properties {
-		if field, ok := p.(map[string]any); ok && field["readOnly"] == true {
-			properties[name] = map[string]any{"readOnly": true} // taken as it comes
-		}
 	}
 	var types, cases []any
 	for _, v := range variants {

@@ -22,7 +22,7 @@ type WorkflowController struct {
 //	@Description The body is a document, or one workflow with name and steps, as YAML or JSON. All faults are told at once, each with its field and a remedy. Jobs, secrets, channels and worker groups are looked up: a job that the document would make is not there yet, and a fault.
 //	@Accept json
 //	@Accept application/yaml
-//	@Param body body request.WorkflowBody true "body"
+//	@Param body body object true "body"
 //	@x-example {"name":"nightly","steps":[{"name":"load","custom":{"jobClass":"noop"}}]}
 //	@Success 200 {object} vo.WorkflowChecks
 //	@Router /api/v1/workflows/validate [post]

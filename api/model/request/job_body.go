@@ -46,8 +46,8 @@ type JobSettings struct {
 	JobType string `json:"jobType" enums:"HTTP,COMMAND,CUSTOM,WORKFLOW,CRON"`
 	// JobClass is the name of the handler of a CUSTOM job.
 	JobClass string `json:"jobClass,omitempty" maxLength:"255"`
-	// JobData is what the type needs: see HTTPDataBody, CommandDataBody, and for
-	// CUSTOM the handler. At most 64 KiB.
+	// JobData is what the type needs: see HTTPDataBody, CommandDataBody, StepsBody for WORKFLOW, and for
+	// CUSTOM the handler. At most 64 KiB; of a WORKFLOW 512 KiB.
 	JobData DataForms `json:"jobData,omitempty"`
 	// Schedule is when the job fires by itself; without one it never does.
 	Schedule *ScheduleBody `json:"schedule,omitempty"`

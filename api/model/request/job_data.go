@@ -4,10 +4,11 @@ package request
 // holds, by the type of the job.
 type DataForms struct {
 	// text is the JSON object.
-	text    string
-	HTTP    HTTPData    `json:"HTTP"`
-	Command CommandData `json:"COMMAND"`
-	Custom  HandlerData `json:"CUSTOM"`
+	text     string
+	HTTP     HTTPData    `json:"HTTP"`
+	Command  CommandData `json:"COMMAND"`
+	Custom   HandlerData `json:"CUSTOM"`
+	Workflow StepsBody   `json:"WORKFLOW"`
 }
 
 // HTTPData documents the jobData of an HTTP job. Placeholders stand in url,

@@ -62,7 +62,7 @@ func (r JobReader) checked(job *entity.Job, steps *wf.Definition, b *binder, now
 			b.faults.add(join(b.path, validation.DataField), validation.CodeInvalid, "cannot be kept as JSON")
 		}
 		job.Data = string(text)
-		if slices.ContainsFunc(b.faults.list, misplaced) {
+		if slices.ContainsFunc(b.faults.list, misplaced) || b.faults.has(join(b.path, validation.DataField)) {
 			r.Checker = nil
 		}
 	}
@@ -72,6 +72,9 @@ func (r JobReader) checked(job *entity.Job, steps *wf.Definition, b *binder, now
 // bindSteps reads the data of a workflow.
 func bindSteps(b *binder, timeoutSec int) *wf.Definition {
 	var body StepsBody
+	if _, is := b.object.fields[validation.DataField].(*object); !is {
+		return body.definition(timeoutSec) // it is absent, or said to be wrong already
+	}
 	b.nested(validation.DataField, func(b *binder) {
 		b.places, b.base = placesOf(reflect.TypeFor[StepsBody]()), b.path
 		b.into(reflect.ValueOf(&body).Elem())
