@@ -13,12 +13,11 @@ import (
 // of jobs, or a document. It is draft 7, which every editor knows.
 func fileSchema(doc *openapi3.T) (map[string]any, error) {
 	definitions := map[string]any{}
-	for _, name := range []string{
+	for _, name := range append([]string{
 		"CustomJobBody", "ScheduleBody", "RetryBody", "RoutingBody", "AlertsBody", "DeadlineBody", "ParameterBody",
 		"NextBody",
-		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody", "WorkflowBody", "StepsBody",
-		"StepBody", "NeedBody", "ForEachBody", "TolerateBody", "CustomBody", "NamedJobBody", "ApprovalBody", "WaitBody",
-	} {
+		"HTTPDataBody", "CommandDataBody", "DocumentBody", "DocumentGroupBody", "AlertingBody", "WorkflowBody",
+	}, stepBodies...) {
 		if doc.Components.Schemas[name] == nil {
 			return nil, fmt.Errorf("there is no schema %s", name)
 		}

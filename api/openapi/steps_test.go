@@ -2,6 +2,11 @@ package openapi_test
 
 import "github.com/getkin/kin-openapi/openapi3"
 
+// stepBodies are the objects that steps are made of.
+var stepBodies = []string{
+	"StepsBody", "StepBody", "NeedBody", "ForEachBody", "TolerateBody", "CustomBody", "NamedJobBody", "ApprovalBody", "WaitBody",
+}
+
 // takeSteps says of the steps of workflows what Swagger 2.0 cannot: values of several types, and work that is described
 // as that of a job is.
 func takeSteps(doc *openapi3.T) {
@@ -26,6 +31,9 @@ func takeSteps(doc *openapi3.T) {
 	each["items"] = either(each["items"].Value.Description, openapi3.NewStringSchema().NewRef(), list(openapi3.NewSchema()))
 	schemas["CustomBody"].Value.Properties["data"] = any.NewRef()
 	schemas["NamedJobBody"].Value.Properties["params"] = any.NewRef()
+	for _, name := range stepBodies {
+		schemas[name].Value.AdditionalProperties.Has = new(false)
+	}
 	for _, name := range []string{
 		"listOrTextBody", "stepWork-request_HTTPDataBody", "stepWork-request_CommandDataBody",
 	} {
