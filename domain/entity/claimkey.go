@@ -16,13 +16,14 @@ import (
 //	B<ms, hex>                           may start at that moment (back-off, delay)
 //	B<ms, hex>!                          the same, and needs a slot in its group then
 //	G<hash>!<10-priority><fair ms, hex>  waits for a slot in its group, see GroupQueue
+//	H<ms, hex>                           waits for people to approve it, until that moment
 //	O<ms, hex>                           runs without a node, until that moment
 //	Ow                                   is an open workflow run, whose steps do the work
 //	Q<job id>:<seq, hex>                 waits for an in-flight fire of its job to end
 //	R<node id>                           runs on that node
 //	R@<worker>                           runs on that worker, whose id begins with @
 //
-// A, D and H are kept for other kinds of waiting. No other file of the program
+// A and D are kept for other kinds of waiting. No other file of the program
 // writes a letter of the index: there are keys, spans and queues for that.
 type ClaimKey string
 
@@ -35,6 +36,7 @@ const MaxClaimKey = 96
 const (
 	claimScheduled  = "B"
 	claimGroup      = "G"
+	claimApproval   = "H"
 	claimDetached   = "O"
 	claimQueued     = "Q"
 	claimRunning    = "R"
@@ -157,6 +159,20 @@ func (k ClaimKey) QueuedFire() (jobID string, seq int64, ok bool) {
 	return string(k[1:at]), seq, err == nil
 }
 
+// ApprovalSpan is what waits for people to approve it.
+func ApprovalSpan() ClaimSpan { return span(claimApproval) }
+
+// ApprovalKey marks an approval, which its time-out decides at that moment. No node takes it.
+func ApprovalKey(until time.Time) ClaimKey { return momentKey(claimApproval, until) }
+
+// ApprovalUntil is the moment at which an approval is decided by its time-out.
+func (k ClaimKey) ApprovalUntil() (time.Time, bool) {
+	if !ApprovalSpan().Of(k) {
+		return time.Time{}, false
+	}
+	return moment(k[1:])
+}
+
 // RunningKey marks a run held by a node.
 func RunningKey(nodeID string) ClaimKey { return ClaimKey(claimRunning + nodeID) }
 
@@ -204,22 +220,23 @@ type Wait string
 // The reasons why runs wait: a slot of their group or job, a moment, or a free slot of their
 // queue. NODE, COMMAND and HANDLER mean that no node has the labels, runs commands or has
 // the handler. WORKER means that no worker of the group is up that has the labels; of a job for workers HANDLER means
-// that none offers it.
+// that none offers it. APPROVAL means that people have to decide.
 const (
-	WaitNone    Wait = ""
-	WaitGroup   Wait = "GROUP"
-	WaitJob     Wait = "JOB"
-	WaitTime    Wait = "TIME"
-	WaitNode    Wait = "NODE"
-	WaitCommand Wait = "COMMAND"
-	WaitHandler Wait = "HANDLER"
-	WaitWorker  Wait = "WORKER"
-	WaitSlot    Wait = "SLOT"
+	WaitNone     Wait = ""
+	WaitGroup    Wait = "GROUP"
+	WaitJob      Wait = "JOB"
+	WaitTime     Wait = "TIME"
+	WaitNode     Wait = "NODE"
+	WaitCommand  Wait = "COMMAND"
+	WaitHandler  Wait = "HANDLER"
+	WaitWorker   Wait = "WORKER"
+	WaitSlot     Wait = "SLOT"
+	WaitApproval Wait = "APPROVAL"
 )
 
 // Waits lists what runs wait for.
 func Waits() []Wait {
-	return []Wait{WaitSlot, WaitNode, WaitCommand, WaitHandler, WaitWorker, WaitTime, WaitJob, WaitGroup}
+	return []Wait{WaitSlot, WaitNode, WaitCommand, WaitHandler, WaitWorker, WaitTime, WaitJob, WaitGroup, WaitApproval}
 }
 
 // WaitsFor is what the run waits for; WaitNone when it does not wait.
@@ -255,6 +272,8 @@ func (w Wait) Spans() []ClaimSpan {
 		return []ClaimSpan{QueuedSpan()}
 	case WaitGroup:
 		return []ClaimSpan{GroupedSpan()}
+	case WaitApproval:
+		return []ClaimSpan{ApprovalSpan()}
 	}
 	return nil
 }

@@ -44,7 +44,10 @@ func (s Status) Failed() bool { return s == StatusFailed || s == StatusTimeout |
 func (s Status) Next() []Status {
 	switch s {
 	case StatusWaiting:
-		return []Status{StatusRunning, StatusCancelled, StatusSkipped, StatusFailed}
+		return []Status{
+			StatusRunning, StatusCancelled, StatusSkipped, StatusFailed,
+			StatusSuccess, // people approved what the step of a workflow waited for
+		}
 	case StatusRunning:
 		return []Status{
 			StatusWaiting, // a retry is due, or the node was lost

@@ -183,6 +183,25 @@ func (e *Execution) Fail(reason Reason, now time.Time) error {
 	return e.close(StatusFailed, reason, "", now)
 }
 
+// WaitForApproval lets a waiting execution wait for people, whose time ends at that moment.
+func (e *Execution) WaitForApproval(until time.Time) { e.Claim = ApprovalKey(until) }
+
+// Approve ends an approval as a success.
+func (e *Execution) Approve(now time.Time) error {
+	if !ApprovalSpan().Of(e.Claim) {
+		return &TransitionError{e.ID, e.Status, StatusSuccess}
+	}
+	return e.close(StatusSuccess, ReasonNone, "", now)
+}
+
+// Refuse ends an approval that is not given.
+func (e *Execution) Refuse(reason Reason, message string, now time.Time) error {
+	if !ApprovalSpan().Of(e.Claim) {
+		return &TransitionError{e.ID, e.Status, StatusFailed}
+	}
+	return e.close(StatusFailed, reason, message, now)
+}
+
 // Cancel ends an execution that waits, or runs without a node. The duration of
 // one that runs is until now.
 func (e *Execution) Cancel(reason Reason, now time.Time) error {

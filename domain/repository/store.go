@@ -60,6 +60,7 @@ type Tx struct {
 	Todos         TodoWriter
 	WorkflowRuns  WorkflowRunWriter
 	Chains        ChainWriter
+	Approvals     ApprovalWriter
 	Nodes         NodeReader
 	Alerts        AlertWriter
 	Statistics    StatisticsWriter

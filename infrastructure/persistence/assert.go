@@ -37,6 +37,7 @@ var (
 	_ repository.Definitions     = (*job.Jobs)(nil)
 	_ repository.Workers         = (*Store)(nil)
 	_ repository.WorkerGroups    = (*worker.Groups)(nil)
+	_ repository.ApprovalReader  = (*Store)(nil)
 	_ repository.Locker          = (*registry.Locks)(nil)
 	_ repository.ExecutionReader = (*execution.Executions)(nil)
 

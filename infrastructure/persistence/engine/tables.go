@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/approval"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/chain"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
@@ -40,6 +41,7 @@ type Tables struct {
 	*todo.Owed
 	*workflowrun.Runs
 	*chain.Chains
+	*approval.Approvals
 	*worker.Workers
 	WorkerGroups *worker.Groups
 }
@@ -67,6 +69,7 @@ func NewTables(s, aside *sqldb.Core) *Tables {
 		Owed:         todo.New(s.Pool),
 		Runs:         workflowrun.New(s.Pool),
 		Chains:       chain.New(s.Pool),
+		Approvals:    approval.New(s.Pool),
 		Workers:      worker.NewWorkers(s, aside),
 		WorkerGroups: worker.NewGroups(s),
 	}

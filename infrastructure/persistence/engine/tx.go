@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/approval"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/backfill"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/chain"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/execution"
@@ -31,6 +32,7 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 		Todos:         todo.NewWriter(c),
 		WorkflowRuns:  workflowrun.NewWriter(c),
 		Chains:        chain.NewWriter(c),
+		Approvals:     approval.NewWriter(c),
 		Nodes:         registry.NewNodeReader(c),
 	}
 }

@@ -41,6 +41,7 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"records", recordtest.Records},
 		{"workflow runs", workflowtest.Runs},
 		{"what workflow runs owe", workflowtest.Owed},
+		{"approvals", workflowtest.Approvals},
 		{"run tokens", recordtest.RunTokens},
 		{"rows set aside", recordtest.Asides},
 		{"nodes", registrytest.Nodes},

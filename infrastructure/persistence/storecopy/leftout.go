@@ -28,6 +28,7 @@ var (
 		"scheduler_execution_usage": used, "scheduler_execution_hold": used,
 		// Of jobs that start others the runs that owe are over, and left out.
 		"scheduler_workflow_todo": " WHERE kind = 'RUN'", "scheduler_workflow_run": " WHERE id" + in,
+		"scheduler_approval": of, "scheduler_approval_vote": of,
 	}
 )
 

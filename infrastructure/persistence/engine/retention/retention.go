@@ -145,6 +145,8 @@ func deleteExecutions(ctx context.Context, c *sqldb.Conn, ids []string) error {
 	for _, d := range [...]struct{ name, table, key string }{
 		{"retention.delete", "scheduler_job_execution", "id"},
 		{"retention.delete-runs", "scheduler_workflow_run", "id"},
+		{"retention.delete-approvals", "scheduler_approval", "execution_id"},
+		{"retention.delete-votes", "scheduler_approval_vote", "execution_id"},
 		{"retention.delete-attempts", "scheduler_execution_attempt", "execution_id"},
 		{"retention.delete-usages", "scheduler_execution_usage", "execution"},
 		{"retention.delete-holds", "scheduler_execution_hold", "execution"},
