@@ -28,6 +28,10 @@ const (
 	JobCommand     Permission = "job:command"
 	ExecutionRead  Permission = "execution:read"
 	ExecutionWrite Permission = "execution:write"
+	// WorkflowApprove is to vote in approvals of workflow runs that name nobody. ApprovalVote is to send a vote at all: all
+	// hold it, because a viewer may be named. The approval itself says who has a vote.
+	WorkflowApprove Permission = "workflow:approve"
+	ApprovalVote    Permission = "approval:vote"
 	// SecretRead shows which secrets there are; their values nobody can read.
 	SecretRead Permission = "secret:read"
 	// SecretWrite makes and changes secrets: admins all of them, operators to whom
@@ -68,7 +72,8 @@ func All() []Permission {
 // Scopes lists what an API token can be narrowed to.
 func Scopes() []Permission {
 	return []Permission{
-		JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, SecretRead, SecretWrite,
+		JobRead, JobWrite, JobRun, JobCommand, ExecutionRead, ExecutionWrite, WorkflowApprove, ApprovalVote, SecretRead,
+		SecretWrite,
 		NodeWrite, WorkerWrite, WorkerAdmin, AlertRead, AlertWrite, AlertAck, ChannelWrite, UserAdmin, AuditRead,
 	}
 }
@@ -82,7 +87,7 @@ func Of(u entity.User) []Permission {
 	case entity.RoleOperator:
 		held := []Permission{
 			Self, Account, JobRead, JobWrite, JobRun, ExecutionRead, ExecutionWrite, SecretRead, AlertRead, AlertWrite,
-			AlertAck, WorkerWrite,
+			AlertAck, WorkerWrite, WorkflowApprove, ApprovalVote,
 		}
 		if u.Commands {
 			held = append(held, JobCommand)
@@ -95,7 +100,7 @@ func Of(u entity.User) []Permission {
 		}
 		return held
 	case entity.RoleViewer:
-		return []Permission{Self, Account, JobRead, ExecutionRead, AlertRead}
+		return []Permission{Self, Account, JobRead, ExecutionRead, AlertRead, ApprovalVote}
 	default:
 		return nil
 	}
@@ -171,7 +176,7 @@ func AllowsFor(who entity.Principal, p Permission, group string) bool {
 func Changes(p Permission) bool {
 	switch p {
 	case Self, Account, JobWrite, JobRun, ExecutionWrite, SecretWrite, NodeWrite, WorkerWrite, WorkerAdmin, AlertWrite,
-		AlertAck, ChannelWrite, UserAdmin, UserWrite:
+		AlertAck, ChannelWrite, UserAdmin, UserWrite, ApprovalVote:
 		return true
 	}
 	return false

@@ -25,6 +25,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/running"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/approval"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock/clocktest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -95,9 +96,11 @@ type Node struct {
 	// Closer ends what waits.
 	Closer *maintenance.Closer
 	// Flow lets workflow runs go on when the test says.
-	Flow   *follow.Follower
-	Script *Script
-	Counts *Counts
+	Flow *follow.Follower
+	// Ballots take votes in approvals.
+	Ballots *approval.Ballots
+	Script  *Script
+	Counts  *Counts
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
@@ -201,10 +204,15 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Flow = follow.New(follow.Deps{
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
+		Claims: store, Approvals: store,
+		Electorate: &approval.Electorate{Users: store, Teams: store, Holds: func(u entity.User, _ string) bool {
+			return u.Role == entity.RoleAdmin || u.Role == entity.RoleOperator
+		}},
 		Conditions: expression.Whens{}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
 		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})
+	n.Ballots = &approval.Ballots{Store: n.Faults, Admitter: n.Admitter, Clock: n.Time}
 	n.join(t)
 	return n
 }

@@ -46,6 +46,11 @@ type Deps struct {
 	Todos      repository.TodoReader
 	Runs       repository.WorkflowRunReader
 	Executions repository.ExecutionReader
+	// Claims and Approvals lead to approvals whose time is over.
+	Claims    repository.ClaimReader
+	Approvals repository.ApprovalReader
+	// Electorate says who may vote in approvals that open.
+	Electorate Electorate
 	Catalog    *Catalog
 	Jobs       Definitions
 	Conditions workflow.Conditions
@@ -91,8 +96,9 @@ func (f *Follower) look(ctx context.Context, until time.Time, leads bool) (left 
 	if err != nil || !leads {
 		return left, err
 	}
-	more, err := f.WakeRuns(ctx, f.StoreClock.Now())
-	return left || more, err
+	now := f.StoreClock.Now()
+	more, err := f.WakeRuns(ctx, now)
+	return left || more, errors.Join(err, f.ExpireApprovals(ctx, now))
 }
 
 // RunOnce lets those runs go on that owe something since a moment or longer. left says that rows stay which another

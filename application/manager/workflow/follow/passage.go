@@ -38,6 +38,8 @@ type passage struct {
 	moments map[int]time.Time
 	// gone: it opens now, and its workflow is deleted.
 	gone bool
+	// openings are the approvals that open now, by step.
+	openings map[int]*opening
 	// stored: the transaction was committed, and the run was as it was read.
 	stored bool
 }
@@ -219,6 +221,9 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 		}
 	}
 	if p.moments, err = f.moments(ctx, p, now); err != nil {
+		return err
+	}
+	if p.openings, err = f.openings(ctx, p, now); err != nil {
 		return err
 	}
 	p.cut = len(p.rows) < len(p.decision.Rows)

@@ -68,6 +68,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 	var execs, finals []*entity.Execution
 	var runs []wf.Run
 	var add, drop []entity.Todo
+	var ballots []wf.Ballot
 	for _, p := range part {
 		if seq, there := seqs[p.id()]; !there || seq != p.run.Seq {
 			continue // somebody else has decided about it; the next look reads it again
@@ -94,6 +95,8 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 			w.done.Schedule(until)
 			if execs = append(execs, e); e.Status.Final() {
 				finals = append(finals, e)
+			} else if b, opens := p.ballot(row.Step, e); opens {
+				ballots = append(ballots, b)
 			} else if row.Kind == workflow.RowStart && until.IsZero() {
 				w.Admitter.MakeReady(p.flow.steps[row.Step], e, 0, w.now, &w.done)
 			}
@@ -106,6 +109,9 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 	}
 	if err := w.insert(ctx, tx, steps, execs, finals); err != nil {
 		return err
+	}
+	if err := tx.Approvals.AddApprovals(ctx, ballots); err != nil {
+		return fmt.Errorf("open %d approvals: %w", len(ballots), err)
 	}
 	if err := tx.WorkflowRuns.SaveRuns(ctx, runs, w.now); err != nil {
 		return fmt.Errorf("store the state of %d workflow runs: %w", len(runs), err)
@@ -163,6 +169,8 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 	case row.Kind == workflow.RowFinal:
 		e.Status, e.Reason, e.EndTime, e.Decided = row.Status, row.Reason, now, true
 		e.ErrorMessage = validation.Text(row.Message, wf.MaxProblem)
+	case p.openings[row.Step] != nil:
+		p.openings[row.Step].open(e, now)
 	case !p.moments[row.Step].IsZero():
 		e.DueTime = p.moments[row.Step]
 		e.WaitUntil(e.DueTime, false)
