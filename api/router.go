@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/workflow"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
@@ -68,6 +69,7 @@ type Deps struct {
 	Groups     *group.GroupService
 	Explain    *explain.ExplainService
 	Backfills  *executionservice.BackfillService
+	Approvals  workflow.ApprovalService
 	Overview   cluster.OverviewService
 	Loads      LoadService
 	Statistics cluster.StatisticsService

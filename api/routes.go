@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/controller/cluster"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/execution"
 	"github.com/platform-scheduler/platform-scheduler/api/controller/job"
+	"github.com/platform-scheduler/platform-scheduler/api/controller/workflow"
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
@@ -143,6 +144,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	token := &access.TokenController{Tokens: d.Tokens}
 	audit := &access.AuditController{Log: d.Audit, Clock: d.Clock}
 	backfills := &job.BackfillController{Backfills: d.Backfills, Reader: reader}
+	approvals := &workflow.ApprovalController{Approvals: d.Approvals}
 	groups := &job.GroupController{Groups: d.Groups}
 	bulk := &job.BulkController{Jobs: d.Jobs, Runs: d.Executions, Scope: d.scope()}
 	spread := &job.SpreadController{Plans: d.Loads, Bulk: bulk}
@@ -259,6 +261,11 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/dead-letters/causes", permission.ExecutionRead, none, false, runs.DeadLetterCauses},
 		{"POST", v1 + "/dead-letters/:id/replay", permission.ExecutionWrite, run, once, runs.Replay},
 		{"POST", v1 + "/dead-letters/:id/discard", permission.ExecutionWrite, run, false, runs.Discard},
+
+		// A voter who is named need not see the group, so that the service judges each approval.
+		{"GET", v1 + "/approvals", permission.ExecutionRead, none, false, approvals.List},
+		{"GET", v1 + "/approvals/:id", permission.ExecutionRead, unbound, false, approvals.Get},
+		{"POST", v1 + "/approvals/:id", permission.ApprovalVote, unbound, false, approvals.Vote},
 
 		{"GET", v1 + "/monitor/set-aside", permission.UserAdmin, none, false, asides.List},
 		{"GET", v1 + "/settings", permission.UserAdmin, none, false, cluster.NewSettingController(d.Settings).List},

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/service/access"
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/application/service/approval"
 	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
 	"github.com/platform-scheduler/platform-scheduler/application/service/channel"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
@@ -100,6 +101,9 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 	tokens := worker.NewAuthenticator(b.Store.WorkerGroups, b.Clock)
 	return api.Deps{
 		Jobs: b.Jobs, Executions: b.Executions, Groups: b.Groups, Definitions: b.Definitions,
+		Approvals: &approval.ApprovalService{
+			Approvals: b.Store, Executions: b.Store.Executions, Jobs: b.Store.Jobs, Ballots: b.Ballots,
+		},
 		Backfills: b.Backfills, Secrets: b.Secrets,
 		Auth:  access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
 		Users: access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),

@@ -8,7 +8,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/backfill"
 	commits "github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	voting "github.com/platform-scheduler/platform-scheduler/application/manager/workflow/approval"
 	"github.com/platform-scheduler/platform-scheduler/application/service/alerting"
+	"github.com/platform-scheduler/platform-scheduler/application/service/approval"
 	"github.com/platform-scheduler/platform-scheduler/application/service/audit"
 	"github.com/platform-scheduler/platform-scheduler/application/service/definition"
 	"github.com/platform-scheduler/platform-scheduler/application/service/execution"
@@ -31,6 +33,7 @@ type useCases struct {
 	Executions *execution.ExecutionService
 	Groups     *group.GroupService
 	Backfills  *execution.BackfillService
+	Approvals  *approval.ApprovalService
 	// Definitions exchanges jobs as documents.
 	Definitions *definition.DefinitionService
 	Explain     *explain.ExplainService
@@ -80,6 +83,10 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 		&execution.BackfillService{
 			Store: s.Store, Backfills: s.Store, Jobs: s.Store.Jobs, Admitter: w.admitter, Schedules: w.compiler,
 			Admit: backfills.Admit, Clock: s.Clock, Logger: b.logger,
+		},
+		&approval.ApprovalService{
+			Approvals: s.Store, Executions: s.Store.Executions, Jobs: s.Store.Jobs,
+			Ballots: &voting.Ballots{Store: s.Store, Admitter: w.admitter, Clock: s.Clock},
 		},
 		definition.NewDefinitionService(s.Store.Jobs, jobs.ForDocuments(), groups, n.Secrets, settings),
 		&explain.ExplainService{

@@ -57,7 +57,7 @@ type JobExecutionController struct{ Executions ExecutionService }
 //	@Param jobId query string false "id of a job" maxlength(512)
 //	@Param group query string false "group of the jobs" maxlength(512)
 //	@Param nodeId query string false "id of the node that runs or ran them, or in whose queue they wait" maxlength(512)
-//	@Param waitsFor query string false "what WAITING runs wait for" enums(SLOT,NODE,COMMAND,HANDLER,WORKER,TIME,JOB,GROUP)
+//	@Param waitsFor query string false "what WAITING runs wait for" enums(SLOT,NODE,COMMAND,HANDLER,WORKER,TIME,JOB,GROUP,APPROVAL)
 //	@Param status query string false "state" enums(WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD)
 //	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE,DEPENDENCY)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)

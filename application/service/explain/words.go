@@ -48,6 +48,8 @@ var waits = map[entity.Wait]string{
 	entity.WaitTime:    "its time, or that of its next attempt, has not come",
 	entity.WaitJob:     "the fires of the job before it are not over",
 	entity.WaitGroup:   "the group of the job is at its limit",
+
+	entity.WaitApproval: "people have to approve it",
 }
 
 // meaning is a reason and what it means.

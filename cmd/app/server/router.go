@@ -23,7 +23,7 @@ func (s *Server) newRouter(o app.Options, c clock.Clock) (http.Handler, error) {
 	return api.NewRouter(api.Deps{
 		Jobs: s.Jobs, Executions: s.Executions, Auth: s.Auth, Monitor: s.Engine, Calls: s.Calls, Reports: s.Detached,
 		Peers: s.peers(), Nodes: s.Nodes, Secrets: s.Secrets, Users: s.Users, Tokens: s.Tokens, Groups: s.Groups,
-		Backfills: s.Backfills, Audit: s.Audit,
+		Backfills: s.Backfills, Approvals: s.Approvals, Audit: s.Audit,
 		Definitions: s.Definitions, Overview: s.Overview, Loads: s.Loads, Statistics: s.Statistics, Series: s.Series,
 		Live:   s.Live,
 		Alerts: s.Alerting.Alerts, Alerting: s.Alerting.Services, DryRuns: s.Alerting.DryRuns,

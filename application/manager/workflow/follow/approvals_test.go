@@ -212,8 +212,8 @@ func TestTheTimeOfAnApproval(t *testing.T) {
 		reason entity.Reason
 		then   string
 	}{
-		"":        {entity.StatusFailed, wf.ReasonRejected, "undo"},
-		"REJECT":  {entity.StatusFailed, wf.ReasonRejected, "undo"},
+		"":        {entity.StatusFailed, entity.ReasonRejected, "undo"},
+		"REJECT":  {entity.StatusFailed, entity.ReasonRejected, "undo"},
 		"APPROVE": {entity.StatusSuccess, entity.ReasonNone, "publish"},
 		"FAIL":    {entity.StatusFailed, entity.ReasonTimeout, "undo"},
 	} {
@@ -346,7 +346,7 @@ func TestACancelReachesAnApproval(t *testing.T) {
 	open := awaitApproval(t, n, root, job.ID)
 	cancel(t, n, root)
 	follow(t, n, root, entity.StatusCancelled)
-	require.Equal(t, wf.ReasonRunCancelled, n.Execution(t, open.ID).Reason)
+	require.Equal(t, entity.ReasonRunCancelled, n.Execution(t, open.ID).Reason)
 	late := cast(t, n, open, ids["ann"], wf.Approved)
 	require.True(t, apperror.Is(late, apperror.KindConflict), "%v", late)
 }

@@ -1,0 +1,38 @@
+package request
+
+import (
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+)
+
+// maxComment bounds the comment of a vote, in characters.
+const maxComment = 500
+
+// VoteBody is the body of POST /approvals/{id}.
+type VoteBody struct {
+	Decision string `json:"decision" enums:"APPROVE,REJECT"`
+	Comment  string `json:"comment,omitempty" maxLength:"500"`
+}
+
+// ReadVote reads the body of POST /approvals/{id}.
+func ReadVote(r *http.Request) (wf.Vote, error) {
+	body, err := readBody(r, func(body *VoteBody, f *faults) {
+		switch wf.Decision(body.Decision) {
+		case wf.Approved, wf.Rejected:
+		case "":
+			f.add("decision", "required", "must be APPROVE or REJECT")
+		default:
+			f.add("decision", "unknown", "must be APPROVE or REJECT")
+		}
+		switch {
+		case utf8.RuneCountInString(body.Comment) > maxComment:
+			f.add("comment", "too_long", "must be at most %d characters", maxComment)
+		case strings.ContainsRune(body.Comment, 0):
+			f.add("comment", "invalid", "must have no NUL")
+		}
+	})
+	return wf.Vote{Decision: wf.Decision(body.Decision), Comment: body.Comment}, err
+}
