@@ -282,6 +282,15 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 	hear()
 	say("execution", "list", "--waits-for", "slot")
 	say("execution", "list")
+	say("approval", "list")
+	say("approval", "list", "--mine", "--status", "decided")
+	for _, verb := range []string{"get", "approve", "reject"} { // none is open
+		name([]string{"approval", verb})
+		code, _, errOut := s.run("approval", verb, done)
+		require.Equal(t, 1, code)
+		require.Contains(t, errOut, "approval")
+		hear()
+	}
 	say("dead-letter", "causes")
 	var letters struct{ Items []struct{ ID string } }
 	require.NoError(t, json.Unmarshal([]byte(say("dead-letter", "list")), &letters))

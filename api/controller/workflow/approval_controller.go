@@ -82,6 +82,7 @@ func (a *ApprovalController) Get(c *gin.Context) error {
 //	@Summary Approve or reject
 //	@Description Each person has one vote. The one that settles the approval ends the step: as many that approve as it needs, or one that rejects.
 //	@Param body body request.VoteBody true "the vote"
+//	@x-example {"decision": "APPROVE", "comment": "looked at the prices"}
 //	@Success 200 {object} vo.Approval
 //	@Failure 403 {object} problem.Problem "the caller has no vote"
 //	@Failure 409 {object} problem.Problem "it is decided, or its time is over, or the caller has voted already"

@@ -20,9 +20,9 @@ type VoteBody struct {
 // ReadVote reads the body of POST /approvals/{id}.
 func ReadVote(r *http.Request) (wf.Vote, error) {
 	body, err := readBody(r, func(body *VoteBody, f *faults) {
-		switch wf.Decision(body.Decision) {
-		case wf.Approved, wf.Rejected:
-		case "":
+		switch d := wf.Decision(body.Decision); {
+		case d == wf.Approved, d == wf.Rejected, f.has("decision"):
+		case d == "":
 			f.add("decision", "required", "must be APPROVE or REJECT")
 		default:
 			f.add("decision", "unknown", "must be APPROVE or REJECT")

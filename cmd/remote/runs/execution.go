@@ -88,7 +88,10 @@ func Commands(s *remote.Session) []*cobra.Command {
 	}, list, get, logs, cancel, Starting(retry)), s.Parent(remote.Verb{
 		Use: "dead-letter", Short: "List, replay and discard runs that used up their retries",
 		Example: "dead-letter causes\ndead-letter replay --job \"settle orders\" --reason HTTP_STATUS",
-	}, letters...)}
+	}, letters...), s.Parent(remote.Verb{
+		Use: "approval", Short: "List approvals of workflow runs, and approve or reject", Words: approvalWords,
+		Example: "approval list --mine\napproval approve 0193… --comment \"looked at the prices\"",
+	}, approvals...)}
 }
 
 var list = remote.Verb{
@@ -104,7 +107,7 @@ names one, else in that of this machine; --utc shows all times in UTC.`,
 		{Name: "trigger", To: remote.Upper, Help: "only runs with this trigger, such as SCHEDULE, API or RETRY"},
 		{
 			Name: "waits-for", As: "waitsFor", To: remote.Upper,
-			Help: "only runs that wait for this: SLOT, NODE, COMMAND, HANDLER, TIME, JOB or GROUP",
+			Help: "only runs that wait for this: SLOT, NODE, COMMAND, HANDLER, TIME, JOB, GROUP or APPROVAL",
 		},
 	},
 	Span: "the job, or of this machine", Paged: true, Limit: 50, Path: "/executions",
