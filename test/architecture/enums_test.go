@@ -43,6 +43,7 @@ func enums() map[string]architecture.Enum {
 		},
 		"workflow.OnStepFailure": {"request.StepsBody.onStepFailure"}, "workflow.Join": {"request.StepBody.join"},
 		"workflow.OnTimeout": {"request.ApprovalBody.onTimeout"}, "workflow.NotBy": {"request.ApprovalBody.notBy"},
+		"workflow.Decision": {"request.VoteBody.decision"}, "repository.ApprovalState": {"workflow.List status"},
 		"definition.Outcome": {"vo.WorkerDeclaredJob.outcome"},
 		"alert.Kind":         {"vo.ImportSetting.kind"},
 		"worker.Status":      {"worker.List status", "vo.Worker.status"}, "delivery.StopReason": {"vo.WorkerStop.reason"},

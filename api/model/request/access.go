@@ -84,7 +84,7 @@ type UserRights struct {
 type TokenBody struct {
 	Name string `json:"name"`
 	// Scopes narrow what the token may do; absent, it may do what its owner may.
-	Scopes []string `json:"scopes,omitempty" enums:"job:read,job:write,job:run,job:command,execution:read,execution:write,secret:read,secret:write,node:write,worker:write,worker:admin,alert:read,alert:write,alert:ack,channel:write,user:admin,audit:read"`
+	Scopes []string `json:"scopes,omitempty" enums:"job:read,job:write,job:run,job:command,execution:read,execution:write,workflow:approve,approval:vote,secret:read,secret:write,node:write,worker:write,worker:admin,alert:read,alert:write,alert:ack,channel:write,user:admin,audit:read"`
 	// ExpiresAt is at most 366 days ahead.
 	ExpiresAt time.Time `json:"expiresAt" format:"date-time"`
 }

@@ -34,7 +34,7 @@ export default {
   waits: {
     SLOT: 'It waits for a free slot.', NODE: 'It waits for a node that may run it.', COMMAND: 'It waits for a node that runs commands.',
     HANDLER: 'It waits for its handler.', WORKER: 'It waits for a worker of its group.', TIME: 'It waits for its time.', JOB: 'It waits for another run of the job.',
-    GROUP: 'It waits for a free place in its group.',
+    GROUP: 'It waits for a free place in its group.', APPROVAL: 'It waits for people to approve it.',
   },
   reasons: {
     OVERLAP: 'Overlap', QUEUE_FULL: 'Queue full', REPLACED: 'Replaced', MISFIRE: 'Misfire', PAUSED: 'Paused', NO_NODE: 'No node',

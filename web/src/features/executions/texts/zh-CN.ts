@@ -37,7 +37,7 @@ export default {
   waits: {
     SLOT: '正在等待空闲的执行槽。', NODE: '正在等待可运行它的节点。', COMMAND: '正在等待可运行命令的节点。',
     HANDLER: '正在等待对应的处理器。', WORKER: '正在等待其 Worker 组中的 Worker。', TIME: '正在等待运行时间。', JOB: '正在等待该任务的另一次运行。',
-    GROUP: '正在等待分组中的空位。',
+    GROUP: '正在等待分组中的空位。', APPROVAL: '正在等待人工审批。',
   },
   reasons: {
     OVERLAP: '重叠', QUEUE_FULL: '队列已满', REPLACED: '被替换', MISFIRE: '错过触发', PAUSED: '已暂停', NO_NODE: '无可用节点',

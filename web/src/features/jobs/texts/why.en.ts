@@ -107,7 +107,7 @@ export default {
     REUSED: 'its result is that of a former workflow run',
   },
   waits: {
-    GROUP: 'the group of the job is at its limit', JOB: 'the fires of the job before it are not over', TIME: 'its time, or that of its next attempt, has not come',
+    APPROVAL: 'people have to approve it', GROUP: 'the group of the job is at its limit', JOB: 'the fires of the job before it are not over', TIME: 'its time, or that of its next attempt, has not come',
     NODE: 'no node that is up carries the labels that the job asks for', COMMAND: 'no node that is up runs commands',
     HANDLER: 'no node that is up has the handler of the job, or no worker of its group', WORKER: 'no worker of the group is up that has what the job asks for', SLOT: 'every node that may take it is at its slots',
   },

@@ -93,7 +93,7 @@ export default {
     REJECTED: '审批被驳回，或超时无人批准', OUTPUT_TOO_LARGE: '结果过长，无法交给读取它的步骤', OPERATOR: '由人工决定', REUSED: '沿用前一次工作流运行的结果',
   },
   waits: {
-    GROUP: '任务所在分组已达并发上限', JOB: '该任务之前的触发尚未结束', TIME: '尚未到它或其下次尝试的时间', NODE: '没有在线节点具备任务要求的标签',
+    APPROVAL: '需要人工审批', GROUP: '任务所在分组已达并发上限', JOB: '该任务之前的触发尚未结束', TIME: '尚未到它或其下次尝试的时间', NODE: '没有在线节点具备任务要求的标签',
     COMMAND: '没有在线节点可运行命令', HANDLER: '没有在线节点（或该组的 Worker）具备任务的处理器', WORKER: '该组没有符合任务要求的在线 Worker', SLOT: '可承接的节点槽位都已占满',
   },
 } satisfies Texts<typeof en>
