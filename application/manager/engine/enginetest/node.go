@@ -97,10 +97,11 @@ type Node struct {
 	Closer *maintenance.Closer
 	// Flow lets workflow runs go on when the test says.
 	Flow *follow.Follower
-	// Ballots take votes in approvals.
-	Ballots *approval.Ballots
-	Script  *Script
-	Counts  *Counts
+	// Electorate says who has a vote in approvals, Ballots take the votes.
+	Electorate *approval.Electorate
+	Ballots    *approval.Ballots
+	Script     *Script
+	Counts     *Counts
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
@@ -202,12 +203,13 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Admitter: n.Admitter, Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})
+	n.Electorate = &approval.Electorate{Users: store, Teams: store, Holds: func(u entity.User, _ string) bool {
+		return u.Role == entity.RoleAdmin || u.Role == entity.RoleOperator
+	}}
 	n.Flow = follow.New(follow.Deps{
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
 		Claims: store, Approvals: store,
-		Electorate: &approval.Electorate{Users: store, Teams: store, Holds: func(u entity.User, _ string) bool {
-			return u.Role == entity.RoleAdmin || u.Role == entity.RoleOperator
-		}},
+		Electorate: n.Electorate,
 		Conditions: expression.Whens{}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
 		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,

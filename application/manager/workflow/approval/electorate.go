@@ -128,10 +128,7 @@ func (e *Electorate) named(ctx context.Context, group string, a *wf.Approval, us
 			missing = append(missing, fmt.Sprintf("the user %s does not exist, or is disabled", name))
 		}
 	}
-	if len(a.Teams) == 0 {
-		return ids, missing, nil
-	}
-	teams, err := e.teams(ctx, group)
+	teams, err := e.teamsOf(ctx, group, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,8 +152,11 @@ func (e *Electorate) named(ctx context.Context, group string, a *wf.Approval, us
 	return ids, missing, nil
 }
 
-// teams are those of a group and of all groups, by name.
-func (e *Electorate) teams(ctx context.Context, group string) (map[string]*alert.Team, error) {
+// teamsOf are the teams of a group and of all groups, by name; none where an approval names no team.
+func (e *Electorate) teamsOf(ctx context.Context, group string, a *wf.Approval) (map[string]*alert.Team, error) {
+	if len(a.Teams) == 0 {
+		return nil, nil
+	}
 	stored, err := e.Teams.AlertSettings(ctx, []alert.Kind{alert.KindTeam}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("read the teams: %w", err)
@@ -170,32 +170,3 @@ func (e *Electorate) teams(ctx context.Context, group string) (map[string]*alert
 	return byName, nil
 }
 
-// CheckNames says which users and teams of an approval do not exist, by the fields users[0] and teams[0]. It is for the
-// check of a definition; a run asks again when the approval opens.
-func (e *Electorate) CheckNames(ctx context.Context, group string, a *wf.Approval) (faults map[string]string, err error) {
-	faults = map[string]string{}
-	if len(a.Users) > 0 {
-		users, err := e.users(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i, name := range a.Users {
-			if !slices.ContainsFunc(users, func(u entity.User) bool { return u.Name == name }) {
-				faults[fmt.Sprintf("users[%d]", i)] = fmt.Sprintf("there is no user %q that may sign in", name)
-			}
-		}
-	}
-	if len(a.Teams) > 0 {
-		teams, err := e.teams(ctx, group)
-		if err != nil {
-			return nil, err
-		}
-		for i, name := range a.Teams {
-			if teams[name] == nil {
-				faults[fmt.Sprintf("teams[%d]", i)] = fmt.Sprintf("there is no team %q of the group %s or of all groups",
-					name, group)
-			}
-		}
-	}
-	return faults, nil
-}

@@ -350,3 +350,18 @@ func TestACancelReachesAnApproval(t *testing.T) {
 	late := cast(t, n, open, ids["ann"], wf.Approved)
 	require.True(t, apperror.Is(late, apperror.KindConflict), "%v", late)
 }
+
+func TestVotersOfADefinitionExist(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	people(t, n, map[string]entity.Role{"ann": "viewer", "off": "disabled"})
+	team(t, n, 1)
+	check := n.Electorate.NewCheck(t.Context(), "default")
+	require.Empty(t, check.CheckVoters(&wf.Approval{Users: []string{"ann"}, Teams: []string{"pricing"}}))
+	faults := check.CheckVoters(&wf.Approval{Users: []string{"ann", "off", "Ann"}, Teams: []string{"Pricing"}})
+	require.NoError(t, check.Err())
+	var fields []string
+	for _, f := range faults {
+		fields = append(fields, f.Field)
+	}
+	require.Equal(t, []string{"users[1]", "users[2]", "teams[0]"}, fields)
+}

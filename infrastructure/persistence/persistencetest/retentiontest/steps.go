@@ -26,6 +26,22 @@ func purgeSteps(t *testing.T, s *persistence.Store) {
 	step.ID = identity.ExecutionID(old, step.JobID, step.FireKey, 0)
 	root, step = storetest.Ended(root, old), storetest.Ended(step, old)
 	storetest.Add(t, s, nil, root, step)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		vote := workflow.Vote{ExecutionID: step.ID, UserID: "u", User: "u", Decision: workflow.Approved, Time: old}
+		if err := tx.Approvals.AddVote(ctx, vote); err != nil {
+			return err
+		}
+		return tx.Approvals.AddApprovals(ctx, []workflow.Ballot{{
+			ExecutionID: step.ID, RunID: root.ID, WorkflowID: root.JobID, StepKey: "load", Need: 1, OpenedTime: old, Until: old,
+		}})
+	})
+	asked := func() (rows int) {
+		ballots, err := s.ApprovalsOf(t.Context(), []string{step.ID})
+		require.NoError(t, err)
+		votes, err := s.VotesOf(t.Context(), []string{step.ID})
+		require.NoError(t, err)
+		return len(ballots) + len(votes)
+	}
 	save := func(phase workflow.Phase, at time.Time) {
 		storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 			run := workflow.Run{ID: root.ID, WorkflowID: root.JobID, Version: 1, CreateTime: old, UpdateTime: old}
@@ -54,6 +70,7 @@ func purgeSteps(t *testing.T, s *persistence.Store) {
 	save(workflow.PhaseClosed, limit)
 	purge()
 	require.True(t, there(step), "its run was closed lately")
+	require.Equal(t, 2, asked())
 	save(workflow.PhaseClosed, old)
 	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
 		_, err := tx.Todos.DropTodos(ctx, []entity.Todo{workflow.Todo(root.ID, workflow.OwesClose, old)})
@@ -65,4 +82,5 @@ func purgeSteps(t *testing.T, s *persistence.Store) {
 	runs, err := s.WorkflowRuns(t.Context(), []string{root.ID})
 	require.NoError(t, err)
 	require.Empty(t, runs, "it goes with its root")
+	require.Zero(t, asked(), "an approval goes with its step, and its votes with it")
 }
