@@ -105,7 +105,7 @@ func TestNamedVotersVote(t *testing.T) {
 	}
 	e.call("POST", "/api/v1/approvals/"+bound, `{"decision":"REJECT"}`, ops...).want(200)
 	require.ElementsMatch(t, []string{theirs, bound, other}, e.inbox("", as(viewerToken)...))
-	require.Equal(t, []string{theirs}, e.inbox("mine=true", as(viewerToken)...), "a viewer holds no permission to vote elsewhere")
+	require.Equal(t, []string{theirs}, e.inbox("mine=true", as(viewerToken)...), "a viewer does not vote elsewhere")
 	e.call("POST", "/api/v1/approvals/"+theirs, `{"decision":"APPROVE"}`).wantCode(403, "no_voter")
 	e.call("POST", "/api/v1/approvals/"+theirs, `{"decision":"APPROVE"}`, as(apiToken)...).wantCode(403, "forbidden")
 	e.call("POST", "/api/v1/approvals/"+theirs, `{"decision":"APPROVE"}`, as(viewerToken)...).want(200)

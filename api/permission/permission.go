@@ -28,8 +28,8 @@ const (
 	JobCommand     Permission = "job:command"
 	ExecutionRead  Permission = "execution:read"
 	ExecutionWrite Permission = "execution:write"
-	// WorkflowApprove is to vote in approvals of workflow runs that name nobody. ApprovalVote is to send a vote at all: all
-	// hold it, because a viewer may be named. The approval itself says who has a vote.
+	// WorkflowApprove is to vote in approvals of workflow runs that name nobody. ApprovalVote is to send a vote at all:
+	// all hold it, because a viewer may be named. The approval itself says who has a vote.
 	WorkflowApprove Permission = "workflow:approve"
 	ApprovalVote    Permission = "approval:vote"
 	// SecretRead shows which secrets there are; their values nobody can read.

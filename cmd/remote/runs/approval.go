@@ -8,10 +8,10 @@ import (
 
 // approvalWords are what an approval is in words.
 var approvalWords = remote.Words{
-	"step of":  remote.Said("{workflow}/{step}"),
-	"count":    remote.If("approved", "{approved} of {need}", "0 of {need}"),
-	"state":    remote.If("reason", "{status} ({reason})", "{status}"),
-	"yours":    remote.If("mayVote", "yes", ""),
+	"step of": remote.Said("{workflow}/{step}"),
+	"count":   remote.If("approved", "{approved} of {need}", "0 of {need}"),
+	"state":   remote.If("reason", "{status} ({reason})", "{status}"),
+	"yours":   remote.If("mayVote", "yes", ""),
 	"said": func(k *remote.Call, o remote.Object) string {
 		var lines []string
 		for _, v := range o.List("votes") {
@@ -30,7 +30,8 @@ var approvals = []remote.Verb{
 			{Name: "status", Default: "OPEN", To: remote.Upper, Help: "in this `STATE`: open or decided"},
 		},
 		Path: "/approvals", Paged: true, Limit: 50,
-		Columns: "id=executionId, step=step of, group, status=state, approved=count, you may vote=yours, until=timeoutTime|moment, text",
+		Columns: "id=executionId, step=step of, group, status=state, approved=count, you may vote=yours, " +
+			"until=timeoutTime|moment, text",
 	},
 	{
 		Use: "get ID", Short: "Show an approval, by the id of the execution of its step", Example: "approval get 0193…",

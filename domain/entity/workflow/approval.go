@@ -16,8 +16,8 @@ const (
 	MaxComment   = 2000
 )
 
-// Ballot is an approval that has opened: what people are asked, and which of them have a vote. The execution of the step
-// says whether it is decided.
+// Ballot is an approval that has opened: what people are asked, and which of them have a vote. The execution of the
+// step says whether it is decided.
 type Ballot struct {
 	// ExecutionID is that of the step, StepKey its key in the run.
 	ExecutionID, RunID, WorkflowID, StepKey string

@@ -12,8 +12,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// Check finds the users and teams of approvals that do not exist, for workflows of one group. It is for the check of one
-// definition: what it has read stays as it was. A run asks again when its approval opens.
+// Check finds the users and teams of approvals that do not exist, for workflows of one group. It is for the check of
+// one definition: what it has read stays as it was. A run asks again when its approval opens.
 type Check struct {
 	electorate *Electorate
 	ctx        context.Context

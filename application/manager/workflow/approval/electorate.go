@@ -169,4 +169,3 @@ func (e *Electorate) teamsOf(ctx context.Context, group string, a *wf.Approval) 
 	}
 	return byName, nil
 }
-

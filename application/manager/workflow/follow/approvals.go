@@ -31,7 +31,7 @@ type opening struct {
 	wrong string
 }
 
-// openings are the approvals of steps that start now. Who may vote is read outside of the transaction, and kept with it.
+// openings are the approvals of steps that start now. The voters are read outside of the transaction, and kept with it.
 func (f *Follower) openings(ctx context.Context, p *passage, now time.Time) (map[int]*opening, error) {
 	found := map[int]*opening{}
 	for _, row := range p.rows {
@@ -125,8 +125,8 @@ func (p *passage) ballot(step int, e *entity.Execution) (b wf.Ballot, opens bool
 	return o.ballot, true
 }
 
-// ExpireApprovals decides the approvals whose time is over. One that fails, or is locked by somebody else, holds up none
-// of the others.
+// ExpireApprovals decides the approvals whose time is over. One that fails, or is locked by somebody else, holds up
+// none of the others.
 func (f *Follower) ExpireApprovals(ctx context.Context, now time.Time) error {
 	q := repository.ClaimRange{
 		Lo: entity.ApprovalSpan().Lo, Hi: entity.ApprovalKey(now.Add(time.Millisecond)), Limit: todosAtOnce,

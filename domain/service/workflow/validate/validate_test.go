@@ -247,5 +247,6 @@ func (nobody) CheckVoters(*wf.Approval) []apperror.Field {
 func TestVotersAreAskedAbout(t *testing.T) {
 	d := wf.Definition{Steps: []wf.Step{{Name: "ok", Approval: &wf.Approval{Users: []string{"ann"}}}}}
 	r := validate.Definition(&d, validate.Ports{Voters: nobody{}})
-	require.Equal(t, []apperror.Field{{Field: "steps[0].approval.users[0]", Code: "unknown", Message: "is gone"}}, r.Faults)
+	want := apperror.Field{Field: "steps[0].approval.users[0]", Code: "unknown", Message: "is gone"}
+	require.Equal(t, []apperror.Field{want}, r.Faults)
 }

@@ -25,8 +25,8 @@ func Approvals(t *testing.T, open storetest.Opener) {
 		e.WaitForApproval(noon.Add(time.Hour))
 		return e
 	}
-	named, held, foreign, over := row(mine, 0), row(mine, time.Second), row(others, 2*time.Second), row(mine, 3*time.Second)
-	over = storetest.Ended(over, noon)
+	named, held, foreign := row(mine, 0), row(mine, time.Second), row(others, 2*time.Second)
+	over := storetest.Ended(row(mine, 3*time.Second), noon)
 	storetest.Add(t, s, nil, named, held, foreign, over)
 	ballot := func(e *entity.Execution, voters ...string) workflow.Ballot {
 		return workflow.Ballot{
@@ -47,7 +47,8 @@ func Approvals(t *testing.T, open storetest.Opener) {
 
 	vote := func(user string, at time.Time) workflow.Vote {
 		return workflow.Vote{
-			ExecutionID: named.ID, UserID: user, User: "name of " + user, Decision: workflow.Approved, Comment: "good 好", Time: at,
+			ExecutionID: named.ID, UserID: user, User: "name of " + user, Decision: workflow.Approved,
+			Comment: "good 好", Time: at,
 		}
 	}
 	cast := []workflow.Vote{vote(bob, noon), vote(ann, noon.Add(time.Second))}
@@ -85,7 +86,8 @@ func Approvals(t *testing.T, open storetest.Opener) {
 		{"of no group", repository.ApprovalFilter{Groups: []string{}, UserID: "nobody"}, nil},
 		{
 			"of a user who holds the permission, and is excluded from one",
-			repository.ApprovalFilter{State: repository.ApprovalOpen, Mine: true, UserID: ann}, []string{named.ID},
+			repository.ApprovalFilter{State: repository.ApprovalOpen, Mine: true, UserID: ann},
+			[]string{named.ID},
 		},
 		{
 			"of a user who holds the permission",
