@@ -392,6 +392,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals of workflow runs, newest first
+         * @description Approvals of the groups that the caller sees, and those that name the caller as a voter. Send nextCursor of an answer as cursor to get the page after it; null ends the list, and a page may be short before.
+         */
+        get: operations["getApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show one approval, by the id of the execution of its step */
+        get: operations["getApprovalsById"];
+        put?: never;
+        /**
+         * Approve or reject
+         * @description Each person has one vote. The one that settles the approval ends the step: as many that approve as it needs, or one that rejects.
+         */
+        post: operations["postApprovalsById"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit-logs": {
         parameters: {
             query?: never;
@@ -2512,6 +2553,44 @@ export interface components {
             /** @description onSuccess is told when a run has succeeded. */
             onSuccess?: string[] | null;
         } | null;
+        Approval: {
+            approved: number;
+            /** Format: date-time */
+            decidedTime: string | null;
+            /** @description executionId is that of the step; votes name it. */
+            executionId: string;
+            group: string;
+            /** @description MayVote: the caller has a vote and has not cast it. */
+            mayVote: boolean;
+            /** @description need is how many must approve, Approved how many have. */
+            need: number;
+            /** @description onTimeout is what it comes to at TimeoutTime, if nobody decides. */
+            onTimeout: components["schemas"]["workflow.OnTimeout"];
+            /** Format: date-time */
+            openedTime: string;
+            reason: components["schemas"]["Reason"];
+            runId: string;
+            /** @description status is that of the execution: WAITING while the approval is open, SUCCESS where it was approved, FAILED where it was rejected (reason REJECTED) or not decided in time, and CANCELLED or SKIPPED where its run was stopped. */
+            status: components["schemas"]["Status"];
+            /** @description step is its key in the run. */
+            step: string;
+            text: string;
+            /** Format: date-time */
+            timeoutTime: string;
+            votes: components["schemas"]["Vote"][];
+            workflow: string;
+            workflowId: string;
+        };
+        ApprovalPage: {
+            items: components["schemas"]["Approval"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
         Attempt: {
             attempt: number;
             /** Format: date-time */
@@ -2841,7 +2920,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["CommandDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
@@ -2946,7 +3025,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["CommandDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
@@ -3057,7 +3136,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["CommandDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "COMMAND" | "CRON";
@@ -3226,7 +3305,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "CUSTOM";
@@ -3334,7 +3413,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "CUSTOM";
@@ -3448,7 +3527,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "CUSTOM";
@@ -3827,7 +3906,7 @@ export interface components {
              * @description code says why: a status, a reason of the ledger, what the run waits for, or why nothing is planned.
              * @enum {string}
              */
-            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "NO_SUCH_TIME" | "ONCE_OVER" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REPLACED" | "RUNNING" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED" | "WORKER";
+            code: "AFTER_END" | "AFTER_PAUSE" | "AFTER_RUN" | "ALL_PAUSED" | "APPROVAL" | "BAD_SCHEDULE" | "BEFORE_START" | "BODY_MISMATCH" | "CANCELLED" | "COMMAND" | "CONDITION" | "DEAD" | "DEADLINE" | "DELETED" | "DISABLED" | "DST_GAP" | "DST_GAP_MOVED" | "DST_OVERLAP" | "ERROR" | "EXIT_CODE" | "FAILED" | "FINALLY_FAILED" | "FINISHED" | "GROUP" | "GROUP_PAUSED" | "HANDLER" | "HTTP_STATUS" | "INVALID" | "JOB" | "MISFIRE" | "NODE" | "NODE_LOST" | "NOT_CREATED" | "NOT_DUE" | "NOT_IN_SCHEDULE" | "NO_NODE" | "NO_RECORD" | "NO_SCHEDULE" | "NO_SCHEDULER" | "NO_SUCH_TIME" | "ONCE_OVER" | "OPERATOR" | "OUTPUT_TOO_LARGE" | "OVERLAP" | "PANIC" | "PAUSED" | "QUEUE_FULL" | "REDIRECTED" | "REJECTED" | "REPLACED" | "REUSED" | "RUNNING" | "RUN_CANCELLED" | "RUN_STOPPED" | "SECRET_MISSING" | "SHUTDOWN" | "SLOT" | "STANDBY" | "STEP_FAILED" | "SUCCESS" | "TIME" | "TIMEOUT" | "TOO_OLD" | "UNDECIDED" | "UPSTREAM_FAILED" | "UPSTREAM_SKIPPED" | "WORKER";
             /** @description explanation is one sentence, in English. */
             explanation: string;
             /** @description facts say more, each by itself. */
@@ -4084,7 +4163,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["HTTPDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "HTTP";
@@ -4189,7 +4268,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["HTTPDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "HTTP";
@@ -4300,7 +4379,7 @@ export interface components {
             jobClass?: string | null;
             jobData: components["schemas"]["HTTPDataBody"];
             /**
-             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND) or a Go handler (CUSTOM). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             jobType: "HTTP";
@@ -4578,7 +4657,7 @@ export interface components {
             status: "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED";
         };
         /** @enum {string} */
-        JobType: "HTTP" | "COMMAND" | "CUSTOM";
+        JobType: "HTTP" | "COMMAND" | "CUSTOM" | "WORKFLOW";
         JobVersion: {
             /** @description changes holds [before, after] by field against the version before it; null for the oldest of the page. */
             changes: {
@@ -4927,7 +5006,7 @@ export interface components {
             until?: string | null;
         };
         /** @enum {string} */
-        Permission: "public" | "self" | "account" | "job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "user:write" | "audit:read";
+        Permission: "public" | "self" | "account" | "job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "workflow:approve" | "approval:vote" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "user:write" | "audit:read";
         PreviewBody: {
             /** @default 10 */
             count?: number | null;
@@ -5017,7 +5096,7 @@ export interface components {
             p99Ms: number | null;
         };
         /** @enum {string} */
-        Reason: "" | "OVERLAP" | "QUEUE_FULL" | "REPLACED" | "MISFIRE" | "PAUSED" | "NO_NODE" | "DEADLINE" | "NODE_LOST" | "SHUTDOWN" | "EXIT_CODE" | "HTTP_STATUS" | "BODY_MISMATCH" | "REDIRECTED" | "PANIC" | "INVALID" | "DELETED" | "SECRET_MISSING" | "TIMEOUT" | "ERROR";
+        Reason: "" | "OVERLAP" | "QUEUE_FULL" | "REPLACED" | "MISFIRE" | "PAUSED" | "NO_NODE" | "DEADLINE" | "NODE_LOST" | "SHUTDOWN" | "EXIT_CODE" | "HTTP_STATUS" | "BODY_MISMATCH" | "REDIRECTED" | "PANIC" | "INVALID" | "DELETED" | "SECRET_MISSING" | "TIMEOUT" | "ERROR" | "CONDITION" | "UPSTREAM_FAILED" | "UPSTREAM_SKIPPED" | "RUN_CANCELLED" | "RUN_STOPPED" | "STEP_FAILED" | "FINALLY_FAILED" | "REJECTED" | "OUTPUT_TOO_LARGE" | "OPERATOR" | "REUSED";
         ReportBody: {
             /** @description checkpoint is what the next attempt is given. */
             checkpoint?: string | null;
@@ -5943,7 +6022,7 @@ export interface components {
             expiresAt: string;
             name: string;
             /** @description scopes narrow what the token may do; absent, it may do what its owner may. */
-            scopes?: ("job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "audit:read")[] | null;
+            scopes?: ("job:read" | "job:write" | "job:run" | "job:command" | "execution:read" | "execution:write" | "workflow:approve" | "approval:vote" | "secret:read" | "secret:write" | "node:write" | "worker:write" | "worker:admin" | "alert:read" | "alert:write" | "alert:ack" | "channel:write" | "user:admin" | "audit:read")[] | null;
         };
         TokenPage: {
             items: components["schemas"]["Token"][];
@@ -6090,8 +6169,20 @@ export interface components {
         VersionBody: {
             version?: number | null;
         };
+        Vote: {
+            comment: string;
+            decision: components["schemas"]["workflow.Decision"];
+            /** Format: date-time */
+            time: string;
+            user: string;
+        };
+        VoteBody: {
+            comment?: string | null;
+            /** @enum {string} */
+            decision: "APPROVE" | "REJECT";
+        };
         /** @enum {string} */
-        Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "SLOT";
+        Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "SLOT" | "APPROVAL";
         Warning: {
             /** @enum {string} */
             code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return" | "unknown_store";
@@ -6491,6 +6582,10 @@ export interface components {
         "alert.Status": "PENDING" | "FIRING" | "ACKNOWLEDGED" | "RESOLVED";
         /** @enum {string} */
         "worker.Status": "UP" | "DRAINING" | "DOWN";
+        /** @enum {string} */
+        "workflow.Decision": "APPROVE" | "REJECT";
+        /** @enum {string} */
+        "workflow.OnTimeout": "REJECT" | "APPROVE" | "FAIL";
     };
     responses: {
         /** @description not JSON, or malformed, or a bad Idempotency-Key */
@@ -8073,6 +8168,125 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    getApprovals: {
+        parameters: {
+            query?: {
+                /** @description those alone in which the caller has a vote */
+                mine?: boolean;
+                /** @description open or decided; both without it */
+                status?: "OPEN" | "DECIDED";
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getApprovalsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the approval */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postApprovalsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the approval */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description the vote */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "comment": "looked at the prices",
+                 *       "decision": "APPROVE"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VoteBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            /** @description the caller has no vote */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["Problem404"];
+            /** @description it is decided, or its time is over, or the caller has voted already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     getAuditLogs: {
         parameters: {
             query?: {
@@ -9075,7 +9289,7 @@ export interface operations {
                 /** @description id of the node that runs or ran them, or in whose queue they wait */
                 nodeId?: string;
                 /** @description what WAITING runs wait for */
-                waitsFor?: "SLOT" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "TIME" | "JOB" | "GROUP";
+                waitsFor?: "SLOT" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "TIME" | "JOB" | "GROUP" | "APPROVAL";
                 /** @description state */
                 status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
                 /** @description why the run exists */
@@ -9835,7 +10049,7 @@ export interface operations {
                 /** @description state */
                 status?: "CREATED" | "ENABLED" | "PAUSED" | "FINISHED";
                 /** @description what it does */
-                jobType?: "HTTP" | "COMMAND" | "CUSTOM" | "CRON";
+                jobType?: "HTTP" | "COMMAND" | "CUSTOM" | "WORKFLOW" | "CRON";
                 /** @description most items of the page */
                 limit?: number;
                 /** @description nextCursor of the page before */
