@@ -2317,6 +2317,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check workflows, and store nothing
+         * @description The body is a document, or one workflow with name and steps, as YAML or JSON. All faults are told at once, each with its field and a remedy. Jobs, secrets, channels and worker groups are looked up: a job that the document would make is not there yet, and a fault.
+         */
+        post: operations["postWorkflowsValidate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2580,6 +2600,24 @@ export interface components {
             votes: components["schemas"]["Vote"][];
             workflow: string;
             workflowId: string;
+        };
+        ApprovalBody: {
+            /** @description need is how many must approve; absent, one. */
+            need?: number;
+            /**
+             * @description notBy excludes the one who triggered the workflow run.
+             * @enum {string}
+             */
+            notBy?: "TRIGGERER";
+            /**
+             * @default REJECT
+             * @enum {string}
+             */
+            onTimeout?: "REJECT" | "APPROVE" | "FAIL";
+            teams?: string[];
+            text?: string;
+            timeoutSec?: number;
+            users?: string[];
         };
         ApprovalPage: {
             items: components["schemas"]["Approval"][];
@@ -3273,6 +3311,12 @@ export interface components {
             group?: string | null;
             name?: string | null;
         };
+        CustomBody: {
+            data?: {
+                [key: string]: unknown;
+            };
+            jobClass: string;
+        };
         CustomJobBody: {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
@@ -3705,6 +3749,8 @@ export interface components {
              * @enum {integer}
              */
             version: 1;
+            /** @description workflows are jobs of type WORKFLOW, with their steps beside the other fields. */
+            workflows?: components["schemas"]["WorkflowBody"][] | null;
         };
         DocumentGroupBody: {
             maxConcurrency?: number;
@@ -3989,6 +4035,11 @@ export interface components {
             successRate: number | null;
             timeout: number;
         };
+        Finding: {
+            code: string;
+            field: string;
+            message: string;
+        };
         Fire: {
             count: number | null;
             countAtLeast: boolean;
@@ -4026,6 +4077,13 @@ export interface components {
             /** @description description says the schedule in words. */
             description: string;
             fireTimes: string[];
+        };
+        ForEachBody: {
+            /** @description items is a list, or a text with the one placeholder of one. */
+            items: string | unknown[];
+            maxItems?: number;
+            maxParallel?: number;
+            tolerate?: components["schemas"]["TolerateBody"];
         };
         Group: {
             /** Format: date-time */
@@ -4615,8 +4673,8 @@ export interface components {
             onRecovered: string[];
             onSuccess: string[];
         };
-        JobBody: components["schemas"]["HTTPJobBody"] | components["schemas"]["CommandJobBody"] | components["schemas"]["CustomJobBody"];
-        JobChangeBody: components["schemas"]["HTTPJobChangeBody"] | components["schemas"]["CommandJobChangeBody"] | components["schemas"]["CustomJobChangeBody"];
+        JobBody: components["schemas"]["HTTPJobBody"] | components["schemas"]["CommandJobBody"] | components["schemas"]["CustomJobBody"] | components["schemas"]["WorkflowJobBody"];
+        JobChangeBody: components["schemas"]["HTTPJobChangeBody"] | components["schemas"]["CommandJobChangeBody"] | components["schemas"]["CustomJobChangeBody"] | components["schemas"]["WorkflowJobChangeBody"];
         JobPage: {
             items: components["schemas"]["Job"][];
             /** @description nextCursor is null on the last page. */
@@ -4804,6 +4862,18 @@ export interface components {
             /** Format: date-time */
             to: string;
             unit: string;
+        };
+        NamedJobBody: {
+            /** @description name is that of a job of the same group, or group/name. */
+            name: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        };
+        NeedBody: {
+            /** @description on is one of success, failure, blocked, skipped, unsuccessful, ok and done, or a list of them. */
+            on?: string | string[];
+            step: string;
         };
         NewExecution: {
             executionId: string;
@@ -5852,6 +5922,53 @@ export interface components {
         };
         /** @enum {string} */
         Status: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
+        StepBody: {
+            approval?: components["schemas"]["ApprovalBody"];
+            command?: components["schemas"]["CommandDataBody"];
+            custom?: components["schemas"]["CustomBody"];
+            /** @default false */
+            finally?: boolean;
+            forEach?: components["schemas"]["ForEachBody"];
+            http?: components["schemas"]["HTTPDataBody"];
+            job?: components["schemas"]["NamedJobBody"];
+            /**
+             * @default ALL
+             * @enum {string}
+             */
+            join?: "ALL" | "ANY";
+            /** @description minSuccess is how many of the needs must be successes, under ALL. */
+            minSuccess?: number;
+            /** @description name has 1 to 40 of a–z, 0–9, - and _. */
+            name: string;
+            /** @description needs are steps that must have ended as asked; a plain name asks for success. */
+            needs?: (components["schemas"]["NeedBody"] | string)[];
+            /** @description output names parts of the result for other steps, such as rows: ${result.count}. */
+            output?: {
+                [key: string]: string;
+            };
+            priority?: number;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            startDeadlineSec?: number;
+            /** @description timeoutSec and the three after it are as of a job; for http, command and custom alone. */
+            timeoutSec?: number;
+            /** @default false */
+            tolerate?: boolean;
+            wait?: components["schemas"]["WaitBody"];
+            /** @description when is a condition; where it does not hold, the step is skipped. */
+            when?: string;
+        };
+        StepsBody: {
+            /** @description holdSec is how long HOLD waits for a person; 0 is a day. */
+            holdSec?: number | null;
+            /**
+             * @description onStepFailure says what a failure does that no edge asks for, and that is not tolerated.
+             * @default GO_ON
+             * @enum {string|null}
+             */
+            onStepFailure?: "GO_ON" | "STOP" | "HOLD" | null;
+            /** @description steps are at most 200, in any order. */
+            steps: components["schemas"]["StepBody"][];
+        };
         Team: {
             channelIds: string[];
             /** Format: date-time */
@@ -6034,6 +6151,10 @@ export interface components {
              */
             searchedUntil?: string;
         };
+        TolerateBody: {
+            count?: number;
+            percent?: number;
+        };
         TopJob: {
             durationMs: number;
             failures: number;
@@ -6047,7 +6168,7 @@ export interface components {
             skipped: number;
             success: number;
         };
-        TrialBody: components["schemas"]["HTTPTrialBody"] | components["schemas"]["CommandTrialBody"] | components["schemas"]["CustomTrialBody"];
+        TrialBody: components["schemas"]["HTTPTrialBody"] | components["schemas"]["CommandTrialBody"] | components["schemas"]["CustomTrialBody"] | components["schemas"]["WorkflowTrialBody"];
         /** @enum {string} */
         Trigger: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | "DEPENDENCY";
         TriggerBody: {
@@ -6183,6 +6304,10 @@ export interface components {
         };
         /** @enum {string} */
         Wait: "" | "GROUP" | "JOB" | "TIME" | "NODE" | "COMMAND" | "HANDLER" | "WORKER" | "SLOT" | "APPROVAL";
+        WaitBody: {
+            forSec?: number;
+            until?: string;
+        };
         Warning: {
             /** @enum {string} */
             code: "no_node" | "no_commands" | "no_handler" | "secret_in_clear" | "unknown_channel" | "channel_not_allowed" | "unknown_job" | "unknown_group" | "never_matches" | "missing_secret" | "ended" | "carriage_return" | "unknown_store";
@@ -6561,6 +6686,468 @@ export interface components {
              * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
              */
             searchedUntil?: string;
+        };
+        WorkflowBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"];
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean;
+            /** Format: date-time */
+            readonly createTime?: string;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"];
+            /** @description description is for people. */
+            description?: string;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string;
+            /** @description holdSec is how long HOLD waits for a person; 0 is a day. */
+            holdSec?: number;
+            readonly id?: string;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string;
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown.
+             * @enum {string}
+             */
+            jobType?: "WORKFLOW";
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            readonly lastFireTime?: string;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number;
+            /** @description name is unique in the group. */
+            name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][];
+            /** Format: date-time */
+            readonly nextFireTime?: string;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string}
+             */
+            onNodeLoss?: "RETRY" | "FAIL";
+            /**
+             * @description onStepFailure says what a failure does that no edge asks for, and that is not tolerated.
+             * @default GO_ON
+             * @enum {string}
+             */
+            onStepFailure?: "GO_ON" | "STOP" | "HOLD";
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE";
+            /** @description owner says whom to ask. */
+            owner?: string;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][];
+            readonly pauseReason?: string;
+            readonly pauseUser?: string;
+            /** Format: date-time */
+            readonly pausedAt?: string;
+            readonly pausedBy?: string;
+            /** Format: date-time */
+            readonly pausedUntil?: string;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"];
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number;
+            readonly startedBy?: string[];
+            readonly status?: components["schemas"]["JobStatus"];
+            /** @description steps are at most 200, in any order. */
+            steps: components["schemas"]["StepBody"][];
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
+             * @default 0
+             */
+            timeoutSec?: number;
+            readonly unreadable?: string;
+            /** Format: date-time */
+            readonly updateTime?: string;
+            readonly version?: number;
+            readonly warnings?: Record<string, never>[];
+        };
+        WorkflowCheck: {
+            faults: components["schemas"]["Finding"][];
+            /** @description Good: it can be saved. */
+            good: boolean;
+            group: string;
+            name: string;
+            /** @description steps is how many it has. */
+            steps: number;
+            warnings: components["schemas"]["Finding"][];
+        };
+        WorkflowChecks: {
+            items: components["schemas"]["WorkflowCheck"][];
+        };
+        WorkflowJobBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            jobData: components["schemas"]["StepsBody"];
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "WORKFLOW";
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: (components["schemas"]["NextBody"] | string)[] | null;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            readonly version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
+        };
+        WorkflowJobChangeBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            jobData: components["schemas"]["StepsBody"];
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "WORKFLOW";
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            /** @description version is the one that was edited; If-Match may name it instead. */
+            version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
+        };
+        WorkflowTrialBody: {
+            /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
+            alerts?: components["schemas"]["AlertsBody"] | null;
+            /**
+             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @default false
+             */
+            broadcast?: boolean | null;
+            /** Format: date-time */
+            readonly createTime?: string | null;
+            /** @description deadline is the time of the day by which a planned fire is to have succeeded. */
+            deadline?: components["schemas"]["DeadlineBody"] | null;
+            /** @description description is for people. */
+            description?: string | null;
+            /**
+             * @description enabled false leaves the job CREATED.
+             * @default true
+             */
+            enabled?: boolean | null;
+            /**
+             * @description group comes into being with its first job.
+             * @default default
+             */
+            group?: string | null;
+            readonly id?: string | null;
+            /** @description jobClass is the name of the handler of a CUSTOM job. */
+            jobClass?: string | null;
+            jobData: components["schemas"]["StepsBody"];
+            /**
+             * @description jobType is what a run does: call a service (HTTP), run a command (COMMAND), a Go handler (CUSTOM) or the steps of a graph (WORKFLOW). CRON is the former name of COMMAND; it is taken, and never shown. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            jobType: "WORKFLOW";
+            /** @description labels are the user's own: rules, routes and silences of alerts match them, firing does not depend on them. At most 64, with keys of 63 and values of 255 characters, and 16 KiB of JSON in all. */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Format: date-time */
+            readonly lastFireTime?: string | null;
+            /**
+             * @description maxConcurrency is how many fires of the job run at once under PARALLEL; 0 is any number.
+             * @default 0
+             */
+            maxConcurrency?: number | null;
+            /**
+             * @description maxQueued is how many fires may wait for those before them; a further one is SKIPPED.
+             * @default 100
+             */
+            maxQueued?: number | null;
+            /** @description name is unique in the group. */
+            name: string;
+            /** @description next are the jobs that the end of a fire starts; a plain name means on SUCCESS. See docs/chains.md. */
+            next?: components["schemas"]["NextBody"][] | null;
+            /** Format: date-time */
+            readonly nextFireTime?: string | null;
+            /**
+             * @description onNodeLoss says whether a run whose node is lost or stopped is run again, or has failed.
+             * @default RETRY
+             * @enum {string|null}
+             */
+            onNodeLoss?: "RETRY" | "FAIL" | null;
+            /**
+             * @description overlapPolicy is what becomes of a fire while the one before it is not over: run beside it, wait, be dropped, or take its place.
+             * @default PARALLEL
+             * @enum {string|null}
+             */
+            overlapPolicy?: "PARALLEL" | "SERIAL" | "DISCARD" | "REPLACE" | null;
+            /** @description owner says whom to ask. */
+            owner?: string | null;
+            /** @description parameters declare what ${params.NAME} stands for. A trigger may name these alone, of their types; runs that are given no value have the default. Without any declaration a trigger may name whatever it likes. */
+            parameters?: components["schemas"]["ParameterBody"][] | null;
+            /** @description params is what ${params.NAME} stands for, at most 64 KiB. Where the draft declares parameters it may name these alone, of their types. */
+            params?: {
+                [key: string]: unknown;
+            } | null;
+            readonly pauseReason?: string | null;
+            readonly pauseUser?: string | null;
+            /** Format: date-time */
+            readonly pausedAt?: string | null;
+            readonly pausedBy?: string | null;
+            /** Format: date-time */
+            readonly pausedUntil?: string | null;
+            /**
+             * @description priority is that of waiting runs, 10 the most urgent.
+             * @default 5
+             */
+            priority?: number | null;
+            retryPolicy?: components["schemas"]["RetryBody"];
+            routing?: components["schemas"]["RoutingBody"];
+            /** @description schedule is when the job fires by itself; without one it never does. */
+            schedule?: components["schemas"]["ScheduleBody"] | null;
+            /**
+             * @description shardCount is how many runs a fire has, each with its shardIndex.
+             * @default 1
+             */
+            shardCount?: number | null;
+            /**
+             * @description startDeadlineSec gives a run up that has not started so long after it was due; 0 is never.
+             * @default 0
+             */
+            startDeadlineSec?: number | null;
+            readonly startedBy?: string[] | null;
+            readonly status?: components["schemas"]["JobStatus"] | null;
+            /**
+             * @description timeoutSec ends an attempt that runs longer, as TIMEOUT; 0 is no limit, and for a synchronous HTTP call that of the setting executor.http.timeoutSec.
+             * @default 0
+             */
+            timeoutSec?: number | null;
+            readonly unreadable?: string | null;
+            /** Format: date-time */
+            readonly updateTime?: string | null;
+            readonly version?: number | null;
+            readonly warnings?: Record<string, never>[] | null;
         };
         /** @enum {string} */
         "alert.ActionKind": "PAUSE_JOB" | "RUN_JOB" | "RETRY_EXECUTION" | "DRAIN_NODE";
@@ -13398,6 +13985,56 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowsValidate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "nightly",
+                 *       "steps": [
+                 *         {
+                 *           "custom": {
+                 *             "jobClass": "noop"
+                 *           },
+                 *           "name": "load"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+                "application/yaml": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowChecks"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
             503: components["responses"]["Problem503"];
         };
     };
