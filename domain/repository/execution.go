@@ -147,6 +147,11 @@ type ExecutionFilter struct {
 	To       time.Time
 	// Groups are those whose jobs may be seen; nil is all.
 	Groups []string
+	// Steps keeps inline steps of workflow runs, which are left out where neither JobID nor RunID is given.
+	Steps bool
+	// RunID keeps the executions of the steps of a workflow run, and RunJobs are the jobs that these may be of.
+	RunID   string
+	RunJobs []string
 }
 
 // ExecutionReader reads committed executions.
@@ -155,6 +160,9 @@ type ExecutionReader interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	// ByIDs returns those that exist, in no particular order.
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// Standings returns those that exist, in no particular order, without results, parameters and checkpoints: id, job,
+	// node, shard, state, reason, times, message, fire key, trigger, version, claim key, attempt and progress alone.
+	Standings(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// OfFire returns the executions of a fire whose key tells the moment with which their ids begin, in id order.
 	OfFire(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error)
 	// List is ordered by id, newest first.

@@ -19,6 +19,10 @@ type FailureFilter struct {
 	Statuses []entity.Status
 	// Patient looks for up to PatientLook, and not only for as long as a page of a list may take.
 	Patient bool
+	// Steps keeps inline steps of workflow runs, which are left out where neither JobIDs nor RunID is given.
+	Steps bool
+	// RunID keeps the executions of the steps of a workflow run.
+	RunID string
 }
 
 // PatientLook bounds a patient look for failures.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
@@ -27,4 +28,22 @@ type WorkflowRunReader interface {
 	RunsToWake(ctx context.Context, until time.Time, limit int) ([]string, error)
 	// WorkflowSteps are the steps of these ids that exist, in no order.
 	WorkflowSteps(ctx context.Context, ids []string) ([]workflow.StepRow, error)
+}
+
+// WorkflowRunFilter narrows a list; empty fields do not filter. From and To bound the moment in the id, as those of
+// ExecutionFilter do.
+type WorkflowRunFilter struct {
+	WorkflowID string
+	Phases     []workflow.Phase
+	// Status is that of the root.
+	Status   entity.Status
+	From, To time.Time
+	// Groups are those whose workflows may be seen; nil is all.
+	Groups []string
+}
+
+// WorkflowRunLister lists workflow runs.
+type WorkflowRunLister interface {
+	// WorkflowRunIDs are those of the runs of a page, newest first.
+	WorkflowRunIDs(ctx context.Context, f WorkflowRunFilter, p Page) (ids []string, next string, err error)
 }

@@ -152,6 +152,9 @@ func (p Phase) String() string {
 	return [...]string{"OPEN", "PAUSED", "CANCELLING", "CLOSED"}[p]
 }
 
+// Phases lists the phases.
+func Phases() []Phase { return []Phase{PhaseOpen, PhasePaused, PhaseCancelling, PhaseClosed} }
+
 // Cause says why a run is stopped.
 type Cause byte
 

@@ -103,14 +103,14 @@ func OfStepKey(fireKey string) (run, step string, ok bool) {
 	return strings.Cut(rest, ":")
 }
 
-// stepID begins the id of a step, over all runs of its workflow: that of no moment. Ids of jobs begin with one.
-const stepID = "00000000-0000-8"
+// StepPrefix begins the id of a step, over all runs of its workflow: that of no moment. Ids of jobs begin with one.
+const StepPrefix = "00000000-0000-8"
 
 // StepID is the id of a step whose work stands in the workflow.
 func StepID(workflowID, name string) string { return ExecutionID(time.Time{}, workflowID, name, 0) }
 
 // IsStepID reports whether StepID made the id.
-func IsStepID(id string) bool { return strings.HasPrefix(id, stepID) }
+func IsStepID(id string) bool { return strings.HasPrefix(id, StepPrefix) }
 
 // ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.

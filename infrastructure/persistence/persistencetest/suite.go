@@ -39,7 +39,7 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"counts", executiontest.Counts},
 		{"live fires", inflighttest.InFlightFires},
 		{"records", recordtest.Records},
-		{"workflow runs", workflowtest.Runs},
+		{"workflow runs", workflowtest.Runs}, {"lists of workflow runs", workflowtest.Lists},
 		{"what workflow runs owe", workflowtest.Owed},
 		{"approvals", workflowtest.Approvals},
 		{"run tokens", recordtest.RunTokens},

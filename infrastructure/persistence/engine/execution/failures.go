@@ -18,6 +18,14 @@ func (r *Executions) Failures(ctx context.Context, f repository.FailureFilter,
 	limit int,
 ) ([]repository.Failure, bool, error) {
 	lo, hi := idRange(repository.ExecutionFilter{From: f.From, To: f.To})
+	if f.RunID != "" {
+		from, to, known := spanOfRun(f.RunID)
+		if !known {
+			return nil, true, nil
+		}
+		lo, hi = narrower(lo, hi, from, to)
+	}
+	steps := noSteps(!f.Steps && f.RunID == "" && len(f.JobIDs) == 0)
 	statuses := f.Statuses
 	if len(statuses) == 0 {
 		statuses = entity.FailedStatuses()
@@ -38,7 +46,7 @@ func (r *Executions) Failures(ctx context.Context, f repository.FailureFilter,
 		Conn: r.c, Statement: "failure.window", Table: "scheduler_job_execution", Key: "id",
 		Wide: true, Budget: budget,
 		Page: func(ctx context.Context, lo, hi string, limit int) ([]repository.Failure, string, error) {
-			where, args := listing.JoinConditions(listing.IDBounds("id", lo, hi), failed, ofJobs,
+			where, args := listing.JoinConditions(listing.IDBounds("id", lo, hi), failed, ofJobs, steps, stepsOf(f.RunID),
 				OfGroups(r.c.Dialect, "job_id", f.Groups))
 			rows, err := sqldb.Collect(ctx, r.c, "failure.list",
 				"SELECT id, job_id, COALESCE(reason, ''), end_time FROM scheduler_job_execution"+where+

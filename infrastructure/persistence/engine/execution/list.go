@@ -29,8 +29,16 @@ func (r *Executions) List(ctx context.Context, f repository.ExecutionFilter,
 	if after != "" && (hi == "" || after < hi) {
 		hi = after
 	}
+	if f.RunID != "" {
+		return r.ofRun(ctx, f, lo, hi, limit)
+	}
 	if f.Status == "" && f.NodeID == "" && f.Trigger == "" && f.WaitsFor == "" && f.Groups == nil {
-		return r.page(ctx, f, lo, hi, limit) // an index leads to every row
+		all := f
+		all.Steps = true
+		rows, next, err := r.page(ctx, all, lo, hi, limit) // an index leads to every row
+		if err != nil || !withoutSteps(f) || !slices.ContainsFunc(rows, (*entity.Execution).Inline) {
+			return rows, next, err
+		}
 	}
 	if spans := liveSpans(f); len(spans) > 0 && f.JobID == "" {
 		if ids, few, err := r.live(ctx, spans); few || err != nil {
@@ -66,7 +74,8 @@ func (r *Executions) matching(ctx context.Context, f repository.ExecutionFilter,
 ) ([]*entity.Execution, error) {
 	where, args := listing.JoinConditions(ids, listing.Equals("job_id", f.JobID),
 		listing.Equals("status", string(f.Status)), atNode(f.NodeID),
-		listing.Equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), OfGroups(r.c.Dialect, "job_id", f.Groups))
+		listing.Equals("trigger_type", string(f.Trigger)), waitsFor(f.WaitsFor), noSteps(withoutSteps(f)),
+		stepsOf(f.RunID), OfGroups(r.c.Dialect, "job_id", f.Groups))
 	return sqldb.Collect(ctx, r.c, "execution.list", selectViews+where+" ORDER BY id DESC LIMIT ?", append(args, n),
 		scanView)
 }
@@ -158,11 +167,14 @@ func (r *Executions) among(ctx context.Context, ids []string, f repository.Execu
 
 // OfGroups is the condition that a job is in one of the groups, where there
 // are any; column holds its id. The job of each row is looked up by its id: a
-// join would let the optimizer begin with all jobs of the groups.
+// join would let the optimizer begin with all jobs of the groups. The id of a step leads
+// to its workflow, which is looked up where there is no such job.
 func OfGroups(d *dialect.Dialect, column string, groups []string) listing.Condition {
 	if groups == nil {
 		return listing.Condition{}
 	}
-	in, args := d.InAny("(SELECT group_name FROM scheduler_job_definition WHERE id = "+column+")", groups)
+	in, args := d.InAny("COALESCE((SELECT group_name FROM scheduler_job_definition WHERE id = "+column+"), "+
+		"(SELECT j.group_name FROM scheduler_workflow_step s JOIN scheduler_job_definition j ON j.id = s.workflow_id "+
+		"WHERE s.id = "+column+"))", groups)
 	return listing.Condition{Text: in, Args: args}
 }

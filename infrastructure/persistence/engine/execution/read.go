@@ -37,6 +37,34 @@ func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 		sqlvalue.OnlyASCIIIDs(ids), ScanExecution)
 }
 
+// Standings implements repository.ExecutionReader.
+func (r *Executions) Standings(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return sqldb.CollectIn(ctx, r.c, "execution.standings",
+		"SELECT id, job_id, node_id, shard_id, status, start_time, end_time, error_message, fire_key, scheduled_time, "+
+			"trigger_type, job_version, reason, claim_key, attempt, progress, cancel_requested FROM scheduler_job_execution "+
+			"WHERE {in}", "id", sqlvalue.OnlyASCIIIDs(ids), func(rows *sql.Rows) (*entity.Execution, error) {
+			e := &entity.Execution{}
+			var shard, message, reason, claim sqlvalue.OptionalText
+			var start, end, scheduled sqlvalue.DBTime
+			var progress, cancel sql.NullInt64
+			unread, err := sqlvalue.ScanRow(rows, &e.ID, &e.JobID, &e.NodeID, &shard, &e.Status, &start, &end, &message,
+				&e.FireKey, &scheduled, &e.Trigger, &e.JobVersion, &reason, &claim, &e.Attempt, &progress, &cancel)
+			if err != nil {
+				return nil, err
+			}
+			e.StartTime, e.EndTime, e.ScheduledTime = start.Time(), end.Time(), scheduled.Time()
+			e.ErrorMessage, e.Reason, e.Claim = string(message), entity.Reason(reason), entity.ClaimKey(claim)
+			e.Progress, e.CancelRequested = int(progress.Int64), cancel.Int64 != 0
+			if e.ShardIndex, e.ShardTotal, err = readShard(string(shard)); err != nil {
+				e.ShardTotal, unread = 1, append(unread, entity.Unread{Field: "shard_id", Why: err.Error()})
+			}
+			if len(unread) > 0 {
+				e.Unreadable = entity.Describe(unread)
+			}
+			return e, nil
+		})
+}
+
 // OfFire implements repository.ExecutionReader.
 func (r *Executions) OfFire(ctx context.Context, jobID, fireKey string) ([]*entity.Execution, error) {
 	at, known := identity.MomentOf(fireKey)

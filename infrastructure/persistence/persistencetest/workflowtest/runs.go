@@ -118,3 +118,65 @@ func Owed(t *testing.T, open storetest.Opener) {
 	require.Empty(t, left())
 	require.Equal(t, 1, drop(next), "a row of another kind stayed")
 }
+
+// Lists is the contract of lists of workflow runs and of their steps.
+func Lists(t *testing.T, open storetest.Opener) {
+	s := open(t, nil)
+	flow := storetest.JobID(1)
+	root := storetest.RunOf(flow, noon)
+	storetest.StartedOn(root, "n", 1)
+	root.Claim, root.NodeID = entity.OpenKey(), ""
+	over, plain := storetest.RunOf(flow, noon.Add(time.Second)), storetest.RunOf(storetest.JobID(2), noon.Add(time.Second))
+	rows := []*entity.Execution{root, over, plain}
+	stepID := workflow.StepID(flow, "a")
+	var steps []string
+	for item := range 3 {
+		key := workflow.Key{Name: "a", Item: item, Generation: 1}
+		e := storetest.RunOf(stepID, noon)
+		e.ID, e.FireKey = workflow.ExecutionID(root.ID, stepID, key), identity.StepKey(root.ID, key.String())
+		rows, steps = append(rows, e), append(steps, e.ID)
+	}
+	storetest.Add(t, s, nil, rows...)
+	err := s.Write(t.Context(), repository.LaneComplete, "test", func(ctx context.Context, tx repository.Tx) error {
+		if err := tx.WorkflowRuns.AddSteps(ctx, []workflow.StepRow{{ID: stepID, WorkflowID: flow, Name: "a"}}); err != nil {
+			return err
+		}
+		return tx.WorkflowRuns.AddRuns(ctx, []workflow.Run{
+			{ID: root.ID, WorkflowID: flow, CreateTime: noon, UpdateTime: noon},
+			{ID: over.ID, WorkflowID: flow, Phase: workflow.PhaseClosed, CreateTime: noon, UpdateTime: noon},
+		})
+	})
+	require.NoError(t, err)
+	runs := func(f repository.WorkflowRunFilter) []string {
+		ids, next, err := s.WorkflowRunIDs(t.Context(), f, repository.Page{Limit: 10})
+		require.NoError(t, err)
+		require.Empty(t, next)
+		return append([]string{}, ids...)
+	}
+	open1 := []workflow.Phase{workflow.PhaseOpen}
+	require.Equal(t, []string{over.ID, root.ID}, runs(repository.WorkflowRunFilter{}))
+	require.Equal(t, []string{over.ID, root.ID}, runs(repository.WorkflowRunFilter{WorkflowID: flow}))
+	require.Equal(t, []string{root.ID}, runs(repository.WorkflowRunFilter{Phases: open1}))
+	require.Equal(t, []string{root.ID}, runs(repository.WorkflowRunFilter{Phases: open1, WorkflowID: flow}))
+	require.Equal(t, []string{over.ID}, runs(repository.WorkflowRunFilter{Phases: []workflow.Phase{workflow.PhaseClosed}}))
+	require.Equal(t, []string{root.ID}, runs(repository.WorkflowRunFilter{Status: entity.StatusRunning}))
+	require.Empty(t, runs(repository.WorkflowRunFilter{Groups: []string{"nobody's"}}))
+	require.Empty(t, runs(repository.WorkflowRunFilter{Groups: []string{"nobody's"}, WorkflowID: flow}))
+	require.Equal(t, []string{root.ID}, runs(repository.WorkflowRunFilter{To: noon.Add(time.Second)}))
+
+	list := func(f repository.ExecutionFilter) []string {
+		found, _, err := s.Executions.List(t.Context(), f, repository.Page{Limit: 10})
+		require.NoError(t, err)
+		return storetest.IDs(found)
+	}
+	require.ElementsMatch(t, []string{root.ID, over.ID, plain.ID}, list(repository.ExecutionFilter{}))
+	require.ElementsMatch(t, []string{over.ID, plain.ID}, list(repository.ExecutionFilter{Status: entity.StatusWaiting}))
+	require.Len(t, list(repository.ExecutionFilter{Steps: true}), 6)
+	require.ElementsMatch(t, steps, list(repository.ExecutionFilter{JobID: stepID}))
+	require.ElementsMatch(t, steps, list(repository.ExecutionFilter{RunID: root.ID, RunJobs: []string{stepID, "none"}}))
+	require.Empty(t, list(repository.ExecutionFilter{RunID: over.ID, RunJobs: []string{stepID}}))
+	require.Empty(t, list(repository.ExecutionFilter{RunID: root.ID, RunJobs: []string{stepID}, Groups: []string{"no"}}))
+	found, err := s.Executions.Standings(t.Context(), append(steps, "none"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, steps, storetest.IDs(found))
+}
