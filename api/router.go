@@ -33,6 +33,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
+	"github.com/platform-scheduler/platform-scheduler/application/service/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -70,9 +71,11 @@ type Deps struct {
 	Explain    *explain.ExplainService
 	Backfills  *executionservice.BackfillService
 	Approvals  workflow.ApprovalService
-	Overview   cluster.OverviewService
-	Loads      LoadService
-	Statistics cluster.StatisticsService
+	// WorkflowRuns shows and steers workflow runs.
+	WorkflowRuns *workflowrun.Service
+	Overview     cluster.OverviewService
+	Loads        LoadService
+	Statistics   cluster.StatisticsService
 	// Live tells which objects change.
 	Live cluster.Watcher
 	// Series are the time series that the store keeps.

@@ -12,6 +12,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/middleware"
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -25,6 +26,11 @@ func estate(t *testing.T) (e *edge, jobs map[string]string) {
 			group)).want(201).json()
 		jobs[group] = job["id"].(string)
 		e.die(jobs[group], "run-"+group)
+		e.Write(t, func(ctx context.Context, tx repository.Tx) error {
+			return tx.WorkflowRuns.AddRuns(ctx, []workflow.Run{{
+				ID: "run-" + group, WorkflowID: jobs[group], Version: 1, CreateTime: now, UpdateTime: now,
+			}})
+		})
 	}
 	return e, jobs
 }
@@ -40,8 +46,8 @@ func TestWhatOneMayNotSeeDoesNotExist(t *testing.T) {
 				middleware.Job: job, middleware.Execution: "run-" + group,
 				middleware.Group: group,
 			}
-			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1", ":backfillId", "none").
-				Replace(r.Path)
+			path := strings.NewReplacer(":id", ids[r.Object], ":name", ids[r.Object], ":version", "1", ":backfillId", "none",
+				":key", "some").Replace(r.Path)
 			a := e.call(r.Method, path, `{}`, "Authorization", "Bearer "+boundToken)
 			reads := r.Permission == permission.JobRead || r.Permission == permission.ExecutionRead
 			switch {

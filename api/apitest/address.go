@@ -14,7 +14,7 @@ func unfit(row, address, field, code string) Case {
 
 func queries() []Case {
 	var out []Case
-	for _, list := range []string{jobs, executions, letters, fires, logs} {
+	for _, list := range []string{jobs, executions, letters, fires, logs, workflowRuns} {
 		for _, limit := range []string{
 			"-1", "0", "201", "1000000000", "9223372036854775808", "1.5", "x", "", "1e1", "%D9%A1",
 			"0x10",
@@ -49,7 +49,7 @@ func queries() []Case {
 			unfit("50", address+"="+strings.Repeat("x", 513), name, "too_long"))
 	}
 	out = append(out, unfit("45", "/api/v1/monitor/set-aside?limit=0", "limit", "out_of_range"))
-	for _, list := range []string{executions, fires} {
+	for _, list := range []string{executions, fires, workflowRuns} {
 		for _, at := range []string{
 			"tomorrow", "1795000000", "2026-12-31T23:59:60Z", "2027-01-01T00:00:00+99:99",
 			"0001-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00",
@@ -83,7 +83,13 @@ func queries() []Case {
 		unfit("113", jobs+"?status=enabled", "status", "unknown_value"),
 		unfit("113", jobs+"?jobType=SHELL", "jobType", "unknown_value"),
 		unfit("113", executions+"?status=DONE", "status", "unknown_value"),
-		unfit("113", executions+"?trigger=MAGIC", "trigger", "unknown_value"))
+		unfit("113", executions+"?trigger=MAGIC", "trigger", "unknown_value"),
+		unfit("113", executions+"?steps=yes", "steps", "unknown_value"),
+		unfit("113", workflowRuns+"?phase=open", "phase", "unknown_value"),
+		unfit("113", workflowRuns+"?phase=OPEN,,CLOSED", "phase", "unknown_value"),
+		unfit("113", workflowRuns+"?status=OPEN", "status", "unknown_value"),
+		unfit("113", workflowRuns+"?runId=x", "runId", "unknown_parameter"),
+		unfit("51", workflowRuns+"?workflowId=a%00b", "workflowId", "invalid_text"))
 }
 
 // sums are questions for statistics that have no answer.

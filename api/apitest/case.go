@@ -23,18 +23,19 @@ const (
 
 // The addresses of most cases.
 const (
-	jobs       = "/api/v1/jobs"
-	executions = "/api/v1/executions"
-	letters    = "/api/v1/dead-letters"
-	login      = "/api/v1/auth/login"
-	password   = "/api/v1/auth/password"
-	preview    = "/api/v1/schedules/preview"
-	trigger    = jobs + "/" + JobID + "/trigger"
-	backfill   = jobs + "/" + JobID + "/backfill"
-	fires      = jobs + "/" + JobID + "/fires"
-	why        = jobs + "/" + JobID + "/why"
-	fireTimes  = jobs + "/" + JobID + "/next-fire-times"
-	logs       = executions + "/" + RunID + "/logs"
+	jobs         = "/api/v1/jobs"
+	executions   = "/api/v1/executions"
+	workflowRuns = "/api/v1/workflow-runs"
+	letters      = "/api/v1/dead-letters"
+	login        = "/api/v1/auth/login"
+	password     = "/api/v1/auth/password"
+	preview      = "/api/v1/schedules/preview"
+	trigger      = jobs + "/" + JobID + "/trigger"
+	backfill     = jobs + "/" + JobID + "/backfill"
+	fires        = jobs + "/" + JobID + "/fires"
+	why          = jobs + "/" + JobID + "/why"
+	fireTimes    = jobs + "/" + JobID + "/next-fire-times"
+	logs         = executions + "/" + RunID + "/logs"
 )
 
 // Case is one request and the refusal that it earns.

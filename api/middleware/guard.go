@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/api/permission"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
@@ -53,7 +54,7 @@ func Limits(maxBody int64) gin.HandlerFunc {
 		}
 		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
 		for _, p := range c.Params {
-			if !HarmlessID(strings.TrimPrefix(p.Value, entity.WorkerMark)) {
+			if !HarmlessID(strings.TrimPrefix(p.Value, entity.WorkerMark)) && !isStepKey(p) {
 				// Nothing has such an id.
 				NotFound(c)
 				return
@@ -61,6 +62,15 @@ func Limits(maxBody int64) gin.HandlerFunc {
 		}
 		c.Next()
 	}
+}
+
+// isStepKey reports whether a parameter is the key of a step in a workflow run, such as score[7].
+func isStepKey(p gin.Param) bool {
+	if p.Key != "key" {
+		return false
+	}
+	_, err := workflow.ParseKey(p.Value)
+	return err == nil
 }
 
 // Deadline bounds a whole call, and each statement of the store. A limit of 0 is for

@@ -104,7 +104,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		Approvals: &approval.ApprovalService{
 			Approvals: b.Store, Executions: b.Store.Executions, Jobs: b.Store.Jobs, Ballots: b.Ballots,
 		},
-		Backfills: b.Backfills, Secrets: b.Secrets,
+		Backfills: b.Backfills, WorkflowRuns: b.WorkflowRuns, Secrets: b.Secrets,
 		Auth:  access.NewAuthService(b.Store, b.Store, b.Store, entries, hasher, b.Clock),
 		Users: access.NewUserService(b.Store, b.Store, hasher, b.Clock), Tokens: access.NewTokenService(b.Store, b.Clock),
 		Monitor: health, Nodes: node.NewNodeService(b.Store, ""),
@@ -145,6 +145,7 @@ func (b *Backend) Deps(log *slog.Logger) api.Deps {
 		Explain: &explain.ExplainService{
 			Ledger:     b.Executions.Fires,
 			Jobs:       b.Store.Jobs,
+			Standing:   explain.StandingOf(b.WorkflowRuns.Standing),
 			Executions: b.Store.Executions,
 			Groups:     b.Store,
 			Nodes:      b.Store,

@@ -24,6 +24,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/node"
 	"github.com/platform-scheduler/platform-scheduler/application/service/statistics"
 	"github.com/platform-scheduler/platform-scheduler/application/service/trial"
+	"github.com/platform-scheduler/platform-scheduler/application/service/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -34,6 +35,8 @@ type useCases struct {
 	Groups     *group.GroupService
 	Backfills  *execution.BackfillService
 	Approvals  *approval.ApprovalService
+	// WorkflowRuns shows and steers workflow runs.
+	WorkflowRuns *workflowrun.Service
 	// Definitions exchanges jobs as documents.
 	Definitions *definition.DefinitionService
 	Explain     *explain.ExplainService
@@ -74,6 +77,11 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 		CancelDetached: w.Detached.Cancel,
 		Engine:         loops, Clock: s.Clock,
 	}
+	runs := workflowrun.New(workflowrun.Deps{
+		Runs: s.Store, Executions: s.Store.Executions, Jobs: s.Store.Jobs, Catalog: w.catalog, Engine: w.workflows,
+		Ender: executions, Clock: s.Clock,
+	})
+	executions.StepJobs = runs.StepJobs
 	backfills := backfill.New(backfill.Deps{
 		Store: s.Store, Backfills: s.Store, Admitter: w.admitter, Schedules: w.compiler, Commits: w.Commits,
 		Clock: b.machine, StoreClock: s.Clock,
@@ -88,13 +96,14 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 			Approvals: s.Store, Executions: s.Store.Executions, Jobs: s.Store.Jobs,
 			Ballots: &voting.Ballots{Store: s.Store, Admitter: w.admitter, Clock: s.Clock},
 		},
+		runs,
 		definition.NewDefinitionService(s.Store.Jobs, jobs.ForDocuments(), groups, n.Secrets, settings),
 		&explain.ExplainService{
 			Ledger: executions.Fires, Jobs: s.Store.Jobs, Executions: s.Store.Executions, Groups: s.Store,
 			Nodes: s.Store, Workers: s.Store, WorkerGroups: s.Store.WorkerGroups,
 			Alerts: s.Store, Chains: s.Store, Schedules: w.compiler, Clock: s.Clock,
-			Standby: n.standbyReason,
-			Kept:    time.Duration(b.cfg.Retention.ExecutionsDays) * 24 * time.Hour,
+			Standby: n.standbyReason, Standing: explain.StandingOf(runs.Standing),
+			Kept: time.Duration(b.cfg.Retention.ExecutionsDays) * 24 * time.Hour,
 		},
 		newTrials(b, s, n, w, jobs),
 		node.NewNodeService(s.Store, s.Store.Info().Doubt),

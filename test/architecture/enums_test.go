@@ -22,7 +22,10 @@ func enums() map[string]architecture.Enum {
 		"alert.Naming":      {"vo.AlertDelivery.naming"},
 		"statistics.Period": {"cluster.Statistics by"}, "repository.TopColumn": {"cluster.Statistics topBy"},
 		"series.Scope": {"vo.MetricSeries.scope"}, "series.Kind": {"vo.MetricSeries.kind"},
-		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {"execution.List status", "vo.StartedRun.status"},
+		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {
+			"execution.List status", "vo.StartedRun.status", "workflow.List status", "workflow.Steps status",
+		},
+		"workflow.Kind":  {"vo.WorkflowPoint.kind", "vo.WorkflowStep.kind"},
 		"entity.Trigger": {"execution.List trigger", "request.RetryFilter.trigger"}, "entity.JobStatus": {"job.List status"},
 		"entity.OverlapPolicy":   {"request.JobSettings.overlapPolicy", "vo.Definition.overlapPolicy"},
 		"entity.OnNodeLoss":      {"request.JobSettings.onNodeLoss", "vo.Definition.onNodeLoss"},
@@ -41,8 +44,9 @@ func enums() map[string]architecture.Enum {
 			"job.NextFireTimes lang", "job.Preview lang", "request.ChannelBody.language",
 			"request.TemplatePreviewBody.language",
 		},
-		"workflow.OnStepFailure": {"request.StepsBody.onStepFailure"}, "workflow.Join": {"request.StepBody.join"},
-		"workflow.OnTimeout": {"request.ApprovalBody.onTimeout"}, "workflow.NotBy": {"request.ApprovalBody.notBy"},
+		"workflow.OnStepFailure": {"request.StepsBody.onStepFailure", "vo.WorkflowGraph.onStepFailure"},
+		"workflow.Join":          {"request.StepBody.join", "vo.WorkflowPoint.join"},
+		"workflow.OnTimeout":     {"request.ApprovalBody.onTimeout"}, "workflow.NotBy": {"request.ApprovalBody.notBy"},
 		"workflow.Decision": {"request.VoteBody.decision"}, "repository.ApprovalState": {"workflow.List status"},
 		"definition.Outcome": {"vo.WorkerDeclaredJob.outcome"},
 		"alert.Kind":         {"vo.ImportSetting.kind"},
@@ -58,6 +62,7 @@ func enums() map[string]architecture.Enum {
 	jobType := architecture.Enum{Of: "entity.JobType", Plus: []string{"CRON"}}
 	out["job.List jobType"], out["request.JobSettings.jobType"] = jobType, jobType
 	out["vo.Job.pausedBy"] = architecture.Enum{Of: "entity.PauseCause", Plus: []string{"JOB"}}
+	out["vo.WorkflowStep.state"] = architecture.Enum{Of: "entity.Status", Plus: []string{"NOT_DECIDED"}}
 	out["vo.Fire.outcome"] = architecture.Enum{Of: "entity.Status", Plus: []string{"PLANNED"}}
 	out["request.TokenBody.scopes"] = architecture.Enum{
 		Of: "permission.Permission", Less: []string{"account", "public", "self", "user:write"},

@@ -104,8 +104,10 @@ func (e *JobExecutionController) Discard(c *gin.Context) error {
 // Failures answers GET /monitor/failures.
 //
 //	@Summary Count the newest failures by cause
-//	@Description FAILED, TIMEOUT and DEAD executions by their reason, most first. from and to bound scheduledTime. The look back is bounded: complete says whether it reached from.
+//	@Description FAILED, TIMEOUT and DEAD executions by their reason, most first. from and to bound scheduledTime. Steps of workflow runs are left out, unless steps or runId asks for them. The look back is bounded: complete says whether it reached from.
 //	@Param group query string false "group of the jobs" maxlength(512)
+//	@Param steps query boolean false "also steps of workflow runs"
+//	@Param runId query string false "only steps of this workflow run" maxlength(512)
 //	@Param from query string false "first moment, RFC 3339; a day before to by default" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339; now by default" format(date-time)
 //	@Success 200 {object} vo.Failures
@@ -115,6 +117,7 @@ func (e *JobExecutionController) Failures(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	ask := repository.FailureFilter{Groups: middleware.VisibleGroupsIn(c, q.Text("group"))}
 	ask.From, ask.To = q.Span()
+	ask.Steps, ask.RunID = q.Bool("steps"), q.Text("runId")
 	if err := q.Done(); err != nil {
 		return err
 	}

@@ -53,13 +53,15 @@ type JobExecutionController struct{ Executions ExecutionService }
 // List answers GET /executions.
 //
 //	@Summary List executions, newest first
-//	@Description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+//	@Description Steps of workflow runs are left out, unless steps, runId or the id of a step as jobId asks for them. from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
 //	@Param jobId query string false "id of a job" maxlength(512)
 //	@Param group query string false "group of the jobs" maxlength(512)
 //	@Param nodeId query string false "id of the node that runs or ran them, or in whose queue they wait" maxlength(512)
 //	@Param waitsFor query string false "what WAITING runs wait for" enums(SLOT,NODE,COMMAND,HANDLER,WORKER,TIME,JOB,GROUP,APPROVAL)
 //	@Param status query string false "state" enums(WAITING,RUNNING,SUCCESS,FAILED,TIMEOUT,CANCELLED,SKIPPED,DEAD)
 //	@Param trigger query string false "why the run exists" enums(SCHEDULE,MANUAL,API,RETRY,MISFIRE,DEPENDENCY)
+//	@Param steps query boolean false "also steps of workflow runs"
+//	@Param runId query string false "only steps of this workflow run" maxlength(512)
 //	@Param from query string false "first moment, RFC 3339" format(date-time)
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
 //	@Success 200 {object} vo.Page[vo.Execution]
@@ -74,6 +76,7 @@ func (e *JobExecutionController) List(c *gin.Context) error {
 	}
 	f.From, f.To = q.Span()
 	f.Groups = middleware.VisibleGroupsIn(c, q.Text("group"))
+	f.Steps, f.RunID = q.Bool("steps"), q.Text("runId")
 	page := q.Page()
 	if err := q.Done(); err != nil {
 		return err
@@ -212,7 +215,7 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 //
 //	@Summary Run an execution again as a new one
 //	@Success 202 {object} vo.NewExecution
-//	@Failure 409 {object} problem.Problem "it is not final, or stands for a range of skipped fires, or a call with the same key is in progress"
+//	@Failure 409 {object} problem.Problem "it is not final, or is a step of a workflow run, or stands for a range of skipped fires, or a call with the same key is in progress"
 //	@Router /api/v1/executions/{id}/retry [post]
 func (e *JobExecutionController) Retry(c *gin.Context) error {
 	id, err := e.Executions.Retry(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))

@@ -166,6 +166,26 @@ func OneOf[T ~string](q *Query, name string, known ...T) T {
 	return s
 }
 
+// SomeOf returns values of an enumeration that stand in one parameter with commas between them, each once; nil when it
+// is absent.
+func SomeOf[T ~string](q *Query, name string, known ...T) []T {
+	text := q.Text(name)
+	if text == "" {
+		return nil
+	}
+	var out []T
+	for _, one := range strings.Split(text, ",") {
+		switch {
+		case !slices.Contains(known, T(one)):
+			q.faults.add(name, "unknown_value", "must be one or more of %s, with commas between them", named(known))
+			return nil
+		case !slices.Contains(out, T(one)):
+			out = append(out, T(one))
+		}
+	}
+	return out
+}
+
 // Language returns the parameter lang, or what the header Accept-Language puts
 // first; English is the default.
 func (q *Query) Language(h http.Header) schedule.Language {

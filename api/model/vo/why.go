@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/service/explain"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -44,15 +45,10 @@ func FromAnswer(a *explain.Answer) Explanation {
 	v := Explanation{
 		JobID: a.JobID, JobName: a.JobName, Time: Time(a.Time), Verdict: string(a.Verdict),
 		Code: string(a.Code), Params: paramsOf(a.Params),
-		Explanation: a.Text, Message: a.Message, Facts: []ExplanationFact{},
+		Explanation: a.Text, Message: a.Message, Facts: factsOf(a.Facts),
 	}
 	if a.Fire != nil {
 		v.Fire = &FromFires([]entity.LedgerEntry{*a.Fire})[0]
-	}
-	for _, f := range a.Facts {
-		v.Facts = append(v.Facts, ExplanationFact{
-			Code: string(f.Code), Params: paramsOf(f.Params), ID: f.ID, Text: f.Text,
-		})
 	}
 	return v
 }
@@ -71,4 +67,31 @@ func paramsOf(p explain.Params) map[string]any {
 		}
 	}
 	return out
+}
+
+// StepExplanation says why a step of a workflow run stands where it stands.
+type StepExplanation struct {
+	RunID string `json:"runId"`
+	Step  string `json:"step"`
+	// Code is that of the sentence about where the step stands, and params are its values.
+	Code   string         `json:"code"`
+	Params map[string]any `json:"params" swaggertype:"object"`
+	// Explanation is that sentence, in English.
+	Explanation string `json:"explanation"`
+	// Facts are the needs of the step and the rules that followed.
+	Facts []ExplanationFact `json:"facts"`
+}
+
+// FromStepAnswer makes the view of an answer about a step.
+func FromStepAnswer(a *explain.StepAnswer) StepExplanation {
+	return StepExplanation{
+		RunID: a.RunID, Step: a.Step, Code: string(a.Code), Params: paramsOf(a.Params), Explanation: a.Text,
+		Facts: factsOf(a.Facts),
+	}
+}
+
+func factsOf(facts []explain.Fact) []ExplanationFact {
+	return convert.All(facts, func(f explain.Fact) ExplanationFact {
+		return ExplanationFact{Code: string(f.Code), Params: paramsOf(f.Params), ID: f.ID, Text: f.Text}
+	})
 }

@@ -51,6 +51,8 @@ type ExecutionService struct {
 	CancelDetached func(ctx context.Context, row *entity.Execution) (done bool, err error)
 	Engine         Engine
 	Clock          clock.StoreClock
+	// StepJobs are the jobs that executions of a workflow run's steps may be of; none where there is no such run.
+	StepJobs func(ctx context.Context, runID string) ([]string, error)
 
 	gated sync.Once
 	gate  *admit.Gate
@@ -64,7 +66,12 @@ func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Executio
 // List returns a page of executions, newest first.
 func (s *ExecutionService) List(ctx context.Context, f repository.ExecutionFilter,
 	p repository.Page,
-) ([]*entity.Execution, string, error) {
+) (rows []*entity.Execution, next string, err error) {
+	if f.RunID != "" {
+		if f.RunJobs, err = s.StepJobs(ctx, f.RunID); err != nil {
+			return nil, "", err
+		}
+	}
 	return s.Executions.List(ctx, f, p)
 }
 
@@ -165,7 +172,7 @@ const cancelTries = 3
 var errMoved = errors.New("the run went on meanwhile")
 
 func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execution) (done bool, err error) {
-	cancel := func(row *entity.Execution, now time.Time) error { return row.Cancel(entity.ReasonNone, now) }
+	cancel := func(row *entity.Execution, now time.Time) error { return row.Cancel(reasonOf(row), now) }
 	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, []*entity.Execution{row}, cancel,
 		func(*entity.Execution, time.Time) bool { return true })
 	if err != nil {
@@ -173,6 +180,42 @@ func (s *ExecutionService) cancelWaiting(ctx context.Context, row *entity.Execut
 	}
 	s.Engine.AfterCommit(effect)
 	return len(closed) > 0, nil
+}
+
+// reasonOf is what a person's word on an execution is recorded as: steps of workflows tell it from an end by the run.
+func reasonOf(row *entity.Execution) entity.Reason {
+	if row.IsStep() {
+		return entity.ReasonOperator
+	}
+	return entity.ReasonNone
+}
+
+// SkipWaiting ends steps of workflow runs that wait, without a run of them.
+func (s *ExecutionService) SkipWaiting(ctx context.Context, ids []string) error {
+	rows, err := s.Executions.ByIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.Status != entity.StatusWaiting {
+			return apperror.Conflict("not_waiting", "it is %s, and only what waits can be skipped; cancel what runs",
+				row.Status)
+		}
+		if row.Attempt > 0 {
+			return apperror.Conflict("has_run", "it has run, and waits for its next attempt; cancel it instead")
+		}
+	}
+	skip := func(row *entity.Execution, now time.Time) error { return row.Skip(entity.ReasonOperator, now) }
+	closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneAPI, rows, skip,
+		func(row *entity.Execution, _ time.Time) bool { return row.Attempt == 0 })
+	if err != nil {
+		return err
+	}
+	s.Engine.AfterCommit(effect)
+	if len(closed) == 0 {
+		return apperror.Conflict("changed", "it began, or ended, while it was being skipped; look at it again")
+	}
+	return nil
 }
 
 // askToStop marks a running row, so that its holder stops it.
@@ -197,7 +240,7 @@ func (s *ExecutionService) askToStop(ctx context.Context, id string) error {
 		if row.CancelRequested {
 			return nil
 		}
-		if err := row.RequestCancel(entity.ReasonNone, s.Clock.Now()); err != nil {
+		if err := row.RequestCancel(reasonOf(row), s.Clock.Now()); err != nil {
 			return err
 		}
 		asked = row
@@ -274,6 +317,10 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 ) (string, error) {
 	if !row.Status.Final() {
 		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
+	}
+	if row.Inline() {
+		return "", apperror.Conflict("step", "this is a step of a workflow run, and does not run outside of it; repeat the "+
+			"step while it is held, or trigger the workflow again")
 	}
 	if row.IsRange() {
 		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead",

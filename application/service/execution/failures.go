@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 const (
@@ -47,6 +48,9 @@ type Failures struct {
 
 // Failures counts the newest failures by their reason. Zero moments are a day ago and now.
 func (s *ExecutionService) Failures(ctx context.Context, f repository.FailureFilter) (out Failures, err error) {
+	if at, known := identity.TimeOf(f.RunID); known && f.From.IsZero() {
+		f.From = at // the ids of steps begin with the moment of their run
+	}
 	f.From, f.To = spanOr(f.From, f.To, s.Clock.Now())
 	if !f.From.Before(f.To) {
 		return out, apperror.InvalidField("from", "out_of_order", "must be before to")

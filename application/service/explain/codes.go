@@ -134,7 +134,7 @@ const (
 
 // Sentences lists what answers say: those of verdicts, then those of facts.
 func Sentences() []Sentence {
-	return []Sentence{
+	return append([]Sentence{
 		{Fired, "SUCCESS", "the fire of {time} was run, {latenessMs} late, and succeeded"},
 		{Fired, "CANCELLED", "the fire of {time} was cancelled[, {reason}]"},
 		{Fired, "", "the fire of {time} was run, {latenessMs} late, and ended as {status}[, {reason}]"},
@@ -271,7 +271,7 @@ func Sentences() []Sentence {
 			"it follows the job {startedByJob}, at an end as {on}[; the fire of that job of {time}: {outcome}][, {reason}]",
 		},
 		{"", FactAlert, "alert {level} {type}, {status} since {since}: {content}"},
-	}
+	}, stepSentences()...)
 }
 
 // Codes lists the codes of answers: those of verdicts, statuses, reasons and what runs wait for.

@@ -13,6 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // Verdict is what happened, in one word.
@@ -108,6 +109,8 @@ type ExplainService struct {
 	Clock     clock.StoreClock
 	// Standby says why this node stands by, and since when; an empty reason: it works. nil is always that.
 	Standby func() (reason string, since time.Time)
+	// Standing tells where a workflow run stands; apperror.KindNotFound where there is none. nil knows none.
+	Standing func(ctx context.Context, runID string) (*Standing, error)
 	// Kept is how long runs are kept.
 	Kept time.Duration
 }
@@ -144,7 +147,7 @@ func (s *ExplainService) deleted(ctx context.Context, q Query, missing error) (*
 		return nil, err
 	}
 	name, ok := names[q.JobID]
-	if !ok {
+	if !ok || identity.IsStepID(q.JobID) { // steps have names, and are no jobs
 		return nil, missing
 	}
 	a := &Answer{JobID: q.JobID, JobName: name, Time: q.At}

@@ -173,6 +173,12 @@ func (c *inquiry) running(ctx context.Context, runs []*entity.Execution, begun b
 		told++
 		c.late(r, begun)
 		c.lost(r, begun)
+		if r.Open() {
+			if err := c.openRun(ctx, r); err != nil {
+				return err
+			}
+			continue
+		}
 		if r.Detached() {
 			c.add(FactRunDetached, r.ID, Params{"runId": r.ID})
 			continue

@@ -21,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/service/group"
 	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
+	"github.com/platform-scheduler/platform-scheduler/application/service/workflowrun"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -74,9 +75,11 @@ type Desk struct {
 	Executions *execution.ExecutionService
 	Groups     *group.GroupService
 	Backfills  *execution.BackfillService
-	Filler     *backfill.Manager
-	Calls      *EngineCalls
-	Secrets    *secret.SecretService
+	// WorkflowRuns goes by the follower of the node.
+	WorkflowRuns *workflowrun.Service
+	Filler       *backfill.Manager
+	Calls        *EngineCalls
+	Secrets      *secret.SecretService
 	// Alerting manages what people define of alerting, without the parts that channels and templates need.
 	Alerting alerting.Services
 }
@@ -135,6 +138,11 @@ func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk
 		},
 		Engine: d.Calls, Clock: n.Time,
 	}
+	d.WorkflowRuns = workflowrun.New(workflowrun.Deps{
+		Runs: n.Store, Executions: n.Store.Executions, Jobs: n.Store.Jobs, Catalog: n.Catalog, Engine: n.Flow,
+		Ender: d.Executions, Clock: n.Time,
+	})
+	d.Executions.StepJobs = d.WorkflowRuns.StepJobs
 	d.Filler = backfill.New(backfill.Deps{
 		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock,
 		StoreClock: n.Time,

@@ -100,8 +100,10 @@ type Node struct {
 	// Electorate says who has a vote in approvals, Ballots take the votes.
 	Electorate *approval.Electorate
 	Ballots    *approval.Ballots
-	Script     *Script
-	Counts     *Counts
+	// Catalog gives the versions of workflows.
+	Catalog *follow.Catalog
+	Script  *Script
+	Counts  *Counts
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
@@ -155,6 +157,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Groups: store.WorkerGroups, Now: n.Time.Now, Self: n.self,
 	})
 	catalog := &follow.Catalog{Cached: n.Jobs.Cached, Versions: store.Jobs, Runs: store}
+	n.Catalog = catalog
 	n.Jobs.Steps(catalog.StepJobs)
 	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, router, event.NewEnds(append([]event.EndObserver{
 		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard, follow.Steps{},
