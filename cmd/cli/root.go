@@ -109,6 +109,7 @@ func (s *session) rootCommand() *cobra.Command {
 	r := s.Session
 	offline := workflow.Command(r)
 	s.Flag(offline)
+	offline.AddCommand(r.Flags(runs.Workflows(r)))
 	root.AddCommand(offline)
 	for _, c := range slices.Concat(
 		jobs.Commands(r), runs.Commands(r), cluster.Commands(r), documents.Commands(r), access.Commands(r),

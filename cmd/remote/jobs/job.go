@@ -35,7 +35,7 @@ func about(v remote.Verb) remote.Verb {
 func Commands(s *remote.Session) []*cobra.Command {
 	verbs := []remote.Verb{list, documents.Apply, documents.Export, undelete}
 	for _, v := range []remote.Verb{
-		get, copying, fires, why, versions, diff, rollback, backfill, backfills, cancelBackfill,
+		get, copying, fires, why, graph, versions, diff, rollback, backfill, backfills, cancelBackfill,
 		runs.Starting(trigger), pause, resume, remove,
 	} {
 		verbs = append(verbs, about(v))
