@@ -138,7 +138,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 	plan := &job.ScheduleController{Jobs: d.Jobs, Runs: d.Executions, Reader: reader}
 	why := &job.WhyController{Explainer: d.Explain}
 	runs := &execution.JobExecutionController{Executions: d.Executions}
-	flows := &workflow.RunController{Runs: d.WorkflowRuns, Why: d.Explain}
+	passages := &workflow.RunController{Runs: d.WorkflowRuns, Why: d.Explain}
 	report := &execution.ReportController{Runs: d.Reports, Peers: d.Peers}
 	secret := &access.SecretController{Secrets: d.Secrets}
 	user, session := &access.UserController{Users: d.Users}, &access.SessionController{Sessions: d.Auth, Users: d.Users}
@@ -218,7 +218,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/jobs/:id/next-fire-times", permission.JobRead, job, false, plan.NextFireTimes},
 		{"GET", v1 + "/jobs/:id/fires", permission.JobRead, job, false, plan.Fires},
 		{"GET", v1 + "/jobs/:id/why", permission.JobRead, job, false, why.Why},
-		{"GET", v1 + "/jobs/:id/graph", permission.JobRead, job, false, flows.Graph},
+		{"GET", v1 + "/jobs/:id/graph", permission.JobRead, job, false, passages.Graph},
 		{"POST", v1 + "/jobs/:id/backfill", permission.JobRun, job, once, backfills.Start},
 		{"GET", v1 + "/jobs/:id/backfills", permission.JobRead, job, false, backfills.List},
 		{"POST", v1 + "/jobs/:id/backfills/:backfillId/cancel", permission.JobRun, job, false, backfills.Cancel},
@@ -268,17 +268,17 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/approvals", permission.ExecutionRead, none, false, approvals.List},
 		{"GET", v1 + "/approvals/:id", permission.ExecutionRead, unbound, false, approvals.Get},
 		{"POST", v1 + "/approvals/:id", permission.ApprovalVote, unbound, false, approvals.Vote},
-		{"GET", v1 + "/workflow-runs", permission.ExecutionRead, none, false, flows.List},
-		{"GET", v1 + "/workflow-runs/:id", permission.ExecutionRead, run, false, flows.Get},
-		{"GET", v1 + "/workflow-runs/:id/steps", permission.ExecutionRead, run, false, flows.Steps},
-		{"GET", v1 + "/workflow-runs/:id/steps/:key/why", permission.ExecutionRead, run, false, flows.WhyStep},
-		{"POST", v1 + "/workflow-runs/:id/cancel", permission.ExecutionWrite, run, false, flows.Cancel},
-		{"POST", v1 + "/workflow-runs/:id/pause", permission.ExecutionWrite, run, false, flows.Pause},
-		{"POST", v1 + "/workflow-runs/:id/resume", permission.ExecutionWrite, run, false, flows.Resume},
-		{"POST", v1 + "/workflow-runs/:id/steps/:key/cancel", permission.ExecutionWrite, run, false, flows.CancelStep},
-		{"POST", v1 + "/workflow-runs/:id/steps/:key/skip", permission.ExecutionWrite, run, false, flows.SkipStep},
-		{"POST", v1 + "/workflow-runs/:id/steps/:key/repeat", permission.ExecutionWrite, run, once, flows.RepeatStep},
-		{"POST", v1 + "/workflow-runs/:id/steps/:key/succeed", permission.ExecutionWrite, run, false, flows.SucceedStep},
+		{"GET", v1 + "/workflow-runs", permission.ExecutionRead, none, false, passages.List},
+		{"GET", v1 + "/workflow-runs/:id", permission.ExecutionRead, run, false, passages.Get},
+		{"GET", v1 + "/workflow-runs/:id/steps", permission.ExecutionRead, run, false, passages.Steps},
+		{"GET", v1 + "/workflow-runs/:id/steps/:key/why", permission.ExecutionRead, run, false, passages.WhyStep},
+		{"POST", v1 + "/workflow-runs/:id/cancel", permission.ExecutionWrite, run, false, passages.Cancel},
+		{"POST", v1 + "/workflow-runs/:id/pause", permission.ExecutionWrite, run, false, passages.Pause},
+		{"POST", v1 + "/workflow-runs/:id/resume", permission.ExecutionWrite, run, false, passages.Resume},
+		{"POST", v1 + "/workflow-runs/:id/steps/:key/cancel", permission.ExecutionWrite, run, false, passages.CancelStep},
+		{"POST", v1 + "/workflow-runs/:id/steps/:key/skip", permission.ExecutionWrite, run, false, passages.SkipStep},
+		{"POST", v1 + "/workflow-runs/:id/steps/:key/repeat", permission.ExecutionWrite, run, once, passages.RepeatStep},
+		{"POST", v1 + "/workflow-runs/:id/steps/:key/succeed", permission.ExecutionWrite, run, false, passages.SucceedStep},
 
 		{"GET", v1 + "/monitor/set-aside", permission.UserAdmin, none, false, asides.List},
 		{"GET", v1 + "/settings", permission.UserAdmin, none, false, cluster.NewSettingController(d.Settings).List},
