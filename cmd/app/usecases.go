@@ -59,7 +59,8 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 	})
 	loops, shared := changes{w.Planner, c, feed, w.Commits}, storeTime{b.machine, s.Clock}
 	jobs := job.NewJobService(job.JobDeps{
-		Store: s.Store, Jobs: s.Store.Jobs, Names: s.Store.Jobs, Chains: s.Store, Release: Version(),
+		Electorate: electorate(s),
+		Store:      s.Store, Jobs: s.Store.Jobs, Names: s.Store.Jobs, Chains: s.Store, Release: Version(),
 		Plans: s.Store, Claims: s.Store,
 		Admitter: w.admitter, Schedules: w.compiler,
 		Checker: b.options.Executor, Secrets: n.Secrets, Engine: loops, Channels: s.Store, Workers: s.Store.WorkerGroups,

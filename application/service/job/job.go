@@ -18,6 +18,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/firing"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/approval"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
@@ -59,6 +60,8 @@ type JobDeps struct {
 	Clock     clock.StoreClock
 	// Secrets tells which secrets definitions may name; nil is all.
 	Secrets *secret.SecretService
+	// Electorate tells which users and teams approvals may name; nil is all.
+	Electorate *approval.Electorate
 	// Workers tells which job groups worker groups serve; nil is all.
 	Workers WorkerGroups
 	// Channels tells which channels definitions may name; nil is all.

@@ -2,12 +2,16 @@ package job
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/jobalert"
 	"github.com/platform-scheduler/platform-scheduler/application/service/secret"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
@@ -25,8 +29,33 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	if err != nil {
 		return nil, err
 	}
+	voters, err := s.checkVoters(ctx, job)
+	if err != nil {
+		return nil, err
+	}
 	workers, err := s.checkWorkers(ctx, job)
-	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job)), err
+	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job), voters), err
+}
+
+// checkVoters says which users and teams the approvals of a workflow name that are not there.
+func (s *JobService) checkVoters(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
+	if s.Electorate == nil || job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"approval"`) {
+		return nil, nil
+	}
+	var d wf.Definition
+	if json.Unmarshal([]byte(job.Data), &d) != nil {
+		return nil, nil // the check of the steps has said so
+	}
+	check := s.Electorate.NewCheck(ctx, job.Group)
+	for i := range d.Steps {
+		if a := d.Steps[i].Approval; a != nil {
+			for _, f := range check.Voters(a) {
+				f.Field = fmt.Sprintf("jobData.steps[%d].approval.%s", i, f.Field)
+				wrong = append(wrong, f)
+			}
+		}
+	}
+	return wrong, check.Err()
 }
 
 // CheckNames says which secrets, channels, worker groups and jobs a definition names that it may not name, or that are

@@ -119,7 +119,8 @@ func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk
 	t.Helper()
 	d := &Desk{Node: n, T: t, Calls: &EngineCalls{node: n}, Secrets: vaultBy(t, n.Store, n.Clock, KeyOf(1))}
 	d.Jobs = job.NewJobService(job.JobDeps{
-		Channels: d.Store, Workers: n.Store.WorkerGroups,
+		Electorate: n.Electorate,
+		Channels:   d.Store, Workers: n.Store.WorkerGroups,
 		Store: n.Faults, Jobs: n.Store.Jobs, Names: n.Store.Jobs, Chains: n.Store,
 		Plans: n.Store, Claims: n.Store,
 		Admitter: n.Admitter, Schedules: n.Schedules,

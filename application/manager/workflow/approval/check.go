@@ -30,8 +30,8 @@ func (e *Electorate) NewCheck(ctx context.Context, group string) *Check {
 // Err is why names could not be looked up; then nothing is said of them.
 func (c *Check) Err() error { return c.err }
 
-// CheckVoters implements validate.Voters.
-func (c *Check) CheckVoters(a *wf.Approval) (faults []apperror.Field) {
+// Voters checks the users and teams that an approval names; the fields are those below it, such as users[0].
+func (c *Check) Voters(a *wf.Approval) (faults []apperror.Field) {
 	if len(a.Users) > 0 && c.users == nil && c.err == nil {
 		c.users, c.err = c.electorate.users(c.ctx)
 	}

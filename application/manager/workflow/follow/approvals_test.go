@@ -356,8 +356,8 @@ func TestVotersOfADefinitionExist(t *testing.T) {
 	people(t, n, map[string]entity.Role{"ann": "viewer", "off": "disabled"})
 	team(t, n, 1)
 	check := n.Electorate.NewCheck(t.Context(), "default")
-	require.Empty(t, check.CheckVoters(&wf.Approval{Users: []string{"ann"}, Teams: []string{"pricing"}}))
-	faults := check.CheckVoters(&wf.Approval{Users: []string{"ann", "off", "Ann"}, Teams: []string{"Pricing"}})
+	require.Empty(t, check.Voters(&wf.Approval{Users: []string{"ann"}, Teams: []string{"pricing"}}))
+	faults := check.Voters(&wf.Approval{Users: []string{"ann", "off", "Ann"}, Teams: []string{"Pricing"}})
 	require.NoError(t, check.Err())
 	var fields []string
 	for _, f := range faults {

@@ -113,11 +113,6 @@ func (c *checker) approval(i int, a *wf.Approval) {
 	c.oneOf(field(i, ".approval.onTimeout"), string(a.OnTimeout), texts(wf.OnTimeouts()))
 	c.oneOf(field(i, ".approval.notBy"), string(a.NotBy), []string{string(wf.NotByTriggerer)})
 	c.text(field(i, ".approval.text"), a.Text, wf.MaxText, false)
-	if c.ports.Voters != nil {
-		for _, f := range c.ports.Voters.CheckVoters(a) {
-			c.add(field(i, ".approval.%s", f.Field), f.Code, "%s", f.Message)
-		}
-	}
 }
 
 func (c *checker) wait(i int, w *wf.Wait) {

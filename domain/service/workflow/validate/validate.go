@@ -24,16 +24,10 @@ type Work interface {
 	Check(step *wf.Step) []apperror.Field
 }
 
-// Voters checks the users and teams that an approval names; the fields are those below it, such as users[0].
-type Voters interface {
-	CheckVoters(a *wf.Approval) []apperror.Field
-}
-
 // Ports are what a check asks others. Without one of them that part is not checked.
 type Ports struct {
 	Conditions Conditions
 	Work       Work
-	Voters     Voters
 }
 
 // Result is what a check found.

@@ -236,17 +236,3 @@ func FuzzDefinition(f *testing.F) {
 		}
 	})
 }
-
-// nobody says of each approval that its first user does not exist.
-type nobody struct{}
-
-func (nobody) CheckVoters(*wf.Approval) []apperror.Field {
-	return []apperror.Field{{Field: "users[0]", Code: "unknown", Message: "is gone"}}
-}
-
-func TestVotersAreAskedAbout(t *testing.T) {
-	d := wf.Definition{Steps: []wf.Step{{Name: "ok", Approval: &wf.Approval{Users: []string{"ann"}}}}}
-	r := validate.Definition(&d, validate.Ports{Voters: nobody{}})
-	want := apperror.Field{Field: "steps[0].approval.users[0]", Code: "unknown", Message: "is gone"}
-	require.Equal(t, []apperror.Field{want}, r.Faults)
-}

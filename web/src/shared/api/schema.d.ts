@@ -860,7 +860,7 @@ export interface paths {
         };
         /**
          * List executions, newest first
-         * @description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+         * @description Steps of workflow runs are left out, unless steps, runId or the id of a step as jobId asks for them. from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
          */
         get: operations["getExecutions"];
         put?: never;
@@ -1367,6 +1367,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the steps of a workflow and the edges between them */
+        get: operations["getJobsByIdGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}/next-fire-times": {
         parameters: {
             query?: never;
@@ -1547,7 +1564,7 @@ export interface paths {
         };
         /**
          * Count the newest failures by cause
-         * @description FAILED, TIMEOUT and DEAD executions by their reason, most first. from and to bound scheduledTime. The look back is bounded: complete says whether it reached from.
+         * @description FAILED, TIMEOUT and DEAD executions by their reason, most first. from and to bound scheduledTime. Steps of workflow runs are left out, unless steps or runId asks for them. The look back is bounded: complete says whether it reached from.
          */
         get: operations["getMonitorFailures"];
         put?: never;
@@ -2311,6 +2328,214 @@ export interface paths {
          * @description For callers who hold worker:write in every job group that its worker group serves.
          */
         post: operations["postWorkersByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflow runs, newest first
+         * @description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
+         */
+        get: operations["getWorkflowRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a workflow run and where each of its steps stands
+         * @description Its id is that of its root execution. There is none until the root has started.
+         */
+        get: operations["getWorkflowRunsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a workflow run to be cancelled
+         * @description Live steps are stopped, and nothing starts any more but steps with finally.
+         */
+        post: operations["postWorkflowRunsByIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a workflow run
+         * @description Ends of steps are recorded, and nothing is decided until it is resumed. Its time-out goes on.
+         */
+        post: operations["postWorkflowRunsByIdPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused workflow run go on */
+        post: operations["postWorkflowRunsByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executions of the steps of a workflow run
+         * @description Steps come in the order of the definition, of each its generations, and behind the step itself its items. A page may be short although there are more: send nextCursor as cursor until it is null.
+         */
+        get: operations["getWorkflowRunsByIdSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps/{key}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a step of a workflow run that is live, or one item of it */
+        post: operations["postWorkflowRunsByIdStepsByKeyCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps/{key}/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a held step of a workflow run again
+         * @description Of a map, the items run again that failed or never began.
+         */
+        post: operations["postWorkflowRunsByIdStepsByKeyRepeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps/{key}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Skip a step of a workflow run that waits, or is held */
+        post: operations["postWorkflowRunsByIdStepsByKeySkip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps/{key}/succeed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a held step of a workflow run a success */
+        post: operations["postWorkflowRunsByIdStepsByKeySucceed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/steps/{key}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain why a step of a workflow run stands where it stands
+         * @description facts has each need with the end that it asks for, how that ended and when, and the rules that followed.
+         */
+        get: operations["getWorkflowRunsByIdStepsByKeyWhy"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3975,7 +4200,7 @@ export interface components {
         };
         ExplanationFact: {
             /** @enum {string} */
-            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "TO_BE_STARTED" | "WORKERS" | "WORKERS_OF_OTHERS" | "WORKERS_WITHOUT_COMMANDS";
+            code: "ALERT" | "ALL_PAUSED_NOW" | "ASKS_FOR_COMMANDS" | "ASKS_FOR_HANDLER" | "ASKS_FOR_LABEL" | "ASKS_FOR_MORE" | "ATTEMPTS" | "BEGINS_AT" | "CHANGED" | "CRON_FIELD" | "DISABLED_NOW" | "FINISHED_NOW" | "FIRE_BEFORE" | "FIRE_THEN" | "FOLLOWS" | "GAP_LEFT_OUT" | "GAP_MOVED" | "GAP_RUNS_ON" | "GIVEN_UP_AT" | "GROUP_LIMIT" | "GROUP_PAUSED_NOW" | "HELD_BACK" | "JITTER" | "JOB_LIMIT" | "JOIN_ANY" | "LATE" | "LATEST_RUN_ENDED" | "LATEST_RUN_RUNS" | "LATEST_RUN_WAITS" | "MAX_QUEUED" | "MIN_SUCCESS" | "MISFIRE_POLICY" | "MISFIRE_RAN" | "MORE_NODES" | "MORE_STEPS" | "NEED_HELD" | "NEED_MET" | "NEED_NOT_MET" | "NEED_OPEN" | "NEXT_ATTEMPT" | "NEXT_FIRE" | "NEXT_FIRE_AFTER_PAUSE" | "NEXT_IN_SCHEDULE" | "NOBODY_FIRES" | "NODES_STAND_BY" | "NODE_AWAY" | "NODE_FITS_AWAY" | "NODE_MEANT" | "NODE_PLANS" | "NODE_SLOTS" | "NODE_STANDS_BY" | "NODE_WAS_LOST" | "NOT_FOLLOWED" | "NOT_STARTED" | "NO_NEXT_FIRE" | "NO_NODE_FITS" | "NO_NODE_UP" | "OVERLAP_POLICY" | "PAUSED_NOW" | "REPLAYED" | "RUN_DETACHED" | "RUN_ENDED" | "RUN_IN_THE_WAY" | "RUN_ON_NODE" | "RUN_STILL_IN_THE_WAY" | "RUN_STOPPING" | "SERVER_WAS_DOWN" | "STARTED" | "STARTED_BY" | "START_DEADLINE" | "STEP_APPROVAL" | "STEP_CONDITION" | "STEP_ENDED" | "STEP_FAILURE_AWAITED" | "STEP_HELD" | "STEP_ITEMS" | "STEP_LIVE" | "STEP_NEEDS_NOTHING" | "STEP_NOT_DECIDED" | "STEP_RUNS_LAST" | "STEP_TOLERATED" | "TO_BE_STARTED" | "WORKERS" | "WORKERS_OF_OTHERS" | "WORKERS_WITHOUT_COMMANDS" | "WORKFLOW_RUN_PAUSED";
             /** @description id is of the run, node or alert that it is about, empty for others. */
             id: string;
             /** @description params are the values of its sentence, as those of the answer. */
@@ -5957,6 +6182,47 @@ export interface components {
             /** @description when is a condition; where it does not hold, the step is skipped. */
             when?: string;
         };
+        StepExecution: {
+            attempt: number;
+            /** Format: date-time */
+            endTime: string | null;
+            errorMessage: string;
+            executionId: string;
+            jobId: string;
+            nodeId: string;
+            progress: number;
+            reason: components["schemas"]["Reason"];
+            shardIndex: number;
+            shardTotal: number;
+            /** Format: date-time */
+            startTime: string | null;
+            status: components["schemas"]["Status"];
+            /** @description step is its key: NAME, NAME[17] for an item, NAME~2 for the second generation. */
+            step: string;
+            /** @description waitsFor is what a WAITING one waits for, and empty for others. */
+            waitsFor: components["schemas"]["Wait"];
+        };
+        StepExecutionPage: {
+            items: components["schemas"]["StepExecution"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
+        StepExplanation: {
+            /** @description code is that of the sentence about where the step stands, and params are its values. */
+            code: string;
+            /** @description explanation is that sentence, in English. */
+            explanation: string;
+            /** @description facts are the needs of the step and the rules that followed. */
+            facts: components["schemas"]["ExplanationFact"][];
+            params: Record<string, never>;
+            runId: string;
+            step: string;
+        };
         StepsBody: {
             /** @description holdSec is how long HOLD waits for a person; 0 is a day. */
             holdSec?: number | null;
@@ -6819,6 +7085,27 @@ export interface components {
         WorkflowChecks: {
             items: components["schemas"]["WorkflowCheck"][];
         };
+        WorkflowGraph: {
+            /** @description holdSec is how long a failed step is held at most, under HOLD. */
+            holdSec: number;
+            /** @enum {string} */
+            onStepFailure: "GO_ON" | "STOP" | "HOLD";
+            steps: components["schemas"]["WorkflowPoint"][];
+            version: number;
+            workflowId: string;
+        };
+        WorkflowItems: {
+            failed: number;
+            live: number;
+            /** @description notRun never began. */
+            notRun: number;
+            success: number;
+            total: number;
+        };
+        WorkflowJob: {
+            id: string;
+            name: string;
+        };
         WorkflowJobBody: {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
@@ -7034,6 +7321,142 @@ export interface components {
             /** @description version is the one that was edited; If-Match may name it instead. */
             version?: number | null;
             readonly warnings?: Record<string, never>[] | null;
+        };
+        WorkflowMap: {
+            maxItems: number;
+            maxParallel: number;
+        };
+        WorkflowNeed: {
+            on: string[];
+            step: string;
+        };
+        WorkflowPoint: {
+            finally: boolean;
+            /** @description forEach is null for a step that is no map. */
+            forEach: components["schemas"]["WorkflowMap"] | null;
+            /** @description job is the one that the step names, and null for others. */
+            job: components["schemas"]["WorkflowJob"] | null;
+            /** @enum {string} */
+            join: "ALL" | "ANY";
+            /** @enum {string} */
+            kind: "http" | "command" | "custom" | "job" | "approval" | "wait";
+            minSuccess: number;
+            name: string;
+            needs: components["schemas"]["WorkflowNeed"][];
+            /** @description stepId is the jobId of its executions over all runs, for steps whose work stands in the workflow. */
+            stepId: string;
+            tolerate: boolean;
+            /** @description when is its condition, and empty for none. */
+            when: string;
+        };
+        WorkflowRun: {
+            counts: components["schemas"]["WorkflowRunCounts"];
+            /** Format: date-time */
+            endTime: string | null;
+            errorMessage: string;
+            group: string;
+            /** @description id is that of its root execution. */
+            id: string;
+            /** @description phase is OPEN, PAUSED, CANCELLING or CLOSED. */
+            phase: string;
+            /** @description problem says why a run is paused that nobody paused, and is empty for others. */
+            problem: string;
+            reason: components["schemas"]["Reason"];
+            /** Format: date-time */
+            scheduledTime: string;
+            /** Format: date-time */
+            startTime: string | null;
+            /** @description Status, reason, message and times are those of the root. */
+            status: components["schemas"]["Status"];
+            trigger: components["schemas"]["Trigger"];
+            /** @description version is that of the workflow to which the run keeps. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description wakeTime is the next moment at which something follows from the time alone.
+             */
+            wakeTime: string | null;
+            workflow: string;
+            workflowId: string;
+        };
+        WorkflowRunCounts: {
+            failed: number;
+            /** @description held steps failed, and wait for a person. */
+            held: number;
+            /** @description live steps have an execution that has not ended; waiting ones are not decided yet. */
+            live: number;
+            skipped: number;
+            success: number;
+            total: number;
+            waiting: number;
+        };
+        WorkflowRunDetail: {
+            counts: components["schemas"]["WorkflowRunCounts"];
+            /** Format: date-time */
+            endTime: string | null;
+            errorMessage: string;
+            group: string;
+            /** @description id is that of its root execution. */
+            id: string;
+            params: Record<string, never> | null;
+            /** @description phase is OPEN, PAUSED, CANCELLING or CLOSED. */
+            phase: string;
+            /** @description problem says why a run is paused that nobody paused, and is empty for others. */
+            problem: string;
+            reason: components["schemas"]["Reason"];
+            /** Format: date-time */
+            scheduledTime: string;
+            /** Format: date-time */
+            startTime: string | null;
+            /** @description Status, reason, message and times are those of the root. */
+            status: components["schemas"]["Status"];
+            /** @description steps are those of the definition, in its order. */
+            steps: components["schemas"]["WorkflowStep"][];
+            trigger: components["schemas"]["Trigger"];
+            /** @description version is that of the workflow to which the run keeps. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description wakeTime is the next moment at which something follows from the time alone.
+             */
+            wakeTime: string | null;
+            workflow: string;
+            workflowId: string;
+        };
+        WorkflowRunPage: {
+            items: components["schemas"]["WorkflowRun"][];
+            /** @description nextCursor is null on the last page. */
+            nextCursor: string | null;
+            /**
+             * Format: date-time
+             * @description searchedUntil is there where few rows match a filter, and the page ends before it is full: nothing older has been looked at. Go on with NextCursor.
+             */
+            searchedUntil?: string;
+        };
+        WorkflowStep: {
+            /** Format: date-time */
+            endTime: string | null;
+            /** @description executionId is that of the latest generation, the first shard of a job with shards; empty where there is none. */
+            executionId: string;
+            /** @description generation counts from 1; each repetition by hand begins another one. */
+            generation: number;
+            /** @description Held: it failed, and waits for a person until heldUntil. */
+            held: boolean;
+            /** Format: date-time */
+            heldUntil: string | null;
+            /** @description items are those of a map that was started, and null for others. */
+            items: components["schemas"]["WorkflowItems"] | null;
+            /** @enum {string} */
+            kind: "http" | "command" | "custom" | "job" | "approval" | "wait";
+            reason: components["schemas"]["Reason"];
+            /** Format: date-time */
+            startTime: string | null;
+            /**
+             * @description state is the status of its execution, or NOT_DECIDED while it has none.
+             * @enum {string}
+             */
+            state: "NOT_DECIDED" | "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
+            step: string;
         };
         WorkflowTrialBody: {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
@@ -9881,6 +10304,10 @@ export interface operations {
                 status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
                 /** @description why the run exists */
                 trigger?: "SCHEDULE" | "MANUAL" | "API" | "RETRY" | "MISFIRE" | "DEPENDENCY";
+                /** @description also steps of workflow runs */
+                steps?: boolean;
+                /** @description only steps of this workflow run */
+                runId?: string;
                 /** @description first moment, RFC 3339 */
                 from?: string;
                 /** @description end, exclusive, RFC 3339 */
@@ -10209,7 +10636,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
-            /** @description it is not final, or stands for a range of skipped fires, or a call with the same key is in progress */
+            /** @description it is not final, or is a step of a workflow run, or stands for a range of skipped fires, or a call with the same key is in progress */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11201,6 +11628,56 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    getJobsByIdGraph: {
+        parameters: {
+            query?: {
+                /** @description a former version; the current one by default */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowGraph"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description the job is no workflow */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such version */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
     getJobsByIdNextFireTimes: {
         parameters: {
             query?: {
@@ -11620,6 +12097,10 @@ export interface operations {
             query?: {
                 /** @description group of the jobs */
                 group?: string;
+                /** @description also steps of workflow runs */
+                steps?: boolean;
+                /** @description only steps of this workflow run */
+                runId?: string;
                 /** @description first moment, RFC 3339; a day before to by default */
                 from?: string;
                 /** @description end, exclusive, RFC 3339; now by default */
@@ -13978,6 +14459,421 @@ export interface operations {
             404: components["responses"]["Problem404"];
             /** @description the worker is down */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkflowRuns: {
+        parameters: {
+            query?: {
+                /** @description id of a workflow */
+                workflowId?: string;
+                /** @description group of the workflows */
+                group?: string;
+                /** @description phases, with commas between them: OPEN, PAUSED, CANCELLING, CLOSED */
+                phase?: string;
+                /** @description state of the root */
+                status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
+                /** @description first moment, RFC 3339 */
+                from?: string;
+                /** @description end, exclusive, RFC 3339 */
+                to?: string;
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkflowRunsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description the version, for If-Match */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunDetail"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the wish is noted; the run ends when its steps have ended */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is final already */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is closed, or being cancelled */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is closed, or being cancelled, or cannot go on */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkflowRunsByIdSteps: {
+        parameters: {
+            query?: {
+                /** @description name of a step, or the key of an item, such as score[7] */
+                step?: string;
+                /** @description state */
+                status?: "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
+                /** @description most items of the page */
+                limit?: number;
+                /** @description nextCursor of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepExecutionPage"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdStepsByKeyCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+                /** @description key of the step: NAME, or NAME[17] for an item */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the wish is noted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is not live */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdStepsByKeyRepeat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters; for 24 hours the same call under it gets the first answer again, marked Idempotent-Replayed: true */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+                /** @description name of the step */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is not held, or a call with the same key is in progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdStepsByKeySkip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+                /** @description key of the step: NAME, or NAME[17] for an item */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it runs, or is final and not held */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdStepsByKeySucceed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+                /** @description name of the step */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is not held */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkflowRunsByIdStepsByKeyWhy: {
+        parameters: {
+            query?: {
+                /** @description IANA zone of the times in texts; UTC by default */
+                timeZone?: string;
+            };
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+                /** @description name of the step */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepExplanation"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
