@@ -268,7 +268,7 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"GET", v1 + "/approvals", permission.ExecutionRead, none, false, approvals.List},
 		{"GET", v1 + "/approvals/:id", permission.ExecutionRead, unbound, false, approvals.Get},
 		{"POST", v1 + "/approvals/:id", permission.ApprovalVote, unbound, false, approvals.Vote},
-		{"GET", v1 + "/workflow-runs", permission.ExecutionRead, none, false, passages.List},
+		{"GET", v1 + "/workflow-runs", permission.ExecutionRead, none, false, passages.ListRuns},
 		{"GET", v1 + "/workflow-runs/:id", permission.ExecutionRead, run, false, passages.Get},
 		{"GET", v1 + "/workflow-runs/:id/steps", permission.ExecutionRead, run, false, passages.Steps},
 		{"GET", v1 + "/workflow-runs/:id/steps/:key/why", permission.ExecutionRead, run, false, passages.WhyStep},

@@ -23,7 +23,7 @@ func enums() map[string]architecture.Enum {
 		"statistics.Period": {"cluster.Statistics by"}, "repository.TopColumn": {"cluster.Statistics topBy"},
 		"series.Scope": {"vo.MetricSeries.scope"}, "series.Kind": {"vo.MetricSeries.kind"},
 		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {
-			"execution.List status", "vo.StartedRun.status", "workflow.List status", "workflow.Steps status",
+			"execution.List status", "vo.StartedRun.status", "workflow.ListRuns status", "workflow.Steps status",
 		},
 		"workflow.Kind":  {"vo.WorkflowPoint.kind", "vo.WorkflowStep.kind"},
 		"entity.Trigger": {"execution.List trigger", "request.RetryFilter.trigger"}, "entity.JobStatus": {"job.List status"},

@@ -86,6 +86,8 @@ func TestExamplesWorkWhenPasted(t *testing.T) {
 			"/api/v1/executions/{id}/report", "/api/v1/workers", "/api/v1/workers/{id}/poll", "/api/v1/workers/{id}/report",
 			"/api/v1/workers/{id}/leave", "/api/v1/workers/{id}/jobs": // hold passwords and tokens that nobody has
 			continue
+		case "/api/v1/approvals/{id}": // no workflow run is open here; the tests of the API vote
+			continue
 		}
 		t.Run(op.Method+" "+op.Path, func(t *testing.T) {
 			example := maps.Clone(op.RequestBody.Value.Content[openapitest.JSON].Example.(map[string]any))

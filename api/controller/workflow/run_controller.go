@@ -26,7 +26,7 @@ type RunController struct {
 	Why  *explain.ExplainService
 }
 
-// List answers GET /workflow-runs.
+// ListRuns answers GET /workflow-runs.
 //
 //	@Summary List workflow runs, newest first
 //	@Description from and to bound scheduledTime. Send nextCursor of an answer as cursor to get the page after it; null ends the list.
@@ -38,7 +38,7 @@ type RunController struct {
 //	@Param to query string false "end, exclusive, RFC 3339" format(date-time)
 //	@Success 200 {object} vo.Page[vo.WorkflowRun]
 //	@Router /api/v1/workflow-runs [get]
-func (r *RunController) List(c *gin.Context) error {
+func (r *RunController) ListRuns(c *gin.Context) error {
 	q := request.NewQuery(c.Request.URL.RawQuery)
 	f := repository.WorkflowRunFilter{
 		WorkflowID: q.Text("workflowId"), Status: request.OneOf(q, "status", entity.Statuses()...),
