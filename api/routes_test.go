@@ -17,7 +17,8 @@ import (
 )
 
 func address(r api.Route) string {
-	return strings.NewReplacer(":id", "some-id", ":backfillId", "some-id", ":key", "some-step", ":name", "some-name", ":version", "1").
+	return strings.NewReplacer(":id", "some-id", ":backfillId", "some-id", ":key", "some-step", ":name", "some-name",
+		":version", "1").
 		Replace(r.Path)
 }
 

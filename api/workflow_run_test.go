@@ -133,7 +133,8 @@ func TestAWorkflowRunShowsWhereItsStepsStand(t *testing.T) {
 		names = append(names, step["step"].(string))
 		steps[step["step"].(string)] = step
 	}
-	require.Equal(t, []string{"load", "slow", "bad", "none", "after", "each", "last"}, names, "in the order of the definition")
+	require.Equal(t, []string{"load", "slow", "bad", "none", "after", "each", "last"}, names,
+		"in the order of the definition")
 	require.Equal(t, []any{"custom", "FAILED", "ERROR", true, 1.0}, []any{
 		steps["bad"]["kind"], steps["bad"]["state"], steps["bad"]["reason"], steps["bad"]["held"], steps["bad"]["generation"],
 	})
@@ -253,8 +254,9 @@ func TestWorkflowRunsAreListed(t *testing.T) {
 		require.ElementsMatch(t, want, ids(query), query)
 	}
 	for query, field := range map[string]string{
-		"phase=": "", "phase=DONE": "phase", "phase=OPEN,": "phase", "status=OPEN": "status", "from=x": "from", "cursor=%00": "cursor",
-		"name=x": "name", "limit=201": "limit",
+		"phase=": "", "phase=DONE": "phase", "phase=OPEN,": "phase", "status=OPEN": "status", "from=x": "from",
+		"cursor=%00": "cursor",
+		"name=x":     "name", "limit=201": "limit",
 	} {
 		if field != "" {
 			e.call("GET", flowRuns+"?"+query, "").wantField(422, field, "")

@@ -28,7 +28,8 @@ func TestAWorkflowIsAJob(t *testing.T) {
 	job := made.json()
 	require.Equal(t, "WORKFLOW", job["jobType"])
 	steps := job["jobData"].(map[string]any)["steps"].([]any)
-	require.Equal(t, map[string]any{"name": "default/plain", "params": map[string]any{"a": 1.0}}, steps[2].(map[string]any)["job"])
+	require.Equal(t, map[string]any{"name": "default/plain", "params": map[string]any{"a": 1.0}},
+		steps[2].(map[string]any)["job"])
 	path := "/api/v1/jobs/" + job["id"].(string)
 	again := e.call("PUT", path, made.body).want(200).json()
 	require.Equal(t, job["jobData"], again["jobData"], "the answer may be sent back")
@@ -91,7 +92,8 @@ func TestAWorkflowIsChecked(t *testing.T) {
 	bad := e.call("POST", path, `{"name":"x","steps":[`+noopStep+`,{"name":"b","job":{"name":"none"}}]}`).want(200).body
 	require.Contains(t, bad, `"field":"steps[1].job.name","code":"unknown_job"`)
 	e.call("POST", path, `{"version":1,"jobs":[]}`).wantField(422, "workflows", "required")
-	yaml := e.call("POST", path, "name: x\nsteps:\n- name: A\n  wait: {forSec: 1}\n", "Content-Type", "application/yaml").want(200).body
+	yaml := e.call("POST", path, "name: x\nsteps:\n- name: A\n  wait: {forSec: 1}\n", "Content-Type",
+		"application/yaml").want(200).body
 	require.Contains(t, yaml, `"field":"steps[0].name"`)
 	require.Empty(t, e.call("GET", "/api/v1/jobs", "").want(200).json()["items"])
 }

@@ -144,7 +144,8 @@ func TestStepsAreOfTheGroupOfTheirWorkflow(t *testing.T) {
 	for _, group := range []string{"mine", "shown", "theirs"} {
 		e.call("POST", "/api/v1/groups", fmt.Sprintf(`{"name":%q}`, group)).want(201)
 		_, roots[group] = e.flow("flow", group, heldFlow())
-		steps[group] = e.stateOf(roots[group], map[string]string{"bad": "FAILED", "slow": "RUNNING"})["bad"]["executionId"].(string)
+		at := e.stateOf(roots[group], map[string]string{"bad": "FAILED", "slow": "RUNNING"})
+		steps[group] = at["bad"]["executionId"].(string)
 	}
 	as := as(boundToken)
 	for _, path := range []string{"", "/logs", "/attempts", "/last-success"} {
@@ -168,7 +169,9 @@ func TestStepsAreOfTheGroupOfTheirWorkflow(t *testing.T) {
 	require.NotEmpty(t, seen("/api/v1/executions?runId="+roots["shown"]))
 	require.Empty(t, seen(flowRuns+"?group=theirs"))
 	for group, want := range map[string]int{"shown": 403, "theirs": 404} {
-		for _, verb := range []string{"cancel", "pause", "resume", "steps/bad/repeat", "steps/bad/skip", "steps/slow/cancel"} {
+		for _, verb := range []string{
+			"cancel", "pause", "resume", "steps/bad/repeat", "steps/bad/skip", "steps/slow/cancel",
+		} {
 			e.call("POST", flowRuns+"/"+roots[group]+"/"+verb, "", as...).want(want)
 		}
 		e.call("POST", "/api/v1/executions/"+steps[group]+"/cancel", "", as...).want(want)
@@ -189,7 +192,8 @@ func TestTheGraphOfAWorkflow(t *testing.T) {
 		m["workflowId"], m["version"], m["onStepFailure"], m["holdSec"],
 	})
 	steps := m["steps"].([]any)
-	a, b, c, d := steps[0].(map[string]any), steps[1].(map[string]any), steps[2].(map[string]any), steps[3].(map[string]any)
+	a, b := steps[0].(map[string]any), steps[1].(map[string]any)
+	c, d := steps[2].(map[string]any), steps[3].(map[string]any)
 	require.Equal(t, map[string]any{
 		"name": "a", "stepId": wf.StepID(job.ID, "a"), "kind": "custom", "needs": []any{}, "join": "ALL", "minSuccess": 0.0,
 		"when": "", "tolerate": false, "finally": false, "forEach": nil, "job": nil,
@@ -228,10 +232,12 @@ func TestWhyAStepStandsWhereItStands(t *testing.T) {
 	for step, want := range map[string][]string{
 		"load": {"STEP_ENDED", "the step load ended as SUCCESS, at 2026-11-20 12:00:00Z", "STEP_NEEDS_NOTHING it needs no other step"},
 		"slow": {
-			"STEP_LIVE", "the step slow is RUNNING", "NEED_MET it asks for success of load, which " + ended + ": the need is met",
+			"STEP_LIVE", "the step slow is RUNNING",
+			"NEED_MET it asks for success of load, which " + ended + ": the need is met",
 		},
 		"none": {
-			"STEP_ENDED", "the step none ended as SKIPPED, at 2026-11-20 12:00:00Z, CONDITION: the condition of the step did not hold",
+			"STEP_ENDED", "the step none ended as SKIPPED, at 2026-11-20 12:00:00Z, CONDITION: the condition of the step did " +
+				"not hold",
 			"NEED_MET it asks for success of load, which " + ended + ": the need is met",
 			`STEP_CONDITION it has the condition steps.load.status == "FAILED"`,
 		},

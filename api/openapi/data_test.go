@@ -114,7 +114,7 @@ func definitions(t *testing.T) (good map[string]any, bad map[string]any) {
 		"a field of another type":      "name: a\njobType: HTTP\njobData: {url: 'http://x', script: ls}\n",
 		"a handler without its class":  "name: a\njobType: CUSTOM\n",
 		"an unknown field of a next":   "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, when: END}]\n",
-		"a step that is misspelt":      "name: a\njobType: WORKFLOW\njobData: {steps: [{name: x, htpp: {url: 'http://x'}}]}\n",
+		"a step that is misspelt":      "name: a\njobType: WORKFLOW\njobData: {steps: [{name: x, htpp: {url: 'x'}}]}\n",
 		"a workflow without steps":     "name: a\njobType: WORKFLOW\n",
 		"a number as what follows":     "name: a\njobType: CUSTOM\njobClass: noop\nnext: [1]\n",
 		"an end that is none":          "name: a\njobType: CUSTOM\njobClass: noop\nnext: [{job: b, on: LATER}]\n",

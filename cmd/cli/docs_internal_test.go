@@ -84,6 +84,13 @@ func checkShown(t *testing.T, root *cobra.Command, page, piece string) (found []
 			commands = append(commands, c)
 		}
 	}
+	for at := 2; len(commands) == 1 && commands[0].HasSubCommands() && len(words) > at; at++ {
+		below, _, err := commands[0].Find(words[at : at+1])
+		if err != nil || below == commands[0] {
+			break
+		}
+		commands = []*cobra.Command{below}
+	}
 	for _, m := range typedFlag.FindAllStringSubmatch(line, -1) {
 		known := false
 		for _, c := range commands {

@@ -213,7 +213,8 @@ func TestEveryFlagHasAnEffect(t *testing.T) {
 	tried := 0
 	everyCommand(func(c *cobra.Command) {
 		path := strings.Fields(c.CommandPath())
-		if c.RunE == nil || slices.Contains(local, path[1]) {
+		// Below workflow, runs alone asks a server.
+		if c.RunE == nil || slices.Contains(local, path[1]) && !slices.Contains(path, "runs") {
 			return
 		}
 		baselines := lines(c, file, k.url)

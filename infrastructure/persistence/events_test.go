@@ -56,7 +56,8 @@ func TestACommitThatOwesTellsTheKinds(t *testing.T) {
 		fails error
 		want  []entity.TodoKind
 	}{
-		{nil, nil, nil}, {[]entity.Todo{next, run}, context.Canceled, nil},
+		{nil, nil, nil},
+		{[]entity.Todo{next, run}, context.Canceled, nil},
 		{[]entity.Todo{next, other}, nil, []entity.TodoKind{entity.TodoNext}},
 		{[]entity.Todo{run}, nil, []entity.TodoKind{entity.TodoRun}},
 		{[]entity.Todo{next, run, other}, nil, []entity.TodoKind{entity.TodoNext, entity.TodoRun}},

@@ -21,6 +21,9 @@ type faults struct{ list []apperror.Field }
 // codeUnknownField is the code of a field that nobody reads.
 const codeUnknownField = "unknown_field"
 
+// codeWrongType is the code of a field that holds a value of another type.
+const codeWrongType = "wrong_type"
+
 // maxFaults bounds the fields of one answer: a body of a million mistakes must
 // not become an answer of many times its size. The rest shows when these are
 // mended.
@@ -71,7 +74,7 @@ func (b *binder) take(name string) (v any, ok bool) {
 }
 
 func (b *binder) wrongType(name, want string, got any) {
-	b.faults.add(join(b.path, name), "wrong_type", "must be %s, not %s", want, typeName(got))
+	b.faults.add(join(b.path, name), codeWrongType, "must be %s, not %s", want, typeName(got))
 }
 
 // typed reads a value of one type; want says which for people.

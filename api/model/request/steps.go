@@ -53,8 +53,8 @@ func (r JobReader) entry(b *binder, now time.Time) (e entry) {
 	return e
 }
 
-// checked puts the steps of a workflow into a job, and says what is wrong with it. Where entries of lists were left out,
-// nobody checks the steps: a check would count the rest wrongly.
+// checked puts the steps of a workflow into a job, and says what is wrong with it. Where entries of lists were left
+// out, nobody checks the steps: a check would count the rest wrongly.
 func (r JobReader) checked(job *entity.Job, steps *wf.Definition, b *binder, now time.Time) []apperror.Field {
 	if steps != nil {
 		text, err := json.Marshal(steps)
@@ -62,7 +62,10 @@ func (r JobReader) checked(job *entity.Job, steps *wf.Definition, b *binder, now
 			b.faults.add(join(b.path, validation.DataField), validation.CodeInvalid, "cannot be kept as JSON")
 		}
 		job.Data = string(text)
-		if slices.ContainsFunc(b.faults.list, misplaced) || b.faults.has(join(b.path, validation.DataField)) {
+		data := join(b.path, validation.DataField)
+		if slices.ContainsFunc(b.faults.list, func(f apperror.Field) bool {
+			return misplaced(f) || f.Field == data && f.Code == codeWrongType
+		}) {
 			r.Checker = nil
 		}
 	}

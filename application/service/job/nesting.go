@@ -59,9 +59,9 @@ func (s *JobService) checkNesting(ctx context.Context, tx repository.Tx, job *en
 	if err != nil || held == nil {
 		return err
 	}
-	return apperror.InvalidField("jobData.steps", "limited_group", fmt.Sprintf("the workflow %s holds a place of the group %s "+
-		"while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both groups may have "+
-		"a limit", holder.Name, holder.Group, held.Group, held.Name))
+	return apperror.InvalidField("jobData.steps", "limited_group", fmt.Sprintf("the workflow %s holds a place of the group "+
+		"%s while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both groups may "+
+		"have a limit", holder.Name, holder.Group, held.Group, held.Name))
 }
 
 func firstOf(jobs []*entity.Job, is func(j *entity.Job) (bool, error)) (*entity.Job, error) {
@@ -92,8 +92,8 @@ func (s *JobService) below(ctx context.Context, job *entity.Job) (all []*entity.
 	return all, depth, nil
 }
 
-// above are the workflows whose steps start a job, and those that start these. depth counts the workflows in a row, with
-// this one.
+// above are the workflows whose steps start a job, and those that start these. depth counts the workflows in a row,
+// with this one.
 func (s *JobService) above(ctx context.Context, tx repository.Tx, job *entity.Job) (all []*entity.Job, depth int,
 	err error,
 ) {
@@ -174,8 +174,8 @@ func (s *JobService) MayLimit(ctx context.Context, group string, limited func(gr
 		inTheWay = append(inTheWay[:maxInTheWay], "others")
 	}
 	return apperror.Conflict("workflows_would_wait",
-		"with a limit of the group %s these workflows would hold a place while they wait for another one: %s; take the limit "+
-			"of the other group away, or change their steps", group, strings.Join(inTheWay, ", "))
+		"with a limit of the group %s these workflows would hold a place while they wait for another one: %s; take the "+
+			"limit of the other group away, or change their steps", group, strings.Join(inTheWay, ", "))
 }
 
 // standsInTheWay reports whether a workflow holds a place and waits for one, where the group has a limit.

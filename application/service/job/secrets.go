@@ -44,7 +44,7 @@ func (s *JobService) checkVoters(ctx context.Context, job *entity.Job) (wrong []
 	}
 	var d wf.Definition
 	if json.Unmarshal([]byte(job.Data), &d) != nil {
-		return nil, nil // the check of the steps has said so
+		return nil, nil //nolint:nilerr // the check of the steps has said so
 	}
 	check := s.Electorate.NewCheck(ctx, job.Group)
 	for i := range d.Steps {

@@ -133,7 +133,9 @@ func (l *look) jobOf(i int) string {
 
 // stepOf joins what the decision knows of a step and its execution, which may not be stored yet.
 func stepOf(def *wf.Step, state *wf.StepState, row *entity.Execution) Step {
-	step := Step{Name: def.Name, Kind: def.Kind(), State: NotDecided, Generation: state.Generation, HeldUntil: state.HeldUntil}
+	step := Step{
+		Name: def.Name, Kind: def.Kind(), State: NotDecided, Generation: state.Generation, HeldUntil: state.HeldUntil,
+	}
 	if state.Items != nil {
 		c := workflow.CountsOf(state.Items)
 		step.Items = &c
