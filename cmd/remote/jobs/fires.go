@@ -80,7 +80,7 @@ taken in that of the job; without a time it is that of the latest fire.`,
 // graph shows the steps of a stored workflow; the command workflow graph draws one of a file.
 var graph = remote.Verb{
 	Use: "graph", Short: "Show the steps of a workflow and what each needs",
-	Example: "job graph settlement\njob graph settlement --version 3",
+	Example: "job graph \"settle orders\"\njob graph \"settle orders\" --version 3",
 	Flags:   []remote.Flag{{Name: "version", Help: "a former version; the current one without it"}},
 	Path:    "/jobs/{id}/graph", Words: remote.Words{"needs": func(_ *remote.Call, o remote.Object) string {
 		var needs []string
