@@ -75,7 +75,7 @@ func (f *Follower) liveSteps(ctx context.Context, runID string) (stop []*entity.
 	at, _ := identity.TimeOf(runID) // ids of executions are made by identity
 	var ids []string
 	for _, status := range []entity.Status{entity.StatusWaiting, entity.StatusRunning} {
-		filter := repository.ExecutionFilter{Status: status, From: at, To: at.Add(time.Millisecond)}
+		filter := repository.ExecutionFilter{Status: status, From: at, To: at.Add(time.Millisecond), Steps: true}
 		page := repository.Page{Limit: stepsAtOnce}
 		for more := true; more && len(ids) < stepsAtOnce; more = page.Cursor != "" {
 			var rows []*entity.Execution
