@@ -72,8 +72,40 @@ const backfill = {
   CANCELLED: { tone: 'off', shape: 'slash' },
 } as const satisfies Record<Model<'BackfillStatus'>, Look>
 
+/** Steps of a workflow run. HELD is a failure that waits for a person. */
+const step = {
+  NOT_DECIDED: { tone: 'off', shape: 'dashed' },
+  WAITING: execution.WAITING,
+  RUNNING: execution.RUNNING,
+  SUCCESS: execution.SUCCESS,
+  FAILED: execution.FAILED,
+  TIMEOUT: execution.TIMEOUT,
+  CANCELLED: execution.CANCELLED,
+  SKIPPED: execution.SKIPPED,
+  DEAD: execution.DEAD,
+  HELD: { tone: 'warn', shape: 'hand' },
+} as const satisfies Record<Model<'WorkflowStep'>['state'] | 'HELD', Look>
+
+const phase = {
+  OPEN: { tone: 'run', shape: 'play' },
+  PAUSED: { tone: 'warn', shape: 'pause' },
+  CANCELLING: { tone: 'off', shape: 'slash' },
+  CLOSED: { tone: 'off', shape: 'flag' },
+} as const satisfies Record<Model<'WorkflowRun'>['phase'], Look>
+
+/** Approvals, by what became of them. */
+const approval = {
+  OPEN: { tone: 'wait', shape: 'clock' },
+  APPROVED: { tone: 'good', shape: 'check' },
+  REJECTED: { tone: 'bad', shape: 'cross' },
+  TIMEOUT: { tone: 'warn', shape: 'hourglass' },
+  CANCELLED: { tone: 'off', shape: 'slash' },
+  SKIPPED: { tone: 'off', shape: 'skip' },
+  FAILED: { tone: 'bad', shape: 'octagon' },
+} as const satisfies Record<string, Look>
+
 /** The states by what has them. */
-export const statuses = { execution, job, node, alert, level, delivery, backfill }
+export const statuses = { execution, job, node, alert, level, delivery, backfill, step, phase, approval }
 export type Kind = keyof typeof statuses
 
 const unknown: Look = { tone: 'off', shape: 'question' }

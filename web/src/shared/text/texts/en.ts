@@ -32,7 +32,7 @@ export default {
     PENDING: 'Pending', FIRING: 'Firing', ACKNOWLEDGED: 'Acknowledged', RESOLVED: 'Resolved',
     INFO: 'Info', WARNING: 'Warning', CRITICAL: 'Critical',
     OPEN: 'Open', DONE: 'Done', REFUSED: 'Refused', SENT: 'Sent', SUPPRESSED: 'Suppressed', UNKNOWN: 'Unknown', ACTIVE: 'Active',
-    GIVEN_UP: 'Given up',
+    GIVEN_UP: 'Given up', NOT_DECIDED: 'Not decided', HELD: 'Held', CANCELLING: 'Being cancelled', CLOSED: 'Closed', APPROVED: 'Approved', REJECTED: 'Rejected',
   },
   bulk: {
     title: 'What was done', sum: '{done} done, {failed} not', more: 'There are more than one call treats. Do it again for the rest.', ok: 'Done', failed: 'Not done',
@@ -60,6 +60,14 @@ export default {
     expression: 'A run of the job {job} meets the condition of the rule: {expression}', skew: 'The clock of the node {node} is off.',
     skewBy: 'The clock of the node {node} is off by {offsetMs} ms.',
     nothing: 'Nothing has run for {quietSec} s, although fires were due since {expected}.',
+  },
+  workflow: {
+    view: 'How the steps are shown', graph: 'Graph', list: 'List', step: 'Step', kindTitle: 'Kind', state: 'State', needsTitle: 'Needs',
+    kind: { http: 'HTTP', command: 'Command', custom: 'Handler', job: 'Job', approval: 'Approval', wait: 'Wait', none: 'no work yet' },
+    on: {
+      success: 'success', failure: 'failure', blocked: 'blocked', skipped: 'skipped', unsuccessful: 'no success', ok: 'success or skipped', done: 'any end',
+    },
+    or: ' or ', needs: 'needs {steps}', needsAny: 'needs one of {steps}', last: 'runs last, whatever became of the others', items: '{done} of {total}',
   },
   confirm: { typeName: 'Type {name} to confirm' },
   chart: { asTable: 'Show as a table', asChart: 'Show as a chart', time: 'Time' },

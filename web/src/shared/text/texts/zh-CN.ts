@@ -33,7 +33,7 @@ export default {
     PENDING: '待触发', FIRING: '告警中', ACKNOWLEDGED: '已确认', RESOLVED: '已恢复',
     INFO: '提示', WARNING: '警告', CRITICAL: '严重',
     OPEN: '待处理', DONE: '已完成', REFUSED: '已拒绝', SENT: '已发送', SUPPRESSED: '已抑制', UNKNOWN: '未知', ACTIVE: '进行中',
-    GIVEN_UP: '已放弃',
+    GIVEN_UP: '已放弃', NOT_DECIDED: '未决定', HELD: '已挂起', CANCELLING: '取消中', CLOSED: '已关闭', APPROVED: '已批准', REJECTED: '已驳回',
   },
   bulk: {
     title: '操作结果', sum: '成功 {done} 个，失败 {failed} 个', more: '对象多于一次可处理的数量，请再次执行以处理其余部分。', ok: '成功', failed: '失败',
@@ -61,6 +61,12 @@ export default {
     expression: '任务 {job} 的一次运行符合规则的条件：{expression}', skew: '节点 {node} 的时钟有偏差。',
     skewBy: '节点 {node} 的时钟偏差 {offsetMs} 毫秒。',
     nothing: '已有 {quietSec} 秒没有任何任务运行，而自 {expected} 起有任务应触发。',
+  },
+  workflow: {
+    view: '步骤的显示方式', graph: '图', list: '列表', step: '步骤', kindTitle: '种类', state: '状态', needsTitle: '依赖',
+    kind: { http: 'HTTP', command: '命令', custom: '处理器', job: '任务', approval: '审批', wait: '等待', none: '尚无工作' },
+    on: { success: '成功', failure: '失败', blocked: '受阻', skipped: '跳过', unsuccessful: '未成功', ok: '成功或跳过', done: '任意结束' },
+    or: '或', needs: '依赖 {steps}', needsAny: '依赖其一：{steps}', last: '最后运行，不论其他步骤结果如何', items: '{done} / {total}',
   },
   confirm: { typeName: '输入 {name} 以确认' },
   chart: { asTable: '以表格显示', asChart: '以图表显示', time: '时间' },

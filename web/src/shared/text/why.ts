@@ -1,7 +1,9 @@
-import { hasText, i18n, t } from '@/shared/text'
-import { duration } from '@/shared/text/format'
+import { hasText, i18n, t } from '.'
+import { duration } from './format'
 import { absolute } from '@/shared/time/format'
-import type { Explanation } from '../queries'
+import type { Model } from '@/shared/api/types'
+
+type Explanation = Model<'Explanation'>
 
 type Params = Record<string, unknown>
 
@@ -13,7 +15,9 @@ function shown(name: string, value: unknown, zone: string): string | undefined {
   if (typeof value === 'number') return name.endsWith('Ms') ? duration(value) : String(value)
   const text = String(value)
   if (name.startsWith('cron')) return text.split(', ').map((part) => part.split(/(?<=[A-Z0-9])-(?=[A-Z0-9])/).map(word).join(t('jobs.why.cron.to'))).join(', ')
-  const dictionary = { reason: 'jobs.why.reason', waitsFor: 'jobs.why.waits', status: 'shared.status', outcome: 'shared.status', level: 'shared.status' }[name]
+  // What an edge asks for may be several ends.
+  if (name === 'on') return text.split(' or ').map((end) => (hasText(`shared.workflow.on.${end}`) ? t(`shared.workflow.on.${end}`) : end)).join(t('shared.workflow.or'))
+  const dictionary = { reason: 'jobs.why.reason', waitsFor: 'jobs.why.waits', status: 'shared.status', outcome: 'shared.status', level: 'shared.status', class: 'shared.workflow.on' }[name]
   if (dictionary && hasText(`${dictionary}.${text}`)) return t(`${dictionary}.${text}`)
   return moment.test(text) && !Number.isNaN(Date.parse(text)) ? absolute(text, zone) : text
 }
