@@ -1,0 +1,168 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/vue-query'
+import { computed, toValue, type MaybeRefOrGetter } from 'vue'
+import { client, data, onceKey } from '@/shared/api/client'
+import type { Model } from '@/shared/api/types'
+import { useLive } from '@/shared/live'
+
+export type WorkflowRun = Model<'WorkflowRun'>
+export type WorkflowRunDetail = Model<'WorkflowRunDetail'>
+export type WorkflowStep = Model<'WorkflowStep'>
+export type Approval = Model<'Approval'>
+export type Decision = Model<'VoteBody'>['decision']
+
+/** The filters of the list of runs; empty is all. */
+export interface RunFilters {
+  workflowId: string
+  group: string
+  phase: WorkflowRun['phase'] | ''
+  status: Model<'Status'> | ''
+}
+
+/** The filters of the list of approvals; empty is all. */
+export interface ApprovalFilters {
+  status: 'OPEN' | 'DECIDED' | ''
+  mine: boolean
+}
+
+const keys = {
+  all: ['workflows'] as const,
+  runs: () => [...keys.all, 'runs'] as const,
+  run: (id: string) => [...keys.all, 'run', id] as const,
+  approvals: () => [...keys.all, 'approvals'] as const,
+}
+
+/** No topic tells of each step that ends: what is not closed is asked for as often. */
+const OPEN_MS = 2_000
+/** Approvals wait for people, who take their time. */
+const WAITS_MS = 15_000
+const PAGE = 50
+
+const given = (filters: object) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== '' && value !== false))
+
+/** A page of workflow runs, newest first. */
+export function useRuns(filters: () => RunFilters, cursor: MaybeRefOrGetter<string>) {
+  useLive(['executions'], [keys.runs()])
+  return useQuery({
+    queryKey: computed(() => [...keys.runs(), { ...filters() }, toValue(cursor)]),
+    queryFn: ({ signal }) => data(client.GET('/api/v1/workflow-runs', {
+      params: { query: { ...given(filters()), limit: PAGE, ...(toValue(cursor) && { cursor: toValue(cursor) }) } }, signal,
+    })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** One workflow run with its steps. It is asked for until it is closed. */
+export function useRun(id: MaybeRefOrGetter<string>) {
+  const key = computed(() => [...keys.run(toValue(id)), 'run'])
+  useLive(() => [`execution:${toValue(id)}`], () => [key.value])
+  return useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => data(client.GET('/api/v1/workflow-runs/{id}', { params: { path: { id: toValue(id) } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.phase === 'CLOSED' ? false : OPEN_MS),
+  })
+}
+
+/** The steps of the version to which a run keeps. A version does not change. */
+export function useGraphOf(run: MaybeRefOrGetter<Pick<WorkflowRun, 'workflowId' | 'version'> | undefined>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.all, 'graph', toValue(run)?.workflowId, toValue(run)?.version]),
+    queryFn: ({ signal }) => {
+      const { workflowId = '', version } = toValue(run) ?? {}
+      return data(client.GET('/api/v1/jobs/{id}/graph', { params: { path: { id: workflowId }, query: { version } }, signal }))
+    },
+    enabled: computed(() => toValue(run) !== undefined),
+    staleTime: Infinity,
+  })
+}
+
+/** A page of the executions of a step: generations, shards and items. */
+export function useStepExecutions(at: () => { run: string; step: string; phase: WorkflowRun['phase'] }, status: MaybeRefOrGetter<Model<'Status'> | ''>, cursor: MaybeRefOrGetter<string>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.run(at().run), 'step', at().step, toValue(status), toValue(cursor)]),
+    queryFn: ({ signal }) => {
+      const { run, step } = at()
+      const query = { step, limit: PAGE, ...given({ status: toValue(status), cursor: toValue(cursor) }) }
+      return data(client.GET('/api/v1/workflow-runs/{id}/steps', { params: { path: { id: run }, query }, signal }))
+    },
+    refetchInterval: () => (at().phase === 'CLOSED' ? false : OPEN_MS),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Why a step stands where it stands; asked for anew when `stand` changes. */
+export function useWhyStep(at: () => { run: string; step: string; stand: string }, zone: MaybeRefOrGetter<string>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.run(at().run), 'why', at().step, at().stand, toValue(zone)]),
+    queryFn: ({ signal }) => data(client.GET('/api/v1/workflow-runs/{id}/steps/{key}/why', { params: { path: { id: at().run, key: at().step } }, signal })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export type RunVerb = 'pause' | 'resume' | 'cancel'
+export type StepVerb = 'repeat' | 'skip' | 'succeed' | 'cancel'
+
+function useChange<T>(act: (what: T) => Promise<unknown>) {
+  const queries = useQueryClient()
+  return useMutation({ mutationFn: act, onSuccess: () => queries.invalidateQueries({ queryKey: keys.all }) })
+}
+
+/** Pauses a run, lets it go on, or cancels it. */
+export function useRunVerb() {
+  return useChange(({ id, verb }: { id: string; verb: RunVerb }) => {
+    const params = { params: { path: { id } } }
+    switch (verb) {
+      case 'pause':
+        return data(client.POST('/api/v1/workflow-runs/{id}/pause', params))
+      case 'resume':
+        return data(client.POST('/api/v1/workflow-runs/{id}/resume', params))
+      case 'cancel':
+        return data(client.POST('/api/v1/workflow-runs/{id}/cancel', params))
+    }
+  })
+}
+
+/** Decides a step by hand. `once` is the key of the question, so that a second click repeats nothing twice. */
+export function useStepVerb() {
+  return useChange(({ run, step, verb, once }: { run: string; step: string; verb: StepVerb; once: string }) => {
+    const path = { id: run, key: step }
+    switch (verb) {
+      case 'repeat':
+        return data(client.POST('/api/v1/workflow-runs/{id}/steps/{key}/repeat', { params: { path, header: { 'Idempotency-Key': once } } }))
+      case 'skip':
+        return data(client.POST('/api/v1/workflow-runs/{id}/steps/{key}/skip', { params: { path } }))
+      case 'succeed':
+        return data(client.POST('/api/v1/workflow-runs/{id}/steps/{key}/succeed', { params: { path } }))
+      case 'cancel':
+        return data(client.POST('/api/v1/workflow-runs/{id}/steps/{key}/cancel', { params: { path } }))
+    }
+  })
+}
+
+/** A page of approvals, newest first. */
+export function useApprovals(filters: () => ApprovalFilters, cursor: MaybeRefOrGetter<string>) {
+  useLive(['executions'], [keys.approvals()])
+  return useQuery({
+    queryKey: computed(() => [...keys.approvals(), { ...filters() }, toValue(cursor)]),
+    queryFn: ({ signal }) => data(client.GET('/api/v1/approvals', {
+      params: { query: { ...given(filters()), limit: PAGE, ...(toValue(cursor) && { cursor: toValue(cursor) }) } }, signal,
+    })),
+    refetchInterval: WAITS_MS,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The approval of a step. */
+export function useApproval(executionId: MaybeRefOrGetter<string>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.approvals(), 'one', toValue(executionId)]),
+    queryFn: ({ signal }) => data(client.GET('/api/v1/approvals/{id}', { params: { path: { id: toValue(executionId) } }, signal })),
+    refetchInterval: ({ state }) => (state.data && state.data.status !== 'WAITING' ? false : WAITS_MS),
+  })
+}
+
+export function useVote() {
+  return useChange(({ id, decision, comment }: { id: string; decision: Decision; comment: string }) =>
+    data(client.POST('/api/v1/approvals/{id}', { params: { path: { id } }, body: { decision, ...(comment && { comment }) } })))
+}
+
+export { onceKey }
