@@ -48,6 +48,12 @@ export function runTrial(body: Body, signal: AbortSignal): Promise<Model<'JobTri
   return data(client.POST('/api/v1/jobs/trial', { body: body as unknown as Model<'TrialBody'>, signal }))
 }
 
+/** What the server says of a workflow that is being written. */
+export async function checkWorkflow(body: Body, signal: AbortSignal): Promise<Model<'WorkflowCheck'> | undefined> {
+  const { items } = await data(client.POST('/api/v1/workflows/validate', { body: body as unknown as Model<'WorkflowBody'>, signal }))
+  return items[0]
+}
+
 /** Sends a document; `dryRun` says what it would do. */
 export function useImport() {
   const queries = useQueryClient()

@@ -10,6 +10,11 @@ export function documentOf(...jobs: Body[]): string {
   return jobs.length === 0 ? 'version: 1\njobs: []\n' : `version: 1\njobs:\n${jobs.map((job) => item(job, '')).join('\n')}\n`
 }
 
+/** An object as YAML, such as the steps of a workflow. */
+export function yamlOf(body: Body): string {
+  return Object.keys(body).length === 0 ? '' : `${write(body, '')}\n`
+}
+
 function item(value: Value, indent: string): string {
   const inner = write(value, `${indent}  `)
   return `${indent}- ${inner.trimStart()}`

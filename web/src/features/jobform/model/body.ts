@@ -29,6 +29,8 @@ function lean(fields: Record<string, Value | undefined>, defaults: Record<string
 export function bodyOf(form: JobForm): Body {
   const d = newJob('')
   const f = form
+  // The steps of a workflow have these, and not the workflow itself.
+  const own = f.jobType === 'WORKFLOW' ? ownOfSteps : {}
   return {
     name: f.name.trim(),
     ...lean({ group: f.group.trim(), description: f.description, owner: f.owner.trim(), labels: map(f.labels) }),
@@ -43,9 +45,12 @@ export function bodyOf(form: JobForm): Body {
       broadcast: f.broadcast, routing: lean({ strategy: f.routing.strategy, labels: map(f.routing.labels), workers: f.routing.workers.trim() }, { strategy: 'ANY' }),
       onNodeLoss: f.onNodeLoss, alerts: lean({ ...f.alerts }, { lateAfterSec: 0 }), next: f.next.map(nextOf),
       deadline: f.deadline.on ? { at: f.deadline.at, ...lean({ timeZone: f.deadline.timeZone, onMiss: f.deadline.onMiss }, d.deadline as Record<string, unknown>) } : undefined,
+      ...own,
     }, { ...d }),
   }
 }
+
+const ownOfSteps = { retryPolicy: undefined, shardCount: undefined, broadcast: undefined, routing: undefined, onNodeLoss: undefined }
 
 /** The request of an edit: the state of the job is not among what it takes. */
 export function changeOf(form: JobForm): Body {
@@ -64,6 +69,10 @@ function dataOf(f: JobForm): Body {
     const { kind, command, script, interpreter, successExitCodes, env, ...rest } = f.command
     const what: Body = kind === 'command' ? { command } : { interpreter, script }
     return { jobData: { ...what, ...lean({ ...rest, env: map(env), successExitCodes: codes(successExitCodes) }) } }
+  }
+  if (f.jobType === 'WORKFLOW') {
+    if (f.workflow.data === null) throw new FormError('jobData', 'yaml')
+    return { jobData: f.workflow.data }
   }
   return lean({ jobData: json(f.custom) })
 }

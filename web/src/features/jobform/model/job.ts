@@ -1,6 +1,7 @@
 // The form's model of a job: every field with a value, maps as lists of pairs, so that
 // inputs can bind to it. body.ts makes the API's request of it.
 import type { Model } from '@/shared/api/types'
+import { yamlOf, type Body } from '@/shared/text/yaml'
 
 export type Job = Model<'Job'>
 export type ScheduleKind = Model<'Schedule'>['kind']
@@ -52,6 +53,13 @@ export interface CommandForm {
   fileMb: number | null
 }
 
+/** The data of a workflow: its YAML, and what was read of it. */
+export interface WorkflowForm {
+  yaml: string
+  /** Null while the YAML was not read, or cannot be. */
+  data: Body | null
+}
+
 export interface JobForm {
   name: string
   group: string
@@ -65,6 +73,7 @@ export interface JobForm {
   command: CommandForm
   /** jobData of a handler, as the text of a JSON object. */
   custom: string
+  workflow: WorkflowForm
   parameters: Parameter[]
   schedule: {
     kind: ScheduleKind
@@ -119,7 +128,7 @@ export function choosePolicy(schedule: JobForm['schedule'], policy: Model<'Sched
 export function newJob(zone: string, group = ''): JobForm {
   return {
     name: '', group, description: '', owner: '', labels: [], enabled: true,
-    jobType: 'HTTP', jobClass: '', http: newHttp(), command: newCommand(), custom: '{}', parameters: [],
+    jobType: 'HTTP', jobClass: '', http: newHttp(), command: newCommand(), custom: '{}', workflow: workflowOf(firstSteps), parameters: [],
     schedule: {
       kind: 'CRON', cronExpression: '0 0 2 * * ?', dialect: 'QUARTZ', intervalMs: 60_000, at: '', timeZone: zone,
       startTime: '', endTime: '', jitterMs: 0, dstGap: 'NEXT_VALID', dstOverlap: 'FIRST',
@@ -133,6 +142,19 @@ export function newJob(zone: string, group = ''): JobForm {
     next: [],
     deadline: { on: false, at: '06:00', timeZone: '', onMiss: 'ALERT' },
   }
+}
+
+/** Two steps that people write over. */
+const firstSteps: Body = {
+  steps: [
+    { name: 'extract', http: { method: 'POST', url: 'http://service/extract' } },
+    { name: 'load', needs: ['extract'], http: { method: 'POST', url: 'http://service/load' } },
+  ],
+}
+
+/** The data of a workflow with their YAML. */
+function workflowOf(data: Body): WorkflowForm {
+  return { yaml: yamlOf(data), data }
 }
 
 function newHttp(): HttpForm {
@@ -156,7 +178,7 @@ const pairs = (map: unknown): Pair[] => Object.entries((map ?? {}) as Record<str
 /** The form of a job as the server shows it. */
 export function formOf(job: Job): JobForm {
   const form = newJob('')
-  const type: FormType = job.jobType === 'HTTP' || job.jobType === 'CUSTOM' ? job.jobType : 'COMMAND'
+  const type: FormType = job.jobType in { HTTP: 1, CUSTOM: 1, WORKFLOW: 1 } ? job.jobType : 'COMMAND'
   const data = job.jobData as Record<string, unknown>
   const s = job.schedule
   return {
@@ -168,6 +190,7 @@ export function formOf(job: Job): JobForm {
     http: type === 'HTTP' ? httpOf(data) : form.http,
     command: type === 'COMMAND' ? commandOf(data) : form.command,
     custom: type === 'CUSTOM' ? JSON.stringify(data, null, 2) : form.custom,
+    workflow: type === 'WORKFLOW' ? workflowOf(data as Body) : form.workflow,
     parameters: (job.parameters ?? []).map((p) => ({
       name: p.name, type: p.type, default: text(p.default), required: p.required ?? false, description: text(p.description), values: p.values ?? [],
     })),

@@ -15,7 +15,8 @@ export function trialOf(draft: Body, params: Record<string, unknown>): Body {
 }
 
 /** Which right is missing for a trial; empty where it may be offered. */
-export function refusalOf(job: Pick<JobForm, 'group' | 'jobType'>, can: (p: Permission, group?: string) => boolean): '' | 'write' | 'run' | 'command' {
+export function refusalOf(job: Pick<JobForm, 'group' | 'jobType'>, can: (p: Permission, group?: string) => boolean): '' | 'workflow' | 'write' | 'run' | 'command' {
+  if (job.jobType === 'WORKFLOW') return 'workflow'
   const group = job.group.trim() || 'default'
   if (!can('job:write', group)) return 'write'
   if (!can('job:run', group)) return 'run'

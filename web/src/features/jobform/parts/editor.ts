@@ -84,7 +84,11 @@ export function useEditor(start: JobForm, stored: TaggedJob | undefined) {
     const found = conflict.value
     if (!found) return
     const theirs = formOf(found.theirs.body)
-    Object.assign(job, keep === 'mine' ? merged(before.value, theirs, copy(job)) : copy(theirs))
+    const mine = copy(job)
+    const changed = mine.workflow.yaml !== before.value.workflow.yaml
+    Object.assign(job, keep === 'mine' ? merged(before.value, theirs, mine) : copy(theirs))
+    // A text and what was read of it belong together.
+    if (keep === 'mine') Object.assign(job.workflow, changed ? mine.workflow : copy(theirs).workflow)
     before.value = theirs
     etag.value = found.theirs.etag
     conflict.value = undefined

@@ -14,16 +14,22 @@ export default {
   leaveTitle: 'Leave without saving {name}?', leaveText: 'What you changed would be lost.', leave: 'Leave',
   dropTitle: 'Drop the changes of the YAML?', dropText: 'The form does not have them. Apply the document first to keep them.', drop: 'Drop them',
   groupDefault: 'default', enabledOn: 'It fires by its plan as soon as it is made', enabledOff: 'It is made, and waits until somebody resumes it',
-  error: { json: 'This is not JSON: look for a missing comma, quote or brace.', object: 'This must be one JSON object, in braces.' },
+  error: { json: 'This is not JSON: look for a missing comma, quote or brace.', object: 'This must be one JSON object, in braces.', yaml: 'The YAML cannot be read. The line is named beside it.' },
   field, ...policy,
-  type: { HTTP: 'HTTP request', COMMAND: 'Script or command', CUSTOM: 'Handler' },
+  type: { HTTP: 'HTTP request', COMMAND: 'Script or command', CUSTOM: 'Handler', WORKFLOW: 'Workflow' },
   typeText: {
     HTTP: 'Calls a service. Its answer decides.', COMMAND: 'Runs on a node. The exit code decides.', CUSTOM: 'Calls Go code that your nodes have registered.',
+    WORKFLOW: 'Starts steps, each when those that it needs have ended.',
   },
   noCommandRight: 'You may not save commands. Ask an admin for the permission job:command.',
   header: 'header', variable: 'variable', tls: 'Certificates', limits: 'Limits of the process', noLimit: 'no limit', ownFolder: 'a folder of the run’s own', program: 'Program',
   commandKind: { label: 'Script or program', script: 'A script', command: 'A program with arguments' },
   commandKindText: { script: 'Text that an interpreter reads, such as sh or python3.', command: 'No shell is between: each argument stays one argument.' },
+  workflow: {
+    label: 'Steps (YAML)', text: 'Comments are not kept: the server stores what the YAML says.', line: 'Line {n}', go: 'Go to line {n}', checking: 'The server checks it…',
+    good: 'The server finds nothing wrong.', unchecked: 'It was not checked: {why}', wrong: 'one to mend | {n} to mend', unread: 'This is no YAML as it is read here', warnings: 'Worth a look',
+    graph: 'Steps as they are written', ofSteps: 'Retries, nodes and their choice are set at each step.', object: 'Begin with steps: and a list of steps.',
+  },
   handler: {
     choose: 'Choose a handler', own: 'Of your nodes', builtIn: 'Built in, to try things out', nodes: 'on one node | on {n} nodes',
     missing: 'No live node has {name} at this moment. The job can be saved; its runs wait until one has it.',
@@ -76,6 +82,7 @@ export default {
     text: 'This is one real run on the node that answers, for at most 30 seconds. Only the audit log notes it: no job, no execution, no statistics, no alert.',
     stopped: 'The run was cancelled.', refused: 'It was not run', exitCode: 'exit code {code}', node: 'on {node}', logCut: 'The log was cut here: it is longer than a trial shows.',
     not: {
+      workflow: 'A workflow has no trial. The command workflow simulate plays its steps.',
       write: 'You may not write jobs of this group (job:write).', run: 'You may not run jobs of this group (job:run).',
       command: 'You may not run commands. Ask an admin for the permission job:command.',
     },
