@@ -41,15 +41,16 @@ function asked(filters: Filters) {
   }>
 }
 
-/** The worker group that a job names; empty where nodes run it. */
-export function useWorkerGroupOf(jobId: MaybeRefOrGetter<string | undefined>) {
+/** What the page of a run must know of its job: the worker group that it names, and whether it is a workflow. */
+export function useJobOf(jobId: MaybeRefOrGetter<string | undefined>) {
   return useQuery({
-    queryKey: computed(() => [...keys.all, 'workers', toValue(jobId)]),
+    queryKey: computed(() => [...keys.all, 'job', toValue(jobId)]),
     queryFn: async ({ signal }) => {
       const job = await data(client.GET('/api/v1/jobs/{id}', { params: { path: { id: toValue(jobId) ?? '' } }, signal }))
-      return job.routing.workers ?? ''
+      return { workers: job.routing.workers ?? '', workflow: job.jobType === 'WORKFLOW' }
     },
     enabled: computed(() => toValue(jobId) !== undefined),
+    staleTime: 60_000,
   })
 }
 

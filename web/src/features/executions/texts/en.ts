@@ -36,6 +36,7 @@ export default {
     HANDLER: 'It waits for its handler.', WORKER: 'It waits for a worker of its group.', TIME: 'It waits for its time.', JOB: 'It waits for another run of the job.',
     GROUP: 'It waits for a free place in its group.', APPROVAL: 'It waits for people to approve it.',
   },
+  workflowRun: 'Workflow run', stepOf: 'Step {step}', itsSteps: 'Its steps',
   reasons: {
     OVERLAP: 'Overlap', QUEUE_FULL: 'Queue full', REPLACED: 'Replaced', MISFIRE: 'Misfire', PAUSED: 'Paused', NO_NODE: 'No node',
     DEADLINE: 'Deadline', NODE_LOST: 'Node lost', SHUTDOWN: 'Shutdown', EXIT_CODE: 'Exit code', HTTP_STATUS: 'HTTP status',

@@ -39,6 +39,7 @@ export default {
     HANDLER: '正在等待对应的处理器。', WORKER: '正在等待其 Worker 组中的 Worker。', TIME: '正在等待运行时间。', JOB: '正在等待该任务的另一次运行。',
     GROUP: '正在等待分组中的空位。', APPROVAL: '正在等待人工审批。',
   },
+  workflowRun: '工作流运行', stepOf: '步骤 {step}', itsSteps: '它的各步骤',
   reasons: {
     OVERLAP: '重叠', QUEUE_FULL: '队列已满', REPLACED: '被替换', MISFIRE: '错过触发', PAUSED: '已暂停', NO_NODE: '无可用节点',
     DEADLINE: '超过截止时间', NODE_LOST: '节点丢失', SHUTDOWN: '节点关闭', EXIT_CODE: '退出码', HTTP_STATUS: 'HTTP 状态码',
