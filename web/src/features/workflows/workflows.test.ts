@@ -58,7 +58,7 @@ describe('the page of a workflow run', () => {
     await vi.waitFor(() => expect(wrapper.findAll('g.node')).toHaveLength(4))
     for (const text of ['release', 'Running', 'Open', '1 held', '1 live', '4 in all']) expect(wrapper.text()).toContain(text)
     expect(wrapper.findAll('g.node').map((g) => g.attributes('aria-label'))).toEqual([
-      'build, HTTP, Succeeded', 'publish, HTTP, Held, needs build', 'score, Command, Running, 120 of 200, needs build', 'tell, HTTP, Not decided, needs build',
+      'build HTTP · Succeeded', 'publish HTTP · Held, needs build', 'score Command · 120 of 200, Running, needs build', 'tell HTTP · Not decided, needs build',
     ])
     expect(new URL(calls.find((c) => c.url.includes('/graph'))?.url ?? '').search).toBe('?version=3')
     // A reader may look, and do nothing.

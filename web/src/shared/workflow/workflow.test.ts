@@ -65,8 +65,8 @@ describe('a graph', () => {
     const wrapper = mount(GraphView, { props: { steps: release, states, selectable: true, selected: 'build', label: 'Steps' } })
     const labels = wrapper.findAll('g.node').map((g) => g.attributes('aria-label'))
     expect(labels).toEqual([
-      'build, Command, Succeeded', 'approve, Approval, needs build', 'publish, HTTP, Held, needs build, approve (success or skipped)',
-      'roll-back, HTTP, needs publish (failure)', 'tell, Handler, Running, 4 of 9, runs last, whatever became of the others',
+      'build Command · Succeeded', 'approve Approval, needs build, has a condition', 'publish HTTP · Held, needs build, approve (success or skipped)',
+      'roll-back HTTP, needs publish (failure)', 'tell Handler · 4 of 9, Running, runs last, whatever became of the others',
     ])
     expect(wrapper.findAll('g.node').map((g) => g.attributes('aria-pressed'))).toEqual(['true', 'false', 'false', 'false', 'false'])
     await wrapper.get('[data-step=publish]').trigger('keydown', { key: 'Enter' })

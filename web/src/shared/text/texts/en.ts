@@ -67,7 +67,7 @@ export default {
     on: {
       success: 'success', failure: 'failure', blocked: 'blocked', skipped: 'skipped', unsuccessful: 'no success', ok: 'success or skipped', done: 'any end',
     },
-    or: ' or ', needs: 'needs {steps}', needsAny: 'needs one of {steps}', last: 'runs last, whatever became of the others', items: '{done} of {total}',
+    or: ' or ', needs: 'needs {steps}', needsAny: 'needs one of {steps}', condition: 'has a condition', forEach: 'once for each item', last: 'runs last, whatever became of the others', items: '{done} of {total}',
   },
   confirm: { typeName: 'Type {name} to confirm' },
   chart: { asTable: 'Show as a table', asChart: 'Show as a chart', time: 'Time' },

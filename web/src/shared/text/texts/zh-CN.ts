@@ -66,7 +66,7 @@ export default {
     view: '步骤的显示方式', graph: '图', list: '列表', step: '步骤', kindTitle: '种类', state: '状态', needsTitle: '依赖',
     kind: { http: 'HTTP', command: '命令', custom: '处理器', job: '任务', approval: '审批', wait: '等待', none: '尚无工作' },
     on: { success: '成功', failure: '失败', blocked: '受阻', skipped: '跳过', unsuccessful: '未成功', ok: '成功或跳过', done: '任意结束' },
-    or: '或', needs: '依赖 {steps}', needsAny: '依赖其一：{steps}', last: '最后运行，不论其他步骤结果如何', items: '{done} / {total}',
+    or: '或', needs: '依赖 {steps}', needsAny: '依赖其一：{steps}', condition: '有条件', forEach: '对每一项运行', last: '最后运行，不论其他步骤结果如何', items: '{done} / {total}',
   },
   confirm: { typeName: '输入 {name} 以确认' },
   chart: { asTable: '以表格显示', asChart: '以图表显示', time: '时间' },
