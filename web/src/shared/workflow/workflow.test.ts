@@ -92,7 +92,7 @@ describe('a graph', () => {
 
   it('shows a name as the text that it is', async () => {
     const wrapper = mount(GraphView, { props: { steps: [step('<b>x</b>')], label: 'Steps' } })
-    expect(wrapper.get('text.name').text()).toBe('<b>x</b>')
+    expect(wrapper.get('tspan.name').text()).toBe('<b>x</b>')
   })
 })
 
