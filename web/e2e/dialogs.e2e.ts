@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Locator, Page } from 'playwright-core'
 import { findings } from './axe'
-import { Console, Server } from './harness'
+import { Console, Server, waitFor } from './harness'
 
 let server: Server
 let browser: Console
@@ -18,6 +18,10 @@ beforeAll(async () => {
   await make('asks', { parameters: [{ name: 'town', type: 'STRING' }, { name: 'count', type: 'INTEGER', default: 3 }] })
   await make('ticks', { schedule: { kind: 'FIXED_RATE', intervalMs: 1_000, timeZone: 'Asia/Shanghai' } })
   await server.api('PUT', '/api/v1/worker-groups/shop', { jobGroups: ['default'] })
+  const flow = await server.api<{ id: string }>('POST', '/api/v1/jobs', { name: 'flow', jobType: 'WORKFLOW', jobData: { steps: [{ name: 'ask', approval: {} }] } })
+  const { executionIds } = await server.api<{ executionIds: string[] }>('POST', `/api/v1/jobs/${flow.id}/trigger`, {})
+  ids['run of flow'] = executionIds[0] ?? ''
+  await waitFor(async () => (await server.api<{ items: unknown[] }>('GET', '/api/v1/approvals?status=OPEN')).items.length > 0)
   browser = await Console.start(server)
 })
 afterAll(async () => {
@@ -80,6 +84,9 @@ const cases: Record<string, Case> = {
   'a group': { at: () => '/groups', opener: 'New group', dialog: 'New group', field: 'Name' },
   'a worker group': { at: () => '/worker-groups', opener: 'New worker group', dialog: 'New worker group', field: 'Name' },
   'a token of workers': { at: () => '/worker-groups/shop', opener: 'New token', dialog: 'New token of shop', field: 'Name' },
+  'a pause of a workflow run': { at: () => `/workflow-runs/${ids['run of flow']}`, opener: 'Pause', dialog: 'Pause this run of flow?', takes: 'Pause' },
+  'a step that is skipped': { at: () => `/workflow-runs/${ids['run of flow']}?step=ask`, opener: 'Skip', dialog: 'Skip ask?', takes: 'Skip' },
+  'a vote': { at: () => '/approvals', opener: 'Approve ask of flow', dialog: 'Approve ask of flow?', field: 'Comment, which all see' },
   'an import': { at: () => '/jobs', opener: 'Import', dialog: 'Import', field: 'File' },
 }
 

@@ -23,6 +23,8 @@ const documented: [Kind, string[] | undefined][] = [
   ['delivery', schemas['AlertDelivery']?.properties?.['result']?.enum],
   ['delivery', schemas['alert.ActionState']?.enum],
   ['backfill', schemas['BackfillStatus']?.enum],
+  ['step', schemas['WorkflowStep']?.properties?.['state']?.enum],
+  ['phase', schemas['WorkflowRun']?.properties?.['phase']?.enum],
 ]
 
 describe('states', () => {

@@ -4,7 +4,7 @@ import { wordsOf, type GraphStep } from './step'
 
 export const WIDTH = 176
 export const HEIGHT = 48
-const COLUMN = 84
+const COLUMN = 104
 const ROW = 20
 const LANE = 18
 const MARGIN = 12
@@ -90,7 +90,7 @@ export function layout(steps: readonly GraphStep[]): Layout {
     }),
     edges: routes.map(({ route, need, to }) => ({
       from: need.step, to: to.step?.name ?? '', words: wordsOf(need), path: pathOf(route, xOf),
-      x: xOf(to.layer) - 12, y: to.y + ((route.at(-2)?.y ?? to.y) - to.y) * 0.12 - 6,
+      x: xOf(to.layer) - 14, y: to.y - 7,
     })),
   }
 }

@@ -28,7 +28,7 @@ export default {
   workflow: {
     label: 'Steps (YAML)', text: 'Comments are not kept: the server stores what the YAML says.', line: 'Line {n}', go: 'Go to line {n}', checking: 'The server checks it…',
     good: 'The server finds nothing wrong.', unchecked: 'It was not checked: {why}', wrong: 'one to mend | {n} to mend', unread: 'This is no YAML as it is read here', warnings: 'Worth a look',
-    graph: 'Steps as they are written', ofSteps: 'Retries, nodes and their choice are set at each step.', object: 'Begin with steps: and a list of steps.',
+    graph: 'Steps as they are written', timeLimit: 'Time limit of a workflow run', ofSteps: 'Retries, nodes and their choice are set at each step.', object: 'Begin with steps: and a list of steps.',
   },
   handler: {
     choose: 'Choose a handler', own: 'Of your nodes', builtIn: 'Built in, to try things out', nodes: 'on one node | on {n} nodes',

@@ -27,7 +27,7 @@ export default {
   workflow: {
     label: '步骤（YAML）', text: '注释不会保留：服务器保存的是 YAML 的内容。', line: '第 {n} 行', go: '转到第 {n} 行', checking: '服务器正在检查…',
     good: '服务器未发现问题。', unchecked: '未能检查：{why}', wrong: '{n} 处需要修正', unread: '无法读取此 YAML', warnings: '值得留意',
-    graph: '当前编写的步骤', ofSteps: '重试、节点及其选择在各步骤中设置。', object: '请以 steps: 和步骤列表开头。',
+    graph: '当前编写的步骤', timeLimit: '工作流运行的时间限制', ofSteps: '重试、节点及其选择在各步骤中设置。', object: '请以 steps: 和步骤列表开头。',
   },
   handler: {
     choose: '选择处理器', own: '节点提供的', builtIn: '内置，用于试用', nodes: '{n} 个节点',
