@@ -24,7 +24,6 @@ const documented: [Kind, string[] | undefined][] = [
   ['delivery', schemas['alert.ActionState']?.enum],
   ['backfill', schemas['BackfillStatus']?.enum],
   ['step', schemas['WorkflowStep']?.properties?.['state']?.enum],
-  ['phase', schemas['WorkflowRun']?.properties?.['phase']?.enum],
 ]
 
 describe('states', () => {
