@@ -7,7 +7,7 @@ import policy from '@/features/jobform/texts/policy.en'
 import jobs from '@/features/jobs/texts/en'
 import settings from '@/features/settings/texts/en'
 import statistics from '@/features/statistics/texts/en'
-import { statuses } from '@/shared/status/status'
+import { statuses, wordOf, type Kind } from '@/shared/status/status'
 import shared from '@/shared/text/texts/en'
 import type { Model, Query } from '@/shared/api/types'
 
@@ -55,7 +55,7 @@ describe('values of the API', () => {
   it('have a word each', () => expect(same).not.toContain(false))
 
   it('have a look and a word each where they are states', () => {
-    const states = new Set(Object.entries(statuses).flatMap(([kind, all]) => Object.keys(all).map((s) => (kind === 'delivery' && s === 'DEAD' ? 'GIVEN_UP' : s))))
+    const states = new Set(Object.entries(statuses).flatMap(([kind, all]) => Object.keys(all).map((s) => wordOf(kind as Kind, s).replace('shared.status.', ''))))
     expect(Object.keys(shared.status).sort()).toEqual([...states].sort())
   })
 })

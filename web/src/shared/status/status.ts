@@ -115,7 +115,8 @@ export function lookOf(kind: Kind, state: string): Look {
   return (statuses[kind] as Record<string, Look>)[state] ?? unknown
 }
 
-/** The key of the word of a state. A delivery that is dead is no dead letter. */
+/** The key of the word of a state. A delivery that is dead is no dead letter, and a run that is open waits for nobody. */
 export function wordOf(kind: Kind, state: string): string {
+  if (kind === 'phase' && state === 'OPEN') return 'shared.status.UNDER_WAY'
   return kind === 'delivery' && state === 'DEAD' ? 'shared.status.GIVEN_UP' : `shared.status.${state}`
 }
