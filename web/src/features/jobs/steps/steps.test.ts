@@ -9,7 +9,9 @@ import StepsTab from './StepsTab.vue'
 
 // Selections need a layout; the tests in a browser use them.
 const { stubs } = config.global
-beforeAll(() => {
+// The graph loads late: a slow machine would still be reading it when a test looks.
+beforeAll(async () => {
+  await import('@/shared/workflow/GraphView.vue')
   config.global.stubs = { ...stubs, ElSelect: true, ElOption: true }
 })
 afterAll(() => {
