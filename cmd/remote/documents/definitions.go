@@ -121,7 +121,7 @@ func once(what string, entries []entry) error {
 }
 
 var errShape = errors.New("must hold a job (an object with a name), an array of jobs, or a document {version, " +
-	"groups, jobs, alerting}")
+	"groups, jobs, workflows, alerting}")
 
 // definitionsIn reads the documents of a file: those of the server, jobs, and lists of jobs. JSON is YAML too.
 func definitionsIn(data []byte) (d definitions, err error) {
@@ -140,6 +140,8 @@ func (d *definitions) add(text json.RawMessage) error {
 		Version int               `json:"version"`
 		Groups  []json.RawMessage `json:"groups"`
 		Jobs    []json.RawMessage `json:"jobs"`
+		// Workflows are jobs as well: a document of the server may hold them in either list.
+		Workflows []json.RawMessage `json:"workflows"`
 		// Alerting holds lists by the names of kinds.
 		Alerting json.RawMessage `json:"alerting"`
 	}
@@ -173,7 +175,7 @@ func (d *definitions) add(text json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := entries(one.Jobs)
+	jobs, err := entries(slices.Concat(one.Jobs, one.Workflows))
 	d.jobs = append(d.jobs, jobs...)
 	return err
 }

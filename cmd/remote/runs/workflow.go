@@ -11,7 +11,7 @@ import (
 
 // flowWords are what a workflow run is in words.
 var flowWords = remote.Words{
-	"workflow": remote.Said("{group}/{workflow}, version {version} ({workflowId})"),
+	"definition": remote.Said("{group}/{workflow}, version {version} ({workflowId})"),
 	// How many of the steps are where.
 	"steps": func(_ *remote.Call, o remote.Object) string {
 		var parts []string
@@ -100,7 +100,7 @@ var flowGet = remote.Verb{
 			o["params"] = nil
 		}
 		steps := o.List("steps")
-		k.Describe("Id=id, Workflow=workflow, Phase=phase, Status=status, Reason=reason, Message=errorMessage, "+
+		k.Describe("Id=id, Workflow=definition, Phase=phase, Status=status, Reason=reason, Message=errorMessage, "+
 			"Problem=problem, Planned=scheduledTime|moment, Trigger=trigger, Params=params, Started=startTime|moment, "+
 			"Ended=endTime|moment, Goes on=wakeTime|moment, Steps=steps", o)
 		k.Line("\nSteps:")
