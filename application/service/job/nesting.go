@@ -59,8 +59,8 @@ func (s *JobService) checkNesting(ctx context.Context, tx repository.Tx, job *en
 	if err != nil || held == nil {
 		return err
 	}
-	return apperror.InvalidField("jobData.steps", "limited_group", fmt.Sprintf("the workflow %s holds a place of the group "+
-		"%s while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both groups may "+
+	return apperror.InvalidField("jobData.steps", "limited_group", fmt.Sprintf("the workflow %s holds a place of the "+
+		"group %s while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both groups may "+
 		"have a limit", holder.Name, holder.Group, held.Group, held.Name))
 }
 

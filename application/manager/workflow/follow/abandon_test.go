@@ -79,7 +79,8 @@ func lostDefinition(t *testing.T, store *persistence.Store, lose string) {
 // stepsOfRun are the executions of a run's steps that are final, or the others.
 func stepsOfRun(t *testing.T, n *enginetest.Node, root string, final bool) (steps []*entity.Execution) {
 	t.Helper()
-	rows, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Steps: true}, repository.Page{Limit: 100})
+	rows, _, err := n.Store.Executions.List(t.Context(), repository.ExecutionFilter{Steps: true},
+		repository.Page{Limit: 100})
 	require.NoError(t, err)
 	for _, e := range rows {
 		if run, _, ok := e.StepOf(); ok && run == root && e.Status.Final() == final {
