@@ -396,6 +396,7 @@ func TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand(t *testing.T) {
 		"GET /api/v1/live":                    "it is for pages that stay open; commands follow a run or a log",
 		"POST /api/v1/jobs":                   "job apply makes jobs by POST /import",
 		"POST /api/v1/jobs/trial":             "a draft is tried where it is edited, in the form of the console",
+		"POST /api/v1/workflows/validate":     "workflow validate checks files without a server, job apply --dry-run with one",
 		"PUT /api/v1/jobs/{id}":               "job apply changes jobs by POST /import",
 		"POST /api/v1/executions/{id}/report": "targets and handlers report, not people",
 		"POST /api/v1/workers":                "workers call, not people",
