@@ -60,8 +60,8 @@ func (s *JobService) checkNesting(ctx context.Context, tx repository.Tx, job *en
 		return err
 	}
 	return apperror.InvalidField("jobData.steps", "limited_group", fmt.Sprintf("the workflow %s holds a place of the "+
-		"group %s while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both groups may "+
-		"have a limit", holder.Name, holder.Group, held.Group, held.Name))
+		"group %s while it runs, and would wait for a place of the group %s, which the job %s needs: only one of both "+
+		"groups may have a limit", holder.Name, holder.Group, held.Group, held.Name))
 }
 
 func firstOf(jobs []*entity.Job, is func(j *entity.Job) (bool, error)) (*entity.Job, error) {
