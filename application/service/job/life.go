@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
@@ -59,6 +58,11 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 		if err := s.registerNext(ctx, tx, job, &entity.Job{ID: job.ID}); err != nil {
 			return err
 		}
+		if job.Type == entity.JobWorkflow {
+			if err := tx.Todos.AddTodos(ctx, []entity.Todo{wf.Todo(id, wf.OwesEnds, now)}); err != nil {
+				return err
+			}
+		}
 		deleted = job
 		return s.addJobEvent(ctx, tx, job, "job.deleted")
 	})
@@ -70,28 +74,6 @@ func (s *JobService) Delete(ctx context.Context, id string, ifMatch int) error {
 	s.Engine.JobChanged(&gone)
 	s.Engine.AfterCommit(effect)
 	s.closeWaiting(ctx, deleted)
-	if deleted.Type == entity.JobWorkflow {
-		return s.endRuns(ctx, deleted.ID)
-	}
-	return nil
-}
-
-// endRuns lets the open runs of a deleted workflow end. The follower does so by itself with a run that opens later.
-func (s *JobService) endRuns(ctx context.Context, id string) error {
-	roots, err := s.Claims.OpenOf(ctx, id)
-	if err != nil || len(roots) == 0 {
-		return err
-	}
-	now := s.Clock.Now()
-	todos := convert.All(roots, func(root string) entity.Todo { return wf.Todo(root, wf.OwesDelete, now) })
-	for part := range slices.Chunk(todos, admission.MoveLimit) {
-		err := s.Store.Write(ctx, repository.LaneAPI, "job.runs", func(ctx context.Context, tx repository.Tx) error {
-			return tx.Todos.AddTodos(ctx, part)
-		})
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -115,9 +97,13 @@ func (s *JobService) Undelete(ctx context.Context, id, user string,
 		if err := permit(job); err != nil {
 			return err
 		}
-		if len(ending) > 0 {
+		owed, err := tx.Todos.DropTodos(ctx, []entity.Todo{wf.Todo(id, wf.OwesEnds, s.Clock.Now())})
+		if err != nil {
+			return err
+		}
+		if len(ending) > 0 || owed > 0 {
 			return apperror.Conflict("still_ending",
-				"waiting runs of the job are still being cancelled; try again in some seconds")
+				"runs of the job are still being cancelled; try again in some seconds")
 		}
 		if err := admission.LockGroups(ctx, tx, nil, job.Group); err != nil {
 			return err

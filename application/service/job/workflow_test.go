@@ -172,6 +172,8 @@ func TestADeletedWorkflowEndsItsRuns(t *testing.T) {
 		opening := d.Trigger(w.ID)[0]
 		enginetest.Await(t, func() bool { return d.Node.Execution(t, opening).Open() }, "the second root is open")
 		require.NoError(t, d.Jobs.Delete(t.Context(), w.ID, 0))
+		_, err = d.Jobs.Undelete(t.Context(), w.ID, "ann", func(*entity.Job) error { return nil })
+		requireCode(t, err, apperror.KindConflict, "still_ending") // the deletion itself stored what it owes
 		for _, id := range []string{root, opening} {
 			goOn(func() bool { return d.Node.Execution(t, id).Status.Final() }, "the root ends")
 			e := d.Node.Execution(t, id)
@@ -179,5 +181,7 @@ func TestADeletedWorkflowEndsItsRuns(t *testing.T) {
 			require.Equal(t, entity.ReasonDeleted, e.Reason)
 		}
 		require.Len(t, d.Node.Script.Runs(), 1, "nothing else begins")
+		_, err = d.Jobs.Undelete(t.Context(), w.ID, "ann", func(*entity.Job) error { return nil })
+		require.NoError(t, err)
 	})
 }

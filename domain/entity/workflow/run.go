@@ -58,6 +58,8 @@ const (
 	OwesCancel = "CANCEL"
 	// OwesDelete: its workflow is gone.
 	OwesDelete = "DELETE"
+	// OwesEnds: all open runs of a workflow are to end. The row is of the workflow, not of a run.
+	OwesEnds = "ENDS"
 	// owesStart begins the item for a job that a step starts, whose key follows.
 	owesStart = "START "
 	// OwesStop: live steps are to be stopped.

@@ -105,11 +105,17 @@ func (f *Follower) look(ctx context.Context, until time.Time, leads bool) (left 
 // look may take at once.
 func (f *Follower) RunOnce(ctx context.Context, until time.Time) (left bool, err error) {
 	todos, err := f.Todos.Todos(ctx, entity.TodoRun, until, todosAtOnce)
+	full := len(todos) == todosAtOnce
 	if err != nil || len(todos) == 0 {
 		return false, err
 	}
+	todos, deletions := split(todos)
+	owed, err := f.endRuns(ctx, deletions)
+	if err != nil {
+		return false, err
+	}
 	more, err := f.follow(ctx, todos, nil)
-	return more || len(todos) == todosAtOnce, err
+	return more || full || owed, err
 }
 
 // WakeRuns lets those runs go on whose moment has come. left says that more are due than one look takes, or that one of

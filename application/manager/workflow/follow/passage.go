@@ -117,7 +117,7 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 	return out, left, nil
 }
 
-// deleted are the runs that open now and whose workflow is deleted already: who deleted it met no open root.
+// deleted are the runs that open now and whose workflow is deleted already: endRuns has not met them.
 func (f *Follower) deleted(ctx context.Context, runs []wf.Run, roots map[string]*entity.Execution) (
 	map[string]bool, error,
 ) {
