@@ -4,35 +4,10 @@ import (
 	"fmt"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/request"
+	"github.com/platform-scheduler/platform-scheduler/api/model/vo"
 	"github.com/platform-scheduler/platform-scheduler/cmd/output"
 	"github.com/platform-scheduler/platform-scheduler/cmd/remote"
-	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 )
-
-// checked is what a check found of a workflow.
-type checked struct {
-	Name     string    `json:"name"`
-	Group    string    `json:"group"`
-	Steps    int       `json:"steps"`
-	Good     bool      `json:"good"`
-	Faults   []finding `json:"faults"`
-	Warnings []finding `json:"warnings"`
-}
-
-// finding is what is wrong, in the form of the API.
-type finding struct {
-	Field   string `json:"field"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-func findings(fields []apperror.Field) []finding {
-	out := make([]finding, len(fields))
-	for i, f := range fields {
-		out[i] = finding{Field: f.Field, Code: f.Code, Message: f.Message}
-	}
-	return out
-}
 
 // check checks each workflow of a file.
 func check(k *remote.Call) error {
@@ -40,14 +15,11 @@ func check(k *remote.Call) error {
 	if err != nil {
 		return err
 	}
-	items, faults := make([]checked, len(all)), 0
+	items, faults := make([]vo.WorkflowCheck, len(all)), 0
 	for i := range all {
 		w := &all[i]
 		faults += len(w.Faults)
-		items[i] = checked{
-			Name: w.Job.Name, Group: w.Job.Group, Steps: len(w.Definition.Steps), Good: len(w.Faults) == 0,
-			Faults: findings(w.Faults), Warnings: findings(w.Warnings),
-		}
+		items[i] = vo.NewWorkflowCheck(w.Job, len(w.Definition.Steps), w.Faults, w.Warnings)
 		say(k, w)
 	}
 	if !k.ForPeople() {

@@ -45,10 +45,7 @@ func (w *WorkflowController) Validate(c *gin.Context) error {
 			}
 			faults = one.Places(wrong)
 		}
-		out.Items[i] = vo.WorkflowCheck{
-			Group: one.Job.Group, Name: one.Job.Name, Steps: len(one.Definition.Steps), Good: len(faults) == 0,
-			Faults: vo.FromFindings(faults), Warnings: vo.FromFindings(one.Warnings),
-		}
+		out.Items[i] = vo.NewWorkflowCheck(one.Job, len(one.Definition.Steps), faults, one.Warnings)
 	}
 	c.JSON(http.StatusOK, out)
 	return nil

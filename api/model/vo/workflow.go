@@ -1,6 +1,9 @@
 package vo
 
-import "github.com/platform-scheduler/platform-scheduler/domain/apperror"
+import (
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+)
 
 // WorkflowCheck is what is wrong with a workflow of a text.
 type WorkflowCheck struct {
@@ -14,6 +17,14 @@ type WorkflowCheck struct {
 	Warnings []Finding `json:"warnings"`
 }
 
+// NewWorkflowCheck makes the view of what was found of a workflow.
+func NewWorkflowCheck(job *entity.Job, steps int, faults, warnings []apperror.Field) WorkflowCheck {
+	return WorkflowCheck{
+		Group: job.Group, Name: job.Name, Steps: steps, Good: len(faults) == 0,
+		Faults: findings(faults), Warnings: findings(warnings),
+	}
+}
+
 // Finding is something in a field of a text.
 type Finding struct {
 	Field   string `json:"field"`
@@ -21,8 +32,7 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// FromFindings makes the view of findings.
-func FromFindings(fields []apperror.Field) []Finding {
+func findings(fields []apperror.Field) []Finding {
 	out := make([]Finding, len(fields))
 	for i, f := range fields {
 		out[i] = Finding{Field: f.Field, Code: f.Code, Message: f.Message}
