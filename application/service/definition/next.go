@@ -77,17 +77,9 @@ func circles(d Document, of map[repository.JobName]*entity.Job) []apperror.Field
 		return nil
 	}
 	return []apperror.Field{{
-		Field: d.Jobs[at].at(d.place(at), circular(d.Jobs[at].Job)), Code: "circle",
+		Field: d.Jobs[at].at(d.place(at), chain.FieldOf(d.Jobs[at].Job)), Code: "circle",
 		Message: chain.Circular(convert.All(circle, func(name repository.JobName) string { return name.Name })),
 	}}
-}
-
-// circular is the field that makes a job part of a circle.
-func circular(job *entity.Job) string {
-	if job.Type == entity.JobWorkflow && len(job.Next) == 0 {
-		return "jobData.steps"
-	}
-	return "next"
 }
 
 // rounds are the positions of changes in an order in which each job is made before those that name it.

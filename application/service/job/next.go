@@ -200,16 +200,8 @@ func (s *JobService) registerNext(ctx context.Context, tx repository.Tx, former,
 	return s.checkNesting(ctx, tx, job)
 }
 
-// startsBy is the field by which a job starts others.
-func startsBy(job *entity.Job) string {
-	if len(job.Next) == 0 && job.Type == entity.JobWorkflow {
-		return "jobData.steps"
-	}
-	return "next"
-}
-
 func tooDeep(job *entity.Job) error {
-	return apperror.InvalidField(startsBy(job), "too_deep", fmt.Sprintf(
+	return apperror.InvalidField(chain.FieldOf(job), "too_deep", fmt.Sprintf(
 		"jobs may start one another at most %d times in a row; shorten the chain", entity.MaxChainDepth))
 }
 
@@ -248,7 +240,7 @@ func (s *JobService) circle(ctx context.Context, job *entity.Job, edges map[stri
 	if err != nil {
 		return err
 	}
-	return apperror.InvalidField(startsBy(job), "circle", chain.Circular(convert.All(ids, func(id string) string {
+	return apperror.InvalidField(chain.FieldOf(job), "circle", chain.Circular(convert.All(ids, func(id string) string {
 		return cmp.Or(names[id], "this job")
 	})))
 }

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,8 +41,8 @@ func (s *JobService) checkVoters(ctx context.Context, job *entity.Job) (wrong []
 	if s.Electorate == nil || job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"approval"`) {
 		return nil, nil
 	}
-	var d wf.Definition
-	if json.Unmarshal([]byte(job.Data), &d) != nil {
+	d, err := wf.Of(job)
+	if err != nil {
 		return nil, nil //nolint:nilerr // the check of the steps has said so
 	}
 	check := s.Electorate.NewCheck(ctx, job.Group)

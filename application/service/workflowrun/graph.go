@@ -1,9 +1,7 @@
 package workflowrun
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -38,8 +36,8 @@ func (s *Service) Graph(ctx context.Context, id string, version int) (*Graph, er
 		return nil, apperror.Conflict("no_workflow", "the job is of the type %s, and only one of the type %s has a graph",
 			job.Type, entity.JobWorkflow)
 	}
-	def := &wf.Definition{}
-	if err := json.Unmarshal([]byte(cmp.Or(job.Data, "{}")), def); err != nil {
+	def, err := wf.Of(job)
+	if err != nil {
 		return nil, apperror.Conflict("workflow_broken", "the steps of the workflow cannot be read: %s", err)
 	}
 	return &Graph{job, def}, nil

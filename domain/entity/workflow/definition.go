@@ -23,6 +23,18 @@ type Definition struct {
 	TimeoutSec int `json:"-"`
 }
 
+// Of reads the definition that the data of a workflow hold. No data are one without steps.
+func Of(job *entity.Job) (*Definition, error) {
+	d := &Definition{TimeoutSec: job.TimeoutSec}
+	if job.Data == "" {
+		return d, nil
+	}
+	if err := json.Unmarshal([]byte(job.Data), d); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
 // OnStepFailure says what becomes of a run after a failure of a step that no edge asks for.
 type OnStepFailure string
 

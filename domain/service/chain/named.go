@@ -38,6 +38,14 @@ func NamesOf(job *entity.Job) (named []Named) {
 	return named
 }
 
+// FieldOf is the field by which a job starts others.
+func FieldOf(job *entity.Job) string {
+	if len(job.Next) == 0 && job.Type == entity.JobWorkflow {
+		return "jobData.steps"
+	}
+	return "next"
+}
+
 // SetNames puts names and ids into a job, in the order in which NamesOf gives them. Lists that others may read stay as
 // they are.
 func SetNames(job *entity.Job, named []Named) {
@@ -85,8 +93,8 @@ func stepsWithJobs(job *entity.Job) *wf.Definition {
 	if job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"job"`) {
 		return nil
 	}
-	d := &wf.Definition{}
-	if json.Unmarshal([]byte(job.Data), d) != nil {
+	d, err := wf.Of(job)
+	if err != nil {
 		return nil
 	}
 	return d
@@ -94,12 +102,9 @@ func stepsWithJobs(job *entity.Job) *wf.Definition {
 
 // Commands reports whether a job runs commands: by itself, or in one of its steps.
 func Commands(job *entity.Job) bool {
-	if job.Type != entity.JobWorkflow {
+	if job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"command"`) {
 		return job.Type == entity.JobCommand
 	}
-	d := &wf.Definition{}
-	if !strings.Contains(job.Data, `"command"`) || json.Unmarshal([]byte(job.Data), d) != nil {
-		return false
-	}
-	return slices.ContainsFunc(d.Steps, func(s wf.Step) bool { return s.Command != nil })
+	d, err := wf.Of(job)
+	return err == nil && slices.ContainsFunc(d.Steps, func(s wf.Step) bool { return s.Command != nil })
 }

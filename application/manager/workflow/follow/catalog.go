@@ -3,9 +3,7 @@
 package follow
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -110,11 +108,10 @@ func (e *InvalidError) Error() string { return "the definition of the workflow: 
 func (e *InvalidError) Unwrap() error { return e.cause }
 
 func compile(job *entity.Job) (*Workflow, error) {
-	def := &wf.Definition{}
-	if err := json.Unmarshal([]byte(cmp.Or(job.Data, "{}")), def); err != nil {
+	def, err := wf.Of(job)
+	if err != nil {
 		return nil, &InvalidError{err}
 	}
-	def.TimeoutSec = job.TimeoutSec
 	g, err := workflow.NewGraph(def)
 	if err != nil {
 		return nil, &InvalidError{err}

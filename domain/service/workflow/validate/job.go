@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -12,8 +11,8 @@ import (
 
 // Job checks the steps of a workflow, which its data hold. The fields are those of the job.
 func Job(job *entity.Job, ports Ports) Result {
-	d := &wf.Definition{TimeoutSec: job.TimeoutSec}
-	if err := json.Unmarshal([]byte(job.Data), d); err != nil {
+	d, err := wf.Of(job)
+	if err != nil {
 		return Result{Faults: []apperror.Field{{
 			Field: validation.DataField, Code: validation.CodeInvalid,
 			Message: "holds no steps as they are read here: " + validation.Text(err.Error(), 200),
