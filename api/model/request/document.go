@@ -66,16 +66,11 @@ func (r JobReader) Document(req *http.Request) (definition.Document, error) {
 	bindVersion(b)
 	d.Groups = bindGroups(b)
 	bindSettings(b, &d)
-	now, places, found := r.Now(), map[repository.JobName]string{}, 0
+	now, taken, found := r.Now(), takenNames{}, 0
 	for _, list := range []string{"jobs", "workflows"} {
 		b.each(list, func(_ int, b *binder) bool {
 			j := r.bindEntry(b, now)
-			name := repository.JobName{Group: j.Job.Group, Name: j.Job.Name}
-			if first, twice := places[name]; twice {
-				j.Wrong = merge(j.Wrong, []apperror.Field{duplicate(b, first)})
-			} else {
-				places[name] = j.Path
-			}
+			j.Wrong = merge(j.Wrong, taken.by(b, j.Job))
 			d.Jobs = append(d.Jobs, j)
 			found += len(j.Wrong)
 			return found < maxFaults
@@ -84,6 +79,19 @@ func (r JobReader) Document(req *http.Request) (definition.Document, error) {
 	b.close()
 	d.Wrong = f.list
 	return d, nil
+}
+
+// takenNames are the places of the jobs of a document.
+type takenNames map[repository.JobName]string
+
+// by takes the name of a job, and says where another one has it.
+func (t takenNames) by(b *binder, job *entity.Job) []apperror.Field {
+	name := repository.JobName{Group: job.Group, Name: job.Name}
+	if first, twice := t[name]; twice {
+		return []apperror.Field{duplicate(b, first)}
+	}
+	t[name] = b.path
+	return nil
 }
 
 func duplicate(b *binder, first string) apperror.Field {

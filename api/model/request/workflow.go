@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/platform-scheduler/platform-scheduler/api/model/yamljson"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow/validate"
 )
 
@@ -71,23 +69,15 @@ func (r WorkflowReader) document(o *object) (all []Workflow, err error) {
 	}
 	bindVersion(b)
 	b.ignore("groups", "alerting")
-	first := map[repository.JobName]string{}
+	taken := takenNames{}
 	for _, list := range []string{"workflows", "jobs"} {
-		b.each(list, func(i int, entry *binder) bool {
+		b.each(list, func(_ int, entry *binder) bool {
 			if _, steps := entry.object.fields["steps"]; list == "jobs" && !steps &&
 				entry.object.fields["jobType"] != string(entity.JobWorkflow) {
 				return true
 			}
 			w := r.workflow(entry)
-			name := repository.JobName{Group: w.Job.Group, Name: w.Job.Name}
-			if before, twice := first[name]; twice {
-				w.Faults = append(w.Faults, apperror.Field{
-					Field: join(entry.path, "name"), Code: "duplicate",
-					Message: fmt.Sprintf("is that of %s too; a document names each once", before),
-				})
-			} else {
-				first[name] = list + "[" + strconv.Itoa(i) + "]"
-			}
+			w.Faults = merge(w.Faults, taken.by(entry, w.Job))
 			all = append(all, w)
 			return true
 		})
