@@ -64,17 +64,11 @@ func (f *Follower) openings(ctx context.Context, p *passage, now time.Time) (map
 // fill fills the placeholders of the text that voters read.
 func (f *Follower) fill(ctx context.Context, p *passage, a *wf.Approval, o *opening) error {
 	text, _ := json.Marshal(a.Text) // a text always marshals
-	ends, err := p.view.endsOf(ctx, p.next, placeholder.StepsRead(text))
+	values, err := p.view.valuesOf(ctx, p.next, p.flow.Job, text)
 	if err != nil {
 		return err
 	}
-	root := p.root
-	if root == nil {
-		root = &entity.Execution{ID: p.id()}
-	}
-	filled, wrong := placeholder.Expand(a.Text, placeholder.Of(entity.Run{
-		Job: p.flow.Job, Execution: root, Steps: &entity.StepValues{RunID: p.id(), Ends: ends},
-	}), placeholder.Raw)
+	filled, wrong := placeholder.Expand(a.Text, values, placeholder.Raw)
 	if wrong != nil && o.wrong == "" {
 		o.wrong = "approval.text: " + wrong.Error()
 	}

@@ -64,13 +64,11 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 	if len(given) == 0 || p.root == nil {
 		return s, nil
 	}
-	ends, err := p.view.endsOf(ctx, p.next, placeholder.StepsRead(given))
+	values, err := p.view.valuesOf(ctx, p.next, p.flow.Job, given)
 	if err != nil {
 		return s, err
 	}
-	filled, wrong := placeholder.FillAll(given, placeholder.Of(entity.Run{
-		Job: p.flow.Job, Execution: p.root, Steps: &entity.StepValues{RunID: p.id(), Ends: ends},
-	}))
+	filled, wrong := placeholder.FillAll(given, values)
 	if s.Fire.Params = filled; wrong != nil {
 		s.Fire.Params, s.Invalid = "", fmt.Sprintf("job.params of the step %s: %s", key.Name, wrong)
 	}

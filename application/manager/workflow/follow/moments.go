@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
@@ -28,16 +27,11 @@ func (f *Follower) moments(ctx context.Context, p *passage, now time.Time) (map[
 		if err != nil {
 			continue
 		}
-		ends, err := p.view.endsOf(ctx, p.next, placeholder.StepsRead(text))
+		values, err := p.view.valuesOf(ctx, p.next, p.flow.Job, text)
 		if err != nil {
 			return nil, err
 		}
-		root := p.root
-		if root == nil {
-			root = &entity.Execution{ID: p.id()}
-		}
-		run := entity.Run{Job: p.flow.Job, Execution: root, Steps: &entity.StepValues{RunID: p.id(), Ends: ends}}
-		filled, err := placeholder.Expand(step.Wait.Until, placeholder.Of(run), placeholder.Raw)
+		filled, err := placeholder.Expand(step.Wait.Until, values, placeholder.Raw)
 		if err != nil {
 			continue
 		}

@@ -80,6 +80,23 @@ func (v *view) endsOf(ctx context.Context, state *wf.State, names []string) (map
 	return ends, nil
 }
 
+// valuesOf are what the placeholders of a text stand for, by the definition of a job. A run that has lost its root has
+// no params.
+func (v *view) valuesOf(ctx context.Context, state *wf.State, job *entity.Job, text []byte) (
+	*placeholder.Values, error,
+) {
+	ends, err := v.endsOf(ctx, state, placeholder.StepsRead(text))
+	if err != nil {
+		return nil, err
+	}
+	root := v.root
+	if root == nil {
+		root = &entity.Execution{ID: v.runID}
+	}
+	steps := &entity.StepValues{RunID: v.runID, Ends: ends}
+	return placeholder.Of(entity.Run{Job: job, Execution: root, Steps: steps}), nil
+}
+
 // itemsOf is the list of a map. wrong says why there is none; err that it could not be read now.
 func (v *view) itemsOf(ctx context.Context, state *wf.State, step int) (list []json.RawMessage, wrong, err error) {
 	items := v.flow.Graph.Definition().Steps[step].ForEach.Items
@@ -90,12 +107,11 @@ func (v *view) itemsOf(ctx context.Context, state *wf.State, step int) (list []j
 	if wrong := json.Unmarshal(items, &text); wrong != nil || v.root == nil {
 		return nil, fmt.Errorf("it is neither a list nor a placeholder of one"), nil
 	}
-	ends, err := v.endsOf(ctx, state, placeholder.StepsRead(items))
+	values, err := v.valuesOf(ctx, state, v.flow.steps[step], items)
 	if err != nil {
 		return nil, nil, err
 	}
-	run := entity.Run{Job: v.flow.steps[step], Execution: v.root, Steps: &entity.StepValues{RunID: v.runID, Ends: ends}}
-	list, wrong = placeholder.StepList(text, placeholder.Of(run))
+	list, wrong = placeholder.StepList(text, values)
 	return list, wrong, nil
 }
 
