@@ -104,13 +104,14 @@ func (c *checker) read(i int, name, text string, inItem bool) {
 				c.add(where, validation.CodeConflict, "%s is known to steps with finally: true alone", r.Text)
 			}
 		case r.Step != "":
-			c.readOf(i, where, r)
+			c.readOf(i, where, r, inItem)
 		}
 	}
 }
 
-// readOf checks a placeholder of another step.
-func (c *checker) readOf(i int, where string, r placeholder.StepRead) {
+// readOf checks a placeholder of another step. The list of a map is read when the map starts and again for its items:
+// it must not read what may still change.
+func (c *checker) readOf(i int, where string, r placeholder.StepRead, inItem bool) {
 	at, known := c.at[r.Step]
 	if !known {
 		c.add(where, validation.CodeUnknown, "%s: %q is no step here%s", r.Text, r.Step,
@@ -138,6 +139,9 @@ func (c *checker) readOf(i int, where string, r placeholder.StepRead) {
 	switch {
 	case !c.ended[i][at] && !c.direct(i, at):
 		c.add(where, validation.CodeConflict, "reads steps.%s, which may not have ended by then; add it to needs", r.Step)
+	case !c.ended[i][at] && !inItem:
+		c.add(where, validation.CodeConflict, "%s: %s may still be live, as join is ANY, and the list must not change; "+
+			"use join ALL", r.Text, r.Step)
 	case sure || r.Defaulted:
 	case !c.ended[i][at]:
 		c.add(where, validation.CodeConflict, "%s: %s may still be live, as join is ANY; give a default with :- before the }",
