@@ -98,7 +98,7 @@ func TestAWorkflowIsChecked(t *testing.T) {
 	require.Empty(t, e.call("GET", "/api/v1/jobs", "").want(200).json()["items"])
 }
 
-// Who saves a workflow needs the rights of its steps.
+// To save a workflow takes the rights of its steps.
 func TestAWorkflowNeedsTheRightsOfItsSteps(t *testing.T) {
 	e, _ := estate(t)
 	command := `{"name":"c","command":{"command":["id"]}}`

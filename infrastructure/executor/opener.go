@@ -22,7 +22,7 @@ func (*Opener) Run(context.Context, entity.Run, entity.Reporter) entity.Outcome 
 // Steps checks the work of steps by the executors that run it.
 type Steps struct{ Of Checker }
 
-// Check implements validate.Work. What steps wait for, and jobs that exist by themselves, are checked elsewhere.
+// Check implements validate.Work. Approvals, waits and named jobs are checked elsewhere.
 func (s Steps) Check(step *wf.Step) []apperror.Field {
 	kind := step.Kind()
 	if kind != wf.KindHTTP && kind != wf.KindCommand && kind != wf.KindCustom {

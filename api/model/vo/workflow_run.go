@@ -18,8 +18,8 @@ type WorkflowRun struct {
 	Group      string `json:"group"`
 	// Version is that of the workflow to which the run keeps.
 	Version int `json:"version"`
-	// Phase is OPEN, PAUSED, CANCELLING or CLOSED.
-	Phase string `json:"phase"`
+	// Phase is where the run itself stands, whatever its steps do.
+	Phase string `json:"phase" enums:"OPEN,PAUSED,CANCELLING,CLOSED"`
 	// Status, reason, message and times are those of the root.
 	Status       entity.Status `json:"status"`
 	Reason       entity.Reason `json:"reason"`

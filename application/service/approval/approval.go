@@ -114,11 +114,7 @@ func (s *ApprovalService) whole(ctx context.Context, ballots []wf.Ballot, who Ca
 		return nil, fmt.Errorf("read the votes of %d approvals: %w", len(ids), err)
 	}
 	jobs := convert.All(ballots, func(b wf.Ballot) string { return b.WorkflowID })
-	names, err := s.Jobs.Names(ctx, jobs)
-	if err != nil {
-		return nil, err
-	}
-	groups, err := s.Jobs.GroupsOf(ctx, jobs)
+	titles, err := s.Jobs.Titles(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +128,8 @@ func (s *ApprovalService) whole(ctx context.Context, ballots []wf.Ballot, who Ca
 		if e == nil {
 			continue // retention has just deleted it
 		}
-		a := Approval{
-			Ballot: b, Votes: cast[b.ExecutionID], Execution: e, Workflow: names[b.WorkflowID], Group: groups[b.WorkflowID],
-		}
+		title := titles[b.WorkflowID]
+		a := Approval{Ballot: b, Votes: cast[b.ExecutionID], Execution: e, Workflow: title.Name, Group: title.Group}
 		a.MayVote = entity.ApprovalSpan().Of(e.Claim) && workflow.HasVote(&b, who.UserID, who.Holds(a.Group))
 		for _, v := range a.Votes {
 			a.MayVote = a.MayVote && v.UserID != who.UserID

@@ -114,8 +114,11 @@ func (s *GroupService) Limit(ctx context.Context, name string, maxConcurrency, v
 	}
 	if first { // a workflow may have been saved meanwhile; from now on, those who save one see the limit
 		if err := s.mayLimit(ctx, name); err != nil {
-			_, back := s.groups.LimitGroup(ctx, name, 0, 0, s.clock.Now())
-			return g, errors.Join(err, back)
+			if _, back := s.groups.LimitGroup(ctx, name, 0, 0, s.clock.Now()); back != nil {
+				return g, fmt.Errorf("take back the limit of the group %s, with which workflows may wait for themselves: %w",
+					name, back)
+			}
+			return g, err
 		}
 	}
 	if err := s.jobs.OpenGroup(ctx, name); err != nil { // the sweep does it again

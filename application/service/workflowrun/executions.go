@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -81,18 +82,15 @@ func (s *Service) StepExecutions(ctx context.Context, id string, f StepFilter, p
 
 // at are the executions at some places, all shards of each.
 func (s *Service) at(ctx context.Context, l *look, places []place) ([]StepExecution, error) {
-	var ids []string
-	for _, p := range places {
-		ids = append(ids, l.executions(p.step, p.key)...)
-	}
-	rows, err := s.Executions.Standings(ctx, ids)
+	of := convert.All(places, func(p place) []string { return l.executions(p.step, p.key) })
+	rows, err := s.Executions.Standings(ctx, slices.Concat(of...))
 	if err != nil {
 		return nil, err
 	}
 	byID := entity.ByID(rows)
 	var out []StepExecution
-	for _, p := range places {
-		for _, id := range l.executions(p.step, p.key) {
+	for i, p := range places {
+		for _, id := range of[i] {
 			row := byID[id]
 			if row == nil {
 				continue

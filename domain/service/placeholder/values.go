@@ -32,7 +32,7 @@ func Of(run entity.Run) *Values { return &Values{run: run, steps: run.Steps} }
 func (v *Values) Filled() bool { return v != nil && v.run.Filled }
 
 // Samples are the values of some run of a job, to check its definition. So a user learns
-// of an unknown name when saving the job. Those of a step know what other steps hand on.
+// of an unknown name when saving the job. The values of a step know what other steps hand on.
 func Samples(job *entity.Job) *Values {
 	at := time.Unix(0, 0).UTC()
 	var steps *Steps

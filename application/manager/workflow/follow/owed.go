@@ -12,7 +12,7 @@ import (
 // look at their fire key.
 type Steps struct{}
 
-// Ended implements event.EndObserver. What the decision itself ends is no news for it.
+// Ended implements event.EndObserver. A row that the decision itself ends is no news for it.
 func (Steps) Ended(ended []*entity.Execution, now time.Time) (rows event.EndRows) {
 	for _, e := range ended {
 		if run, step, ok := e.StepOf(); ok && !e.Decided {

@@ -15,7 +15,7 @@ function shown(name: string, value: unknown, zone: string): string | undefined {
   if (typeof value === 'number') return name.endsWith('Ms') ? duration(value) : String(value)
   const text = String(value)
   if (name.startsWith('cron')) return text.split(', ').map((part) => part.split(/(?<=[A-Z0-9])-(?=[A-Z0-9])/).map(word).join(t('jobs.why.cron.to'))).join(', ')
-  // What an edge asks for may be several ends.
+  // An edge may ask for several ends.
   if (name === 'on') return text.split(' or ').map((end) => (hasText(`shared.workflow.on.${end}`) ? t(`shared.workflow.on.${end}`) : end)).join(t('shared.workflow.or'))
   const dictionary = { reason: 'jobs.why.reason', waitsFor: 'jobs.why.waits', status: 'shared.status', outcome: 'shared.status', level: 'shared.status', class: 'shared.workflow.on' }[name]
   if (dictionary && hasText(`${dictionary}.${text}`)) return t(`${dictionary}.${text}`)

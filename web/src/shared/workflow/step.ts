@@ -1,4 +1,4 @@
-// What the console shows of a step of a workflow: in its graph, in the grid of its runs, and while it is written.
+// A step of a workflow as the console shows it: in its graph, in the grid of its runs, and while it is written.
 
 /** An edge: the step that is needed, and the ends that are asked for. */
 export interface Need {
