@@ -24,7 +24,7 @@ func small(t *testing.T, name string) (report.Result, string) {
 	o := Options{
 		Name: name, Duration: time.Second, Jobs: 500, Rate: 50, Fires: 20, Progress: io.Discard,
 	}
-	if name == "workers" {
+	if name == "workers" || name == "workflow" {
 		o.Rounds = 1
 	}
 	if name == "storm" {
@@ -65,6 +65,19 @@ func TestASmallBenchOfWorkersComparesBothSides(t *testing.T) {
 	require.Zero(t, r.Lost+r.Doubled)
 	require.Positive(t, r.Planned)
 	for _, s := range []measure.Spread{r.Workers.Throughput, r.Workers.P50, r.Workers.P99} {
+		require.Equal(t, 1, s.Turns)
+		require.Positive(t, s.Median)
+	}
+}
+
+func TestASmallBenchOfWorkflowsSeesEachStepOnce(t *testing.T) {
+	t.Parallel()
+	r, _ := small(t, "workflow")
+	require.Zero(t, r.Lost+r.Doubled)
+	require.Greater(t, r.Planned, 3*400, "chains, graphs, a map, and the steady load")
+	for _, s := range []measure.Spread{
+		r.Workflows.Chains, r.Workflows.Graphs, r.Workflows.Items, r.Workflows.P50, r.Workflows.P99,
+	} {
 		require.Equal(t, 1, s.Turns)
 		require.Positive(t, s.Median)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/onworkers"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/throughput"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/timing"
+	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/workflows"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -88,6 +89,13 @@ func Product() Set {
 				},
 			},
 			{
+				Name: "workflow", About: "edges of workflows: chains, graphs and maps flat out, and the delay of an edge",
+				Defaults: Options{Duration: 5 * time.Second, Jobs: 20_000, Rate: 500, Rounds: 9},
+				Make: func(b *rig.Bench, _ config.Config, o Options) Workload {
+					return workflows.Edges{Bench: b, Steps: o.Jobs, Rate: o.Rate, Rounds: o.Rounds}
+				},
+			},
+			{
 				Name: "failover", About: "a node of three is lost under load: when its fires and its runs go on",
 				Clustered: true, Defaults: disturbing, Check: checkCluster,
 				Make: func(b *rig.Bench, _ config.Config, o Options) Workload {
@@ -122,6 +130,7 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
   PS_KAFKA_BROKERS=127.0.0.1:9092 platform-scheduler bench alerts
   platform-scheduler bench storm --rate 10000 --rounds 15
   platform-scheduler bench workers
+  platform-scheduler bench workflow
   platform-scheduler bench failover --rounds 5 --redis 127.0.0.1:6379`,
 		Flags: flags,
 	}
@@ -129,19 +138,19 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 
 // flags are those of the product's benches.
 func flags(f *pflag.FlagSet, o *Options) {
-	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, alerts 30s, http 10s, workers 5s)")
+	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, alerts 30s, http 10s, workers and workflow 5s)")
 	f.IntVar(&o.Jobs, "jobs", 0,
-		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), the burst of alerts (a tenth of it) "+
+		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), of steps of workflow (20000), the burst of alerts (a tenth of it) "+
 			"and lateness, "+
 			"where those beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
-		"fires a second of lateness (1000), storm (5000), workers (500), and of failover, rolling and restart-store (300), "+
+		"fires a second of lateness (1000), storm (5000), workers (500), edges a second of workflow (500), and of failover, rolling and restart-store (300), "+
 			"calls a second of api (200), failures a second of alerts (10)")
 	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200)")
 	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute, failures a minute of storm")
 	f.IntVar(&o.Nodes, "nodes", 0, "processes on one store (1; failover, rolling and restart-store 3)")
 	f.IntVar(&o.Rounds, "rounds", 0,
-		"times that failover, rolling (3) and restart-store (1) disturb, turns of storm (3) and workers (9)")
+		"times that failover, rolling (3) and restart-store (1) disturb, turns of storm (3) workers and workflow (9)")
 	f.BoolVar(&o.Freeze, "freeze", false, "failover stops the node where it is, and lets it go on when it is DOWN")
 	f.StringVar(&o.RestartCommand, "restart-command", "", "`COMMAND` of /bin/sh by which restart-store restarts the store")
 	f.BoolVar(&o.Together, "whole-seconds", false, "lateness has all its jobs due on whole seconds, not spread evenly")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/convert"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/test/architecture"
 )
 
@@ -84,6 +86,7 @@ func enums() map[string]architecture.Enum {
 	out["request.RetryFilter.status"] = architecture.Enum{
 		Of: "entity.Status", Less: []string{"WAITING", "RUNNING", "SUCCESS", "CANCELLED", "SKIPPED"},
 	}
+	out["vo.WorkflowRun.phase"] = architecture.Enum{Plus: convert.All(workflow.Phases(), workflow.Phase.String)}
 	// The code has no constants of these.
 	for name, values := range map[string][]string{
 		"access.Export format": {"csv", "ndjson"}, "cluster.Statistics format": {"csv", "json"},

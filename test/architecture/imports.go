@@ -36,12 +36,19 @@ var layers = []layer{
 	{dir: bench + "/report", sees: []string{bench + "/measure"}},
 	{dir: bench + "/node", sees: []string{"domain", "infrastructure", "cmd/app", bench + "/measure"}},
 	{dir: bench + "/rig", sees: append([]string{bench + "/measure", bench + "/report", bench + "/node"}, benchSees...)},
-	// It takes the loads of others in turns.
+	// They take loads of others in turns.
 	{
 		dir: bench + "/workload/onworkers",
 		sees: []string{
 			bench + "/measure", bench + "/report", bench + "/rig", bench + "/workload/throughput", bench + "/workload/timing",
 		},
+	},
+	{
+		dir: bench + "/workload/workflows",
+		sees: append([]string{
+			bench + "/measure", bench + "/report", bench + "/node", bench + "/rig", bench + "/workload/throughput",
+			bench + "/workload/timing",
+		}, benchSees...),
 	},
 	{
 		dir:   bench + "/workload",

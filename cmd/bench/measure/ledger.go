@@ -165,6 +165,11 @@ func (l *Ledger) Pace() float64 {
 		at[i] = s.At
 	}
 	l.mu.Unlock()
+	return PaceOf(at)
+}
+
+// PaceOf is the pace of entries at those moments, in microseconds; it sorts them.
+func PaceOf(at []int64) float64 {
 	slices.Sort(at)
 	from, to := len(at)/10, len(at)-1-len(at)/10
 	if to <= from || at[to] == at[from] {

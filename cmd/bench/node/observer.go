@@ -53,6 +53,9 @@ func NewObserver(c clock.Clock, see func(some ...measure.StartEvent), handlers m
 
 // Run implements app.Executor: note the entry, and do nothing but talk or wait.
 func (o *Observer) Run(ctx context.Context, run entity.Run, rep entity.Reporter) entity.Outcome {
+	if run.Job.Type == entity.JobWorkflow {
+		return entity.Opened()
+	}
 	if handle, ok := o.handlers[run.Job.Class]; ok {
 		return handle(ctx, run, rep)
 	}

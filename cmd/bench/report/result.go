@@ -34,6 +34,7 @@ type Result struct {
 	Storm               *Storm              `json:"storm,omitempty"`
 	HTTP                *HTTP               `json:"http,omitempty"`
 	Workers             *Workers            `json:"workers,omitempty"`
+	Workflows           *Workflows          `json:"workflows,omitempty"`
 	IdleWorkers         *IdleWorkers        `json:"idleWorkers,omitempty"`
 	Planned             int                 `json:"planned"`
 	Lost                int                 `json:"lost"`

@@ -72,6 +72,7 @@ func (r Result) WriteTable(w io.Writer) error {
 	r.alertRows(row)
 	r.stormRows(row)
 	r.workerRows(row)
+	r.workflowRows(row)
 	r.consoleRows(row)
 	r.httpRows(row)
 	r.clusterRows(row)

@@ -42,7 +42,7 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 	rate, before := assumedRate, 0.0
 	if b.Ceiling {
 		var err error
-		if before, err = b.measureCeiling(ctx); err != nil {
+		if before, err = b.MeasureCeiling(ctx); err != nil {
 			return report.Result{}, err
 		}
 		rate = int(before)
@@ -62,7 +62,7 @@ func (b FlatOut) Run(ctx context.Context) (report.Result, error) {
 		r.Doubled += serial.Doubled
 	}
 	if b.Ceiling {
-		after, err := b.measureCeiling(ctx)
+		after, err := b.MeasureCeiling(ctx)
 		if err != nil {
 			return r, err
 		}
@@ -96,8 +96,8 @@ func (b FlatOut) Alone(ctx context.Context, jobs int) (report.Result, error) {
 	return r, ctx.Err()
 }
 
-// measureCeiling is what a bare program reaches on the same machine, in executions a second.
-func (b FlatOut) measureCeiling(ctx context.Context) (float64, error) {
+// MeasureCeiling is what a bare program reaches on the same machine, in executions a second.
+func (b FlatOut) MeasureCeiling(ctx context.Context) (float64, error) {
 	perSecond, err := b.shapeF(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("measure the ceiling: %w", err)
