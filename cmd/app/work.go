@@ -172,7 +172,7 @@ func newRunner(b base, s storage, x *exports, n self, c core, attempts running.E
 		Fair: c.fair, Executor: attempts, Tokens: detached.NewIssuer(s.Store, s.keys, b.machine, s.Clock),
 		Clock: b.machine, StoreClock: s.Clock, Metrics: b.Metrics, Observer: x.observer(b.options.Observer),
 		Commits: c.Commits, Scheduled: c.Repairs, Lease: c.lease, Beating: c.lease.Beating,
-		Random: rand.Float64, AsksSuccess: successes.Asked, Logger: b.logger,
+		Random: rand.Float64, AsksSuccess: successes.Asked, Outputs: c.catalog, Logger: b.logger,
 	}, running.Config{
 		NodeID: n.node.ID, Epoch: n.node.Epoch, Labels: n.node.Labels, Handlers: n.node.Handlers, Slots: n.node.Slots,
 		CommandSlots: n.node.CommandSlots, Completers: completers, Linger: lingerForEnds,

@@ -12,6 +12,8 @@ type Outcome struct {
 	// cleaned and cut before they are stored.
 	Message string
 	Result  string
+	// Cut: the run returned more than Result holds.
+	Cut bool
 	// NoRetry: the handler says that repeating is pointless.
 	NoRetry bool
 	// RetryAfter overrides the policy's wait when positive.

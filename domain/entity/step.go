@@ -33,6 +33,8 @@ type StepEnd struct {
 	Status, Reason string
 	// Output is a JSON object, Outputs a list; empty is none.
 	Output, Outputs json.RawMessage
+	// TooLong says why there is no output, where it is too long to be handed on.
+	TooLong string
 	// Count is an object of numbers.
 	Count json.RawMessage
 }

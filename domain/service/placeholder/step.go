@@ -147,7 +147,9 @@ func (v *Values) step(ref *reference) (value, error) {
 		end := v.steps.Ends[r.step]
 		switch r.part {
 		case PartOutput:
-			raw = end.Output
+			if raw = end.Output; end.TooLong != "" {
+				return value{}, wrong("%s: %s", ref.text, end.TooLong)
+			}
 		case PartOutputs:
 			raw = end.Outputs
 		case PartCount:

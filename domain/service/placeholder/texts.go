@@ -53,14 +53,23 @@ func (t Texts) walk(place string, value any) any {
 
 // StepsRead names the steps that the texts of a JSON value read, each once. A text that is wrong reads none: that is
 // said when it is filled.
-func StepsRead(data []byte) (names []string) {
+func StepsRead(data []byte) []string {
+	return stepsRead(data, func(r StepRead) bool { return r.Step != "" })
+}
+
+// OutputsRead names the steps whose output the texts read, or their outputs where they have items.
+func OutputsRead(data []byte) []string {
+	return stepsRead(data, func(r StepRead) bool { return r.Part == PartOutput || r.Part == PartOutputs })
+}
+
+func stepsRead(data []byte, counts func(StepRead) bool) (names []string) {
 	if !Holds(string(data)) {
 		return nil
 	}
 	_, _ = Texts{Each: func(_, text string) string {
 		reads, _ := StepReads(text)
 		for _, r := range reads {
-			if r.Step != "" && !slices.Contains(names, r.Step) {
+			if counts(r) && !slices.Contains(names, r.Step) {
 				names = append(names, r.Step)
 			}
 		}

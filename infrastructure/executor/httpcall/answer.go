@@ -119,10 +119,13 @@ type failing struct{ err error }
 // Read implements io.Reader.
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
+// cut reports whether the answer is longer than the result of the run.
+func (a *answer) cut() bool { return len(a.kept) > maxResult || a.longer }
+
 // text returns the answer as the result of the run: valid text of at most maxResult bytes, with
 // a mark when it was cut.
 func (a *answer) text() string {
-	if len(a.kept) <= maxResult && !a.longer {
+	if !a.cut() {
 		return validation.Text(string(a.kept), maxResult)
 	}
 	return validation.Text(string(a.kept[:min(len(a.kept), maxResult-len(cutMark))]), maxResult-len(cutMark)) + cutMark

@@ -77,7 +77,9 @@ func (a *attempt) do(ctx context.Context, transport http.RoundTripper, run entit
 	if a.call.async {
 		return entity.Accepted()
 	}
-	return entity.Succeeded(a.answer.text())
+	o := entity.Succeeded(a.answer.text())
+	o.Cut = a.answer.cut()
+	return o
 }
 
 // failedByAnswer is a failure because of the answer.

@@ -29,7 +29,7 @@ const (
 // to the held loop, because that end must not hold up others.
 func (m *Completer) persistResults(items []*Result) {
 	for _, f := range items {
-		f.clean()
+		m.clean(f)
 	}
 	m.storing.Add(1)
 	err := m.storeHeld(items)

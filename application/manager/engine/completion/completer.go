@@ -83,6 +83,8 @@ type Deps struct {
 	// AsksSuccess reports whether somebody is to be told that a run of the job has
 	// succeeded; nil asks the job alone.
 	AsksSuccess func(job *entity.Job) bool
+	// Outputs says which results of steps cannot be handed on; nil asks nobody.
+	Outputs Outputs
 	// Commits are told of what a transaction did.
 	Commits *commit.Commits
 	Lease   Lease
@@ -91,6 +93,13 @@ type Deps struct {
 	Node    Node
 	Random  func() float64
 	Logger  *slog.Logger
+}
+
+// Outputs knows what steps of workflows read of one another.
+type Outputs interface {
+	// TooLong says why no other step can read the result of a step; empty: it can be read, or nobody reads it. It must
+	// not wait.
+	TooLong(e *entity.Execution, result string, cut bool) string
 }
 
 // Completer stores the ends of a node's attempts, and those of attempts that nobody is

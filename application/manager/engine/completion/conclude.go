@@ -59,7 +59,7 @@ func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err
 		items[i] = &Result{
 			Run: e.Run, Outcome: e.Outcome, Start: start, End: now, Took: max(now.Sub(start), 0), external: true, also: e.Also,
 		}
-		items[i].clean()
+		m.clean(items[i])
 	}
 	if len(items) > 0 {
 		err = batch.Walk(m.blame, items, (*Result).key, func(items []*Result) error {
@@ -75,8 +75,14 @@ func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err
 	return taken, err
 }
 
-// clean makes the texts fit for the store.
-func (f *Result) clean() {
+// clean makes the texts of an end fit for the store. A step succeeds only with a result that the steps which read it can
+// be given.
+func (m *Completer) clean(f *Result) {
+	if o := &f.Outcome; m.Outputs != nil && o.Status == entity.StatusSuccess && f.Run.Execution.Inline() {
+		if why := m.Outputs.TooLong(f.Run.Execution, o.Result, o.Cut || len(o.Result) > maxResult); why != "" {
+			o.Status, o.Reason, o.Message, o.NoRetry = entity.StatusFailed, entity.ReasonOutputTooLarge, why, true
+		}
+	}
 	f.Outcome.Result = validation.Text(f.Outcome.Result, maxResult)
 	f.Outcome.Message = validation.Text(f.Outcome.Message, maxMessage)
 	if f.external {

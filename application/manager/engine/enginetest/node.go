@@ -176,6 +176,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
 		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
+		Outputs: catalog,
 	}, running.Config{
 		NodeID: o.NodeID, Epoch: o.Epoch, Labels: o.Labels, Handlers: o.Handlers, Slots: o.Slots,
 		CommandSlots: o.CommandSlots, BatchSize: o.BatchSize,

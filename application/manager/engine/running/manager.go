@@ -112,6 +112,8 @@ type Deps struct {
 	Observer   completion.Observer
 	// AsksSuccess: see completion.Deps.
 	AsksSuccess func(job *entity.Job) bool
+	// Outputs: see completion.Deps.
+	Outputs completion.Outputs
 	// Commits are told of what a transaction did, and tell of those of others.
 	Commits   *commit.Commits
 	Scheduled Scheduled
@@ -194,7 +196,7 @@ func New(deps Deps, cfg Config) *TaskManager {
 	t.Ends = completion.New(completion.Deps{
 		Store: deps.Store, Executions: deps.Executions, Jobs: deps.Jobs, Admitter: deps.Admitter, Clock: deps.Clock,
 		StoreClock: deps.StoreClock, Metrics: deps.Metrics, Observer: deps.Observer, Commits: deps.Commits, Lease: deps.Lease,
-		AsksSuccess: deps.AsksSuccess, Beating: deps.Beating,
+		AsksSuccess: deps.AsksSuccess, Outputs: deps.Outputs, Beating: deps.Beating,
 		Node: endings{t}, Random: deps.Random, Logger: deps.Logger,
 	}, completion.Config{
 		Completers: cfg.Completers, Linger: cfg.Linger, BatchSize: cfg.BatchSize,

@@ -27,6 +27,8 @@ type Workflow struct {
 	Graph *workflow.Graph
 	// steps are the definitions of what the steps do, in their order.
 	steps []*entity.Job
+	// handedOn says of each step whether another one reads its output.
+	handedOn []bool
 	// recorded: the store holds the ids of the steps.
 	recorded atomic.Bool
 }
@@ -116,7 +118,7 @@ func compile(job *entity.Job) (*Workflow, error) {
 	if err != nil {
 		return nil, &InvalidError{err}
 	}
-	w := &Workflow{Job: job, Graph: g, steps: make([]*entity.Job, len(def.Steps))}
+	w := &Workflow{Job: job, Graph: g, steps: make([]*entity.Job, len(def.Steps)), handedOn: workflow.HandedOn(def)}
 	for i := range def.Steps {
 		if w.steps[i], err = wf.StepJob(job, &def.Steps[i]); err != nil {
 			return nil, &InvalidError{err}

@@ -71,8 +71,9 @@ func (v *view) endsOf(ctx context.Context, state *wf.State, names []string) (map
 		if items := state.Steps[stepOf[e.ID]].Items; items != nil {
 			end.Outputs, end.Count = json.RawMessage(e.Result), countOf(items)
 		} else if e.Status == entity.StatusSuccess {
-			if end.Output, err = workflow.Output(step, e.Result); err != nil {
-				return nil, fmt.Errorf("the output of the step %s: %w", step.Name, err)
+			var wrong error
+			if end.Output, wrong = workflow.Output(step, e.Result); wrong != nil {
+				end.TooLong = wrong.Error() // it is that of a job which a step names, or nobody reads it
 			}
 		}
 		ends[step.Name] = end
