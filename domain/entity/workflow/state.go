@@ -49,9 +49,10 @@ func NewState(d *Definition, now time.Time) *State {
 	return s
 }
 
-// Reuse says that a former run did a step, before the first decision.
-func (s *State) Reuse(step int) {
-	s.Steps[step].Fate, s.Steps[step].Owed = FateReused, true
+// Keep says before the first decision that a former run decided a step, and that its row is stored. items are those of
+// a map.
+func (s *State) Keep(step int, fate Fate, items *Items) {
+	s.Steps[step].Fate, s.Steps[step].Items = fate, items
 }
 
 // Held reports whether the step waits for a person.
