@@ -80,9 +80,9 @@ func newUseCases(b base, s storage, c *cluster, x *exports, n self, w work, sett
 	}
 	runs := workflowrun.New(workflowrun.Deps{
 		Runs: s.Store, Executions: s.Store.Executions, Jobs: s.Store.Jobs, Catalog: w.catalog, Engine: w.workflows,
-		Ender: executions, Clock: s.Clock,
+		Ender: executions, Repeater: executions, Recorder: w.admitter, Clock: s.Clock,
 	})
-	executions.StepJobs = runs.StepJobs
+	executions.StepJobs, executions.Reuse = runs.StepJobs, runs.Reuse
 	backfills := backfill.New(backfill.Deps{
 		Store: s.Store, Backfills: s.Store, Admitter: w.admitter, Schedules: w.compiler, Commits: w.Commits,
 		Clock: b.machine, StoreClock: s.Clock,

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
@@ -32,6 +33,24 @@ type Fire struct {
 	// the store's time MadeAt, computed ones with the scheduled time, or with MadeAt where it is not zero.
 	Computed bool
 	MadeAt   time.Time
+	// Version of the job is what the fire keeps to; zero is the current one.
+	Version int
+	// Origin is the fire whose work this one does again, with its idempotency keys; none where its key is empty.
+	Origin Origin
+}
+
+// Origin is a fire of the same job, with computed ids that begin with a moment.
+type Origin struct {
+	Key string
+	At  time.Time
+}
+
+// rootID is the first execution of what a part of the fire does.
+func (f *Fire) rootID(jobID string, part Part) string {
+	if part.RootID != "" || f.Origin.Key == "" {
+		return part.RootID
+	}
+	return identity.ExecutionID(f.Origin.At, jobID, f.Origin.Key, part.Index)
 }
 
 // FirstID is the id of the first execution that a computed fire of the job records, whatever becomes of it.
@@ -121,9 +140,10 @@ func NewExecutions(job *Job, f Fire, now time.Time) []*Execution {
 	for i, part := range parts {
 		block[i] = Execution{
 			ID: f.id(job.ID, part.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
-			Trigger: f.Trigger, ShardIndex: part.Index, ShardTotal: part.Total, JobVersion: job.Version,
-			Priority: job.Priority, Params: f.Params, TriggeredBy: f.By, Parent: f.Parent, Status: StatusWaiting,
-			StartDeadline: deadline, RetryOf: part.RetryOf, RootID: part.RootID,
+			Trigger: f.Trigger, ShardIndex: part.Index, ShardTotal: part.Total,
+			JobVersion: cmp.Or(f.Version, job.Version),
+			Priority:   job.Priority, Params: f.Params, TriggeredBy: f.By, Parent: f.Parent, Status: StatusWaiting,
+			StartDeadline: deadline, RetryOf: part.RetryOf, RootID: f.rootID(job.ID, part),
 			CreateTime: now, UpdateTime: now,
 		}
 		if job.Broadcast {
@@ -166,9 +186,9 @@ func NewSkipped(job *Job, f Fire, now time.Time, reason Reason) *Execution {
 	return &Execution{
 		ID: f.id(job.ID, part.Index), JobID: job.ID, FireKey: f.Key, ScheduledTime: f.ScheduledTime, DueTime: f.DueTime,
 		Trigger: f.Trigger, ShardIndex: part.Index, ShardTotal: max(1, job.ShardCount),
-		JobVersion: job.Version, Priority: job.Priority, Params: f.Params, TriggeredBy: f.By,
+		JobVersion: cmp.Or(f.Version, job.Version), Priority: job.Priority, Params: f.Params, TriggeredBy: f.By,
 		Status: StatusSkipped, Reason: reason, EndTime: now,
-		RetryOf: part.RetryOf, RootID: part.RootID, CreateTime: now, UpdateTime: now,
+		RetryOf: part.RetryOf, RootID: f.rootID(job.ID, part), CreateTime: now, UpdateTime: now,
 	}
 }
 

@@ -53,10 +53,16 @@ type ExecutionService struct {
 	Clock          clock.StoreClock
 	// StepJobs are the jobs that executions of a workflow run's steps may be of; none where there is no such run.
 	StepJobs func(ctx context.Context, runID string) ([]string, error)
+	// Reuse says of the root of a workflow run which version its repetition keeps to, and stores with that what is not
+	// repeated; the version is zero for other executions. from are steps to repeat whatever they came to.
+	Reuse func(ctx context.Context, root *entity.Execution, from []string) (version int, also Also, err error)
 
 	gated sync.Once
 	gate  *admit.Gate
 }
+
+// Also runs in the transaction that makes executions.
+type Also = func(ctx context.Context, tx repository.Tx, made []*entity.Execution) error
 
 // Get returns one execution.
 func (s *ExecutionService) Get(ctx context.Context, id string) (*entity.Execution, error) {
@@ -261,15 +267,22 @@ func (s *ExecutionService) Retry(ctx context.Context, id string, by entity.Actor
 	return s.RetryAlso(ctx, id, by, nil)
 }
 
-// RetryAlso is Retry; also runs in the same transaction, with the new run. It may be nil.
-func (s *ExecutionService) RetryAlso(ctx context.Context, id string, by entity.Actor,
-	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
-) (string, error) {
+// RetryFrom is Retry of the root of a workflow run. Steps that are named are repeated whatever they came to.
+func (s *ExecutionService) RetryFrom(ctx context.Context, id string, from []string, by entity.Actor) (string, error) {
 	row, err := s.Executions.Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, by, also)
+	return s.repeat(ctx, row, from, by, nil)
+}
+
+// RetryAlso is Retry; also runs in the same transaction, with the new run. It may be nil.
+func (s *ExecutionService) RetryAlso(ctx context.Context, id string, by entity.Actor, also Also) (string, error) {
+	row, err := s.Executions.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return s.repeat(ctx, row, nil, by, also)
 }
 
 // DeadLetters lists runs whose retries are used up.
@@ -299,7 +312,7 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string, by en
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, by, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
+	return s.repeat(ctx, row, nil, by, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
 		return tx.Records.MarkReplayed(ctx, executionID, rows[0].ID)
 	})
 }
@@ -312,8 +325,7 @@ func (s *ExecutionService) Discard(ctx context.Context, executionID string) erro
 		})
 }
 
-func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by entity.Actor,
-	also func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error,
+func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, from []string, by entity.Actor, also Also,
 ) (string, error) {
 	if !row.Status.Final() {
 		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
@@ -326,9 +338,13 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 		return "", apperror.Conflict("range", "this row stands for %d fires that were skipped; trigger the job instead",
 			row.SkipCount)
 	}
+	version, reuse, err := s.Reuse(ctx, row, from)
+	if err != nil {
+		return "", err
+	}
 	now := s.Clock.Now()
 	fire := entity.ExtraFire(entity.TriggerRetry, row.ScheduledTime, now, now, row.Params)
-	fire.By = by
+	fire.By, fire.Version = by, version
 	fire.Parts = []entity.Part{entity.Repeat(row)}
 	ids, err := s.Firer.FireExtra(ctx, row.JobID, fire,
 		func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
@@ -340,10 +356,12 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, by
 			if len(kept) == 0 {
 				return apperror.NotFound("execution", row.ID)
 			}
-			if also == nil {
-				return nil
+			for _, do := range []Also{reuse, also} {
+				if do != nil && err == nil {
+					err = do(ctx, tx, rows)
+				}
 			}
-			return also(ctx, tx, rows)
+			return err
 		})
 	if err != nil {
 		return "", err

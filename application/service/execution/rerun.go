@@ -141,7 +141,7 @@ func (s *ExecutionService) RetryOnce(ctx context.Context, id string, by entity.A
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, by, func(ctx context.Context, tx repository.Tx, made []*entity.Execution) error {
+	return s.repeat(ctx, row, nil, by, func(ctx context.Context, tx repository.Tx, made []*entity.Execution) error {
 		if made[0].Status == entity.StatusSkipped {
 			return apperror.Conflict("skipped", "the job takes no more runs now (%s): run it again later", made[0].Reason)
 		}

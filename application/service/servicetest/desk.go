@@ -141,9 +141,9 @@ func With(t *testing.T, n *enginetest.Node, checker job.DefinitionChecker) *Desk
 	}
 	d.WorkflowRuns = workflowrun.New(workflowrun.Deps{
 		Runs: n.Store, Executions: n.Store.Executions, Jobs: n.Store.Jobs, Catalog: n.Catalog, Engine: n.Flow,
-		Ender: d.Executions, Clock: n.Time,
+		Ender: d.Executions, Repeater: d.Executions, Recorder: n.Admitter, Clock: n.Time,
 	})
-	d.Executions.StepJobs = d.WorkflowRuns.StepJobs
+	d.Executions.StepJobs, d.Executions.Reuse = d.WorkflowRuns.StepJobs, d.WorkflowRuns.Reuse
 	d.Filler = backfill.New(backfill.Deps{
 		Store: n.Faults, Backfills: n.Store, Admitter: n.Admitter, Schedules: n.Schedules, Commits: n.Commits, Clock: n.Clock,
 		StoreClock: n.Time,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
@@ -33,6 +34,17 @@ type Ender interface {
 	SkipWaiting(ctx context.Context, ids []string) error
 }
 
+// Repeater makes executions again as new ones.
+type Repeater interface {
+	// RetryFrom repeats the root of a workflow run, and of its steps at least those that are named.
+	RetryFrom(ctx context.Context, id string, from []string, by entity.Actor) (string, error)
+}
+
+// Recorder records ends in the transaction that makes them.
+type Recorder interface {
+	RecordEnds(ctx context.Context, tx repository.Tx, now time.Time, ended []*entity.Execution) error
+}
+
 // Reader reads rows of workflow runs.
 type Reader interface {
 	repository.WorkflowRunReader
@@ -48,9 +60,11 @@ type Deps struct {
 	Catalog interface {
 		Get(ctx context.Context, id string, number int) (*follow.Workflow, error)
 	}
-	Engine Engine
-	Ender  Ender
-	Clock  clock.StoreClock
+	Engine   Engine
+	Ender    Ender
+	Repeater Repeater
+	Recorder Recorder
+	Clock    clock.StoreClock
 }
 
 // Service shows and steers workflow runs. Safe for concurrent use.

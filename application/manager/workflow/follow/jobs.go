@@ -56,6 +56,12 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 	if p.root != nil {
 		s.Fire.ScheduledTime = p.root.ScheduledTime
 	}
+	if p.origin() != p.id() || key.Generation > 1 {
+		first := key
+		first.Generation = 1
+		begun, _ := identity.TimeOf(p.origin())
+		s.Fire.Origin = entity.Origin{Key: identity.StepKey(p.origin(), first.String()), At: begun}
+	}
 	if p.next.Phase == wf.PhaseCancelling && !p.flow.Graph.Definition().Steps[i].Finally {
 		s.Skipped = entity.ReasonRunCancelled
 		return s, nil

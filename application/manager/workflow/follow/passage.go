@@ -158,6 +158,14 @@ func (p *passage) endOf(t entity.Todo) (id string, ok bool) {
 	return wf.ExecutionID(p.run.ID, p.flow.stepID(i), key), known
 }
 
+// origin is the first of the runs that repeat one another: their steps have the idempotency keys of its steps.
+func (p *passage) origin() string {
+	if p.root == nil {
+		return p.id()
+	}
+	return p.root.IdempotencyKey()
+}
+
 // stepID is the id of an execution of the run.
 func (p *passage) stepID(key wf.Key) string {
 	i, _ := p.flow.Graph.Step(key.Name) // the decision names steps of the definition
@@ -178,6 +186,8 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 		if state, err = wf.Decode(p.run.State); err != nil {
 			return err
 		}
+	} else if err = f.takeOver(ctx, p, state); err != nil {
+		return err
 	}
 	if !state.Fits(p.flow.Graph.Definition()) {
 		return wf.ErrState

@@ -158,10 +158,10 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 	if p.root != nil {
 		e.ScheduledTime, e.Parent, e.Priority = p.root.ScheduledTime, p.root.Parent, job.Priority
 	}
-	if row.Key.Generation > 1 {
-		first := row.Key
-		first.Generation = 1
-		e.RootID = wf.ExecutionID(p.run.ID, id, first) // repeated by hand it is the same work
+	first := row.Key
+	first.Generation = 1
+	if origin := wf.ExecutionID(p.origin(), id, first); origin != e.ID {
+		e.RootID = origin // repeated by hand it is the same work
 	}
 	switch {
 	case row.Kind == workflow.RowMap:

@@ -51,11 +51,7 @@ func (v *view) endsOf(ctx context.Context, state *wf.State, names []string) (map
 		if ends[name] = end; s.Owed {
 			continue
 		}
-		key := wf.Key{Name: name, Item: wf.Whole, Generation: s.Generation}
-		id := wf.ExecutionID(v.runID, v.flow.stepID(i), key)
-		if s.Fate == wf.FateSucceededByHand || s.Fate == wf.FateReused {
-			id = wf.ExecutionID(v.runID, v.flow.ownID(i), key)
-		}
+		id := v.flow.EndID(v.runID, i, s)
 		ids, stepOf[id] = append(ids, id), i
 	}
 	if len(ids) == 0 {

@@ -95,7 +95,7 @@ func lockDeletable(ctx context.Context, c *sqldb.Conn, ids []string, before time
 
 // deletable keeps, of some ids, those of final and old runs that no dead
 // letter, no live replay and no start that their ends owe needs. Steps of a workflow run stay until it was closed for
-// as long: it may have waited for a person.
+// as long: it may have waited for a person. Steps that a retry takes over stay while its root waits for its start.
 func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Time) ([]string, error) {
 	in, args := c.Dialect.In("e.id", ids)
 	old, err := sqldb.Collect(ctx, c, "retention.select", `SELECT e.id FROM scheduler_job_execution e WHERE `+in+`
@@ -104,7 +104,9 @@ func deletable(ctx context.Context, c *sqldb.Conn, ids []string, before time.Tim
 		AND NOT EXISTS (SELECT 1 FROM scheduler_execution_replay r JOIN scheduler_job_execution l ON l.id = r.execution_id
 			WHERE (r.root_id = e.id OR r.retry_of = e.id) AND l.status IN ('WAITING', 'RUNNING'))
 		AND (e.fire_key NOT LIKE 'run:%' OR NOT EXISTS (SELECT 1 FROM scheduler_workflow_run w
-			WHERE w.id = SUBSTR(e.fire_key, 5, 36) AND (w.phase <> ? OR w.update_time >= ?)))
+			WHERE w.id = SUBSTR(e.fire_key, 5, 36) AND (w.phase <> ? OR w.update_time >= ?))
+			AND NOT EXISTS (SELECT 1 FROM scheduler_job_execution o WHERE o.id = SUBSTR(e.fire_key, 5, 36)
+			AND o.status IN ('WAITING', 'RUNNING')))
 		ORDER BY e.id`, append(args, sqlvalue.TimeText(before), int(workflow.PhaseClosed), sqlvalue.TimeText(before)),
 		sqlvalue.ScanText)
 	if err != nil || len(old) == 0 {
