@@ -198,7 +198,7 @@ func TestEveryCreatingRouteHeedsTheKey(t *testing.T) {
 		"POST /api/v1/groups",
 		"POST /api/v1/bulk/jobs/trigger", "POST /api/v1/bulk/executions/retry", "POST /api/v1/bulk/dead-letters/replay",
 		"POST /api/v1/executions/:id/retry", "POST /api/v1/dead-letters/:id/replay",
-		"POST /api/v1/workflow-runs/:id/steps/:key/repeat",
+		"POST /api/v1/workflow-runs/:id/retry", "POST /api/v1/workflow-runs/:id/steps/:key/repeat",
 		"POST /api/v1/alert-rules", "POST /api/v1/alert-silences", "POST /api/v1/alert-routes",
 		"POST /api/v1/alert-templates", "POST /api/v1/teams",
 		"POST /api/v1/contacts", "POST /api/v1/on-call",

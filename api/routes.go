@@ -275,6 +275,8 @@ func routes(d Deps, cookies middleware.Cookies) []Route {
 		{"POST", v1 + "/workflow-runs/:id/cancel", permission.ExecutionWrite, run, false, passages.Cancel},
 		{"POST", v1 + "/workflow-runs/:id/pause", permission.ExecutionWrite, run, false, passages.Pause},
 		{"POST", v1 + "/workflow-runs/:id/resume", permission.ExecutionWrite, run, false, passages.Resume},
+		{"GET", v1 + "/workflow-runs/:id/retry-plan", permission.ExecutionRead, run, false, passages.RetryPlan},
+		{"POST", v1 + "/workflow-runs/:id/retry", permission.ExecutionWrite, run, once, passages.Retry},
 		{"POST", v1 + "/workflow-runs/:id/steps/:key/cancel", permission.ExecutionWrite, run, false, passages.CancelStep},
 		{"POST", v1 + "/workflow-runs/:id/steps/:key/skip", permission.ExecutionWrite, run, false, passages.SkipStep},
 		{"POST", v1 + "/workflow-runs/:id/steps/:key/repeat", permission.ExecutionWrite, run, once, passages.RepeatStep},

@@ -139,7 +139,8 @@ func wrong(row, path, body, field, code string) Case {
 func Edge() []Case {
 	return slices.Concat(expressions(), times(), numbers(), texts(), enumerations(), unknownFields(), syntax(),
 		mediaTypes(),
-		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers(), alerting(), workers(), votes())
+		previews(), triggers(), backfills(), credentials(), queries(), addresses(), headers(), alerting(), workers(), votes(),
+		workflowRetries())
 }
 
 // Deep are the cases that only the services, the executors or the store can

@@ -214,8 +214,9 @@ func (e *JobExecutionController) Cancel(c *gin.Context) error {
 // Retry answers POST /executions/{id}/retry with a new run.
 //
 //	@Summary Run an execution again as a new one
+//	@Description The root of a workflow run is repeated from what failed, as POST /workflow-runs/{id}/retry does.
 //	@Success 202 {object} vo.NewExecution
-//	@Failure 409 {object} problem.Problem "it is not final, or is a step of a workflow run, or stands for a range of skipped fires, or a call with the same key is in progress"
+//	@Failure 409 {object} problem.Problem "it is not final, or is a step of a workflow run, or a workflow run that succeeded, or stands for a range of skipped fires, or a call with the same key is in progress"
 //	@Router /api/v1/executions/{id}/retry [post]
 func (e *JobExecutionController) Retry(c *gin.Context) error {
 	id, err := e.Executions.Retry(c.Request.Context(), c.Param("id"), middleware.ActorOf(c))

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule"
 )
@@ -224,30 +225,42 @@ func (q *Query) Done() error {
 	return apperror.Invalid(q.faults.list)
 }
 
-// maxTopicsText bounds a list of topics, in bytes.
-const maxTopicsText = 4096
+// maxTopicsText and maxStepsText bound a list in one parameter, in bytes.
+const maxTopicsText, maxStepsText = 4 << 10, 9 << 10
+
+// list returns what stands in one parameter with commas between it, each once; nothing where it is absent or empty.
+func (q *Query) list(name string, most, bytes int) []string {
+	q.taken[name] = true
+	values := q.values[name]
+	switch {
+	case len(values) == 0 || len(values) == 1 && values[0] == "":
+		return nil
+	case len(values) > 1:
+		q.faults.add(name, "repeated", "is given more than once; put commas between its parts")
+		return nil
+	case len(values[0]) > bytes:
+		q.faults.add(name, "too_long", "must have at most %d bytes", bytes)
+		return nil
+	}
+	parts := strings.Split(values[0], ",")
+	slices.Sort(parts)
+	parts = slices.Compact(parts)
+	if len(parts) > most {
+		q.faults.add(name, "too_many", "must have at most %d parts", most)
+	}
+	return parts
+}
 
 // Topics returns 1 to most topics, which stand in one parameter with commas between them,
 // each once.
 func (q *Query) Topics(name string, most int) []string {
-	q.taken[name] = true
-	values := q.values[name]
-	switch {
-	case len(values) == 0 || values[0] == "":
+	if values, given := q.values[name]; !given || values[0] == "" {
+		q.taken[name] = true
 		q.faults.add(name, "required", "name what to watch, such as jobs,executions")
 		return nil
-	case len(values) > 1:
-		q.faults.add(name, "repeated", "is given more than once; put commas between topics")
-		return nil
-	case len(values[0]) > maxTopicsText:
-		q.faults.add(name, "too_long", "must have at most %d bytes", maxTopicsText)
-		return nil
 	}
-	topics := strings.Split(values[0], ",")
-	slices.Sort(topics)
-	topics = slices.Compact(topics)
-	if len(topics) > most {
-		q.faults.add(name, "too_many", "must have at most %d topics", most)
-	}
-	return topics
+	return q.list(name, most, maxTopicsText)
 }
+
+// Steps returns names of steps, which stand in one parameter with commas between them, each once.
+func (q *Query) Steps(name string) []string { return q.list(name, wf.MaxSteps, maxStepsText) }

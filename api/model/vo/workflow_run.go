@@ -62,7 +62,9 @@ func FromWorkflowRun(r workflowrun.Run) WorkflowRun {
 // WorkflowRunDetail is a run with its parameters and steps.
 type WorkflowRunDetail struct {
 	WorkflowRun
-	Params json.RawMessage `json:"params" swaggertype:"object" extensions:"x-nullable"`
+	// RetryOf is the run that this one repeats, and null for others.
+	RetryOf *string         `json:"retryOf" extensions:"x-nullable"`
+	Params  json.RawMessage `json:"params" swaggertype:"object" extensions:"x-nullable"`
 	// Steps are those of the definition, in its order.
 	Steps []WorkflowStep `json:"steps"`
 }
@@ -107,7 +109,7 @@ func itemsOf(c *workflow.Counts) *WorkflowItems {
 // FromWorkflowRunDetail makes the view of a run with its steps.
 func FromWorkflowRunDetail(d *workflowrun.Detail) WorkflowRunDetail {
 	return WorkflowRunDetail{
-		WorkflowRun: FromWorkflowRun(d.Run), Params: rawOrNull(d.Root.Params),
+		WorkflowRun: FromWorkflowRun(d.Run), RetryOf: optional(d.Root.RetryOf), Params: rawOrNull(d.Root.Params),
 		Steps: convert.All(d.Steps, func(s workflowrun.Step) WorkflowStep {
 			return WorkflowStep{
 				Step: s.Name, Kind: string(s.Kind), State: s.State, Reason: s.Reason, Held: !s.HeldUntil.IsZero(),

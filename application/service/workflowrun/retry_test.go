@@ -351,3 +351,38 @@ func TestARetryOfAWorkflowThatChanged(t *testing.T) {
 	_, err = d.Executions.RetryOnce(t.Context(), root, entity.Actor{})
 	require.NoError(t, err, "a list of failed runs starts them from what failed")
 }
+
+// A node that dies in a retry leaves all of it or nothing.
+func TestARetryWhoseNodeDies(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault enginetest.Fault
+		made  int
+	}{
+		"before the commit": {enginetest.LostCommit, 0}, "after the commit": {enginetest.LostReply, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.answer(map[string]entity.Outcome{"b": no})
+			job := d.flow("night", step("a", ""), step("b", `,"needs":["a"]`))
+			root := d.Trigger(job.ID)[0]
+			d.until(root, entity.StatusFailed)
+			d.answer(nil)
+			d.Faults.Next("job.trigger", c.fault)
+			_, err := d.WorkflowRuns.Retry(t.Context(), root, nil, entity.Actor{})
+			require.Error(t, err)
+			var made []string
+			for _, e := range d.Rows(job.ID) {
+				if e.ID != root {
+					made = append(made, e.ID)
+				}
+			}
+			require.Len(t, made, c.made)
+			reused := d.Rows(wf.StepID(job.ID, "a"))
+			require.Len(t, reused, 1+c.made, "the rows of steps come with the root")
+			for _, again := range made {
+				d.until(again, entity.StatusSuccess)
+				require.Equal(t, d.step(root, job, "a").Result, d.step(again, job, "a").Result)
+			}
+		})
+	}
+}
