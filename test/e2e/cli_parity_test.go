@@ -144,6 +144,12 @@ func workflowRuns(t *testing.T, s *shell, say func(args ...string) string, made 
 	say("workflow", "runs", "step", "skip", run, "pause")
 	say("workflow", "runs", "step", "cancel", run, "rest")
 	say("workflow", "runs", "cancel", run)
+	require.Eventually(t, func() bool {
+		code, out, _ := s.run("workflow", "runs", "get", run, "-o", "json")
+		return code == 0 && strings.Contains(out, `"phase":"CLOSED"`)
+	}, 30*time.Second, 100*time.Millisecond)
+	say("workflow", "runs", "retry", run, "--plan", "--from", "bad,worse")
+	say("workflow", "runs", "retry", run, "--from", "worse", "--reason", "better luck")
 }
 
 // Each command of the command line prints as JSON the very bytes that the API

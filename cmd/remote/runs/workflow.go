@@ -44,6 +44,7 @@ func Workflows(s *remote.Session) *cobra.Command {
 		flowVerb("cancel", "Cancel a workflow run; steps that run last run all the same", "asked {0} to end"),
 		flowVerb("pause", "Let a workflow run decide nothing until it is resumed", "paused {0}"),
 		flowVerb("resume", "Let a paused workflow run go on", "resumed {0}"),
+		flowRetry,
 	)
 	c.AddCommand(s.Parent(remote.Verb{
 		Use: "step", Short: "Cancel, skip or repeat a step, or call it a success", Words: flowWords,
@@ -101,7 +102,7 @@ var flowGet = remote.Verb{
 		}
 		steps := o.List("steps")
 		k.Describe("Id=id, Workflow=definition, Phase=phase, Status=status, Reason=reason, Message=errorMessage, "+
-			"Problem=problem, Planned=scheduledTime|moment, Trigger=trigger, Params=params, Started=startTime|moment, "+
+			"Problem=problem, Planned=scheduledTime|moment, Trigger=trigger, Repeats=retryOf, Params=params, Started=startTime|moment, "+
 			"Ended=endTime|moment, Goes on=wakeTime|moment, Steps=steps", o)
 		k.Line("\nSteps:")
 		k.Table("step, kind, state=stands, reason, items, execution=executionId, start=startTime|moment, end=endTime|moment",
