@@ -149,7 +149,7 @@ func workflowRuns(t *testing.T, s *shell, say func(args ...string) string, made 
 		return code == 0 && strings.Contains(out, `"phase":"CLOSED"`)
 	}, 30*time.Second, 100*time.Millisecond)
 	say("workflow", "runs", "retry", run, "--plan", "--from", "bad,worse")
-	say("workflow", "runs", "retry", run, "--from", "worse", "--reason", "better luck")
+	say("execution", "cancel", made(say("workflow", "runs", "retry", run, "--from", "worse", "--reason", "better luck")))
 }
 
 // Each command of the command line prints as JSON the very bytes that the API
