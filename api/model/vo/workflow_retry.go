@@ -24,6 +24,10 @@ type WorkflowRetryStep struct {
 	Reason entity.Reason `json:"reason"`
 	// Action is REPEAT, or REUSE for a step whose end the new run takes over.
 	Action string `json:"action" enums:"REPEAT,REUSE"`
+	// Cause says why: the last four are those of REUSE.
+	Cause string `json:"cause" enums:"FINALLY,NAMED,NOT_DECIDED,FAILED,NOT_RUN,FOLLOWS,SKIPPED,APPROVED,ITEMS,SUCCEEDED"`
+	// Follows is the repeated step that it follows, for that cause, and null for others.
+	Follows *string `json:"follows" extensions:"x-nullable"`
 	// Why says in words why.
 	Why string `json:"why"`
 }
@@ -34,7 +38,8 @@ func FromWorkflowRetryPlan(p *workflowrun.RetryPlan) WorkflowRetryPlan {
 		Repeated: p.Repeated, Reused: p.Reused,
 		Steps: convert.All(p.Steps, func(s workflowrun.PlannedStep) WorkflowRetryStep {
 			step := WorkflowRetryStep{
-				Step: s.Name, Kind: string(s.Kind), State: s.State, Reason: s.Reason, Action: "REUSE", Why: s.Why,
+				Step: s.Name, Kind: string(s.Kind), State: s.State, Reason: s.Reason, Action: "REUSE", Cause: string(s.Cause),
+				Follows: optional(s.Follows), Why: s.Why,
 			}
 			if s.Repeat {
 				step.Action = "REPEAT"

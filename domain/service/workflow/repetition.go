@@ -8,10 +8,30 @@ import (
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
+// Cause says why a retry repeats a step, or does not.
+type Cause string
+
+// The causes, of which the last four are those of steps that are not repeated.
+const (
+	CauseFinally    Cause = "FINALLY"
+	CauseNamed      Cause = "NAMED"
+	CauseNotDecided Cause = "NOT_DECIDED"
+	CauseFailed     Cause = "FAILED"
+	CauseNotRun     Cause = "NOT_RUN"
+	CauseFollows    Cause = "FOLLOWS"
+	CauseSkipped    Cause = "SKIPPED"
+	CauseApproved   Cause = "APPROVED"
+	CauseItems      Cause = "ITEMS"
+	CauseSucceeded  Cause = "SUCCEEDED"
+)
+
 // Repetition says what the retry of a run does with one of its steps.
 type Repetition struct {
 	// Repeat: the step is decided anew. Else the retry keeps to what the former run came to.
 	Repeat bool
+	Cause  Cause
+	// Follows is the repeated step that it follows, for that cause.
+	Follows string
 	// Why says so in words.
 	Why string
 }
@@ -43,40 +63,42 @@ func Repetitions(g *Graph, s *wf.State, from []string) ([]Repetition, error) {
 // repetition decides about a step; before has what is decided of the steps that it needs.
 func (g *Graph) repetition(s *wf.State, i int, named bool, before []Repetition) Repetition {
 	step, state := &g.def.Steps[i], &s.Steps[i]
+	repeat := func(cause Cause, why string) Repetition { return Repetition{Repeat: true, Cause: cause, Why: why} }
 	switch class := state.Fate.Class(); {
 	case step.Finally:
-		return Repetition{true, "it runs last in every workflow run (finally)"}
+		return repeat(CauseFinally, "it runs last in every workflow run (finally)")
 	case named:
-		return Repetition{true, "it is named in from"}
+		return repeat(CauseNamed, "it is named in from")
 	case class == "":
-		return Repetition{true, "nothing was decided of it, or it had not ended"}
+		return repeat(CauseNotDecided, "nothing was decided of it, or it had not ended")
 	case class == wf.ClassFailure:
-		return Repetition{true, "it ended as " + string(state.Fate.Status())}
+		return repeat(CauseFailed, "it ended as "+string(state.Fate.Status()))
 	case class == wf.ClassBlocked:
-		return Repetition{true, "it did not run (" + string(state.Fate.Reason()) + ")"}
+		return repeat(CauseNotRun, "it did not run ("+string(state.Fate.Reason())+")")
 	}
 	for _, at := range g.needs[i] {
-		if before[at].Repeat {
-			return Repetition{true, "it follows " + g.def.Steps[at].Name + ", which is repeated"}
+		if name := g.def.Steps[at].Name; before[at].Repeat {
+			return Repetition{true, CauseFollows, name, "it follows " + name + ", which is repeated"}
 		}
 	}
-	return Repetition{false, kept(step, state)}
+	return kept(step, state)
 }
 
 // kept says what a retry keeps of a step that it does not repeat.
-func kept(step *wf.Step, state *wf.StepState) string {
+func kept(step *wf.Step, state *wf.StepState) Repetition {
+	keep := func(cause Cause, why string) Repetition { return Repetition{Cause: cause, Why: why} }
 	switch items := state.Items; {
 	case state.Fate.Class() == wf.ClassSkipped:
-		return "it was skipped (" + string(state.Fate.Reason()) + "), and stays so"
+		return keep(CauseSkipped, "it was skipped ("+string(state.Fate.Reason())+"), and stays so")
 	case step.Approval != nil:
-		return "it was approved, and nobody is asked again"
+		return keep(CauseApproved, "it was approved, and nobody is asked again")
 	case items != nil && items.Failed.CountBelow(items.Total) > 0:
-		return fmt.Sprintf("it succeeded although %d of its %d items failed; the results of the others are reused",
-			items.Failed.CountBelow(items.Total), items.Total)
+		return keep(CauseItems, fmt.Sprintf("it succeeded although %d of its %d items failed; the results of the others are "+
+			"reused", items.Failed.CountBelow(items.Total), items.Total))
 	case items != nil:
-		return fmt.Sprintf("the results of its %d items are reused", items.Total)
+		return keep(CauseItems, fmt.Sprintf("the results of its %d items are reused", items.Total))
 	}
-	return "it succeeded, and its result is reused"
+	return keep(CauseSucceeded, "it succeeded, and its result is reused")
 }
 
 // names are some steps of the workflow.

@@ -1012,7 +1012,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an execution again as a new one */
+        /**
+         * Run an execution again as a new one
+         * @description The root of a workflow run is repeated from what failed, as POST /workflow-runs/{id}/retry does.
+         */
         post: operations["postExecutionsByIdRetry"];
         delete?: never;
         options?: never;
@@ -2425,6 +2428,46 @@ export interface paths {
         put?: never;
         /** Let a paused workflow run go on */
         post: operations["postWorkflowRunsByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat a workflow run from what failed, or from named steps, as a new run
+         * @description It keeps to the version, the parameters and the planned time of the run. GET …/retry-plan shows first what is repeated and what is reused. The id of the new run is that of its root execution; the run is there as soon as that has started.
+         */
+        post: operations["postWorkflowRunsByIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/retry-plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which steps a retry of a workflow run would repeat, and which results it would reuse
+         * @description Nothing starts. Each step that failed, or did not run because of a failure, is repeated; also those that from names, all that follow a repeated one, and steps with finally.
+         */
+        get: operations["getWorkflowRunsByIdRetryPlan"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -7349,6 +7392,44 @@ export interface components {
             /** @description when is its condition, and empty for none. */
             when: string;
         };
+        WorkflowRetryBody: {
+            /** @description from are names of steps to repeat whatever they came to, with all that follow them. */
+            from?: string[] | null;
+            /** @description reason is for people, and is kept in the audit log. */
+            reason?: string | null;
+        };
+        WorkflowRetryPlan: {
+            /** @description repeated and Reused count the steps. */
+            repeated: number;
+            reused: number;
+            /** @description steps are those of the definition, in its order. */
+            steps: components["schemas"]["WorkflowRetryStep"][];
+        };
+        WorkflowRetryStep: {
+            /**
+             * @description action is REPEAT, or REUSE for a step whose end the new run takes over.
+             * @enum {string}
+             */
+            action: "REPEAT" | "REUSE";
+            /**
+             * @description cause says why: the last four are those of REUSE.
+             * @enum {string}
+             */
+            cause: "FINALLY" | "NAMED" | "NOT_DECIDED" | "FAILED" | "NOT_RUN" | "FOLLOWS" | "SKIPPED" | "APPROVED" | "ITEMS" | "SUCCEEDED";
+            /** @description follows is the repeated step that it follows, for that cause, and null for others. */
+            follows: string | null;
+            /** @enum {string} */
+            kind: "http" | "command" | "custom" | "job" | "approval" | "wait";
+            reason: components["schemas"]["Reason"];
+            /**
+             * @description state and reason are what the step came to in the run that is repeated.
+             * @enum {string}
+             */
+            state: "NOT_DECIDED" | "WAITING" | "RUNNING" | "SUCCESS" | "FAILED" | "TIMEOUT" | "CANCELLED" | "SKIPPED" | "DEAD";
+            step: string;
+            /** @description why says in words why. */
+            why: string;
+        };
         WorkflowRun: {
             counts: components["schemas"]["WorkflowRunCounts"];
             /** Format: date-time */
@@ -7404,6 +7485,8 @@ export interface components {
             /** @description problem says why a run is paused that nobody paused, and is empty for others. */
             problem: string;
             reason: components["schemas"]["Reason"];
+            /** @description retryOf is the run that this one repeats, and null for others. */
+            retryOf: string | null;
             /** Format: date-time */
             scheduledTime: string;
             /** Format: date-time */
@@ -10636,7 +10719,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
             404: components["responses"]["Problem404"];
-            /** @description it is not final, or is a step of a workflow run, or stands for a range of skipped fires, or a call with the same key is in progress */
+            /** @description it is not final, or is a step of a workflow run, or a workflow run that succeeded, or stands for a range of skipped fires, or a call with the same key is in progress */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14637,6 +14720,110 @@ export interface operations {
             404: components["responses"]["Problem404"];
             /** @description it is closed, or being cancelled, or cannot go on */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Problem503"];
+        };
+    };
+    postWorkflowRunsByIdRetry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters; for 24 hours the same call under it gets the first answer again, marked Idempotent-Replayed: true */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description body */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": [
+                 *         "publish"
+                 *       ],
+                 *       "reason": "the shop is up again"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkflowRetryBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewExecution"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is not closed, or succeeded and from is empty, or its version or a result is not stored any more, or a call with the same key is in progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    getWorkflowRunsByIdRetryPlan: {
+        parameters: {
+            query?: {
+                /** @description steps to repeat whatever they came to, with commas between them */
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description id of the workflow-run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRetryPlan"];
+                };
+            };
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            /** @description it is not closed, or succeeded and from is empty, or its version or a result is not stored any more */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description from names no step of the run */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
