@@ -1,12 +1,14 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/vue-query'
 import { computed, toValue, type MaybeRefOrGetter } from 'vue'
 import { client, data, onceKey } from '@/shared/api/client'
+import { asProblem } from '@/shared/api/problem'
 import type { Model } from '@/shared/api/types'
 import { useLive } from '@/shared/live'
 
 export type WorkflowRun = Model<'WorkflowRun'>
 export type WorkflowRunDetail = Model<'WorkflowRunDetail'>
 export type WorkflowStep = Model<'WorkflowStep'>
+export type RetryStep = Model<'WorkflowRetryStep'>
 export type Approval = Model<'Approval'>
 export type Decision = Model<'VoteBody'>['decision']
 
@@ -62,6 +64,41 @@ export function useRun(id: MaybeRefOrGetter<string>) {
   })
 }
 
+/** The root of a run that is not there: it may wait for its start. */
+export function useRootOf(id: MaybeRefOrGetter<string>, missing: MaybeRefOrGetter<boolean>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.run(toValue(id)), 'root']),
+    queryFn: ({ signal }) => data(client.GET('/api/v1/executions/{id}', { params: { path: { id: toValue(id) } }, signal })),
+    enabled: computed(() => toValue(missing)),
+  })
+}
+
+/** What a retry of a run does with each step; nothing is asked while there is nothing that it could repeat. */
+export function useRetryPlan(id: MaybeRefOrGetter<string>, from: MaybeRefOrGetter<readonly string[]>, asked: MaybeRefOrGetter<boolean>) {
+  return useQuery({
+    queryKey: computed(() => [...keys.run(toValue(id)), 'retry', ...toValue(from)]),
+    queryFn: ({ signal }) => {
+      const names = toValue(from).join(',')
+      return data(client.GET('/api/v1/workflow-runs/{id}/retry-plan', { params: { path: { id: toValue(id) }, query: names ? { from: names } : {} }, signal }))
+    },
+    enabled: computed(() => toValue(asked)),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Repeats a run as a new one, and answers its id. One key a question, so that a second click starts nothing twice. */
+export function useRetryRun() {
+  return useChange(async ({ id, from, once }: { id: string; from: string[]; once: string }) => {
+    const made = await data(client.POST('/api/v1/workflow-runs/{id}/retry', {
+      params: { path: { id }, header: { 'Idempotency-Key': once } }, body: { ...(from.length > 0 && { from }) },
+    }))
+    return made.executionId
+  })
+}
+
+/** Whether a failure says that there is no such thing. */
+export const isMissing = (failure: unknown) => failure !== null && failure !== undefined && asProblem(failure).status === 404
+
 /** The steps of the version to which a run keeps. A version does not change. */
 export function useGraphOf(run: MaybeRefOrGetter<Pick<WorkflowRun, 'workflowId' | 'version'> | undefined>) {
   return useQuery({
@@ -101,7 +138,7 @@ export function useWhyStep(at: () => { run: string; step: string; stand: string 
 export type RunVerb = 'pause' | 'resume' | 'cancel'
 export type StepVerb = 'repeat' | 'skip' | 'succeed' | 'cancel'
 
-function useChange<T>(act: (what: T) => Promise<unknown>) {
+function useChange<T, Answer>(act: (what: T) => Promise<Answer>) {
   const queries = useQueryClient()
   return useMutation({ mutationFn: act, onSuccess: () => queries.invalidateQueries({ queryKey: keys.all }) })
 }

@@ -1,4 +1,4 @@
-import { config, flushPromises } from '@vue/test-utils'
+import { config, flushPromises, type VueWrapper } from '@vue/test-utils'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { json, mountAt, serve, signInAs } from '@/test/mount'
 import ApprovalList from './pages/ApprovalList.vue'
@@ -25,7 +25,7 @@ const stepOf = (step: string, more: Partial<WorkflowStep>): WorkflowStep => ({
 })
 const run: WorkflowRunDetail = {
   id: 'r1', workflowId: 'w1', workflow: 'release', group: 'shop', version: 3, phase: 'OPEN', status: 'RUNNING', reason: '', errorMessage: '', problem: '',
-  trigger: 'SCHEDULE', scheduledTime: at, startTime: at, endTime: null, wakeTime: null, params: null,
+  trigger: 'SCHEDULE', scheduledTime: at, startTime: at, endTime: null, wakeTime: null, retryOf: null, params: null,
   counts: { total: 4, success: 1, failed: 0, skipped: 0, live: 1, waiting: 1, held: 1 },
   steps: [
     stepOf('build', {}), stepOf('publish', { state: 'FAILED', reason: 'HTTP_STATUS', held: true, heldUntil: '2026-11-28T06:00:00Z' }),
@@ -142,6 +142,99 @@ describe('the page of a workflow run', () => {
     expect([build, publish, score, tell].map((s) => s && stepVerbs(s, 'OPEN'))).toEqual([[], ['repeat', 'succeed', 'skip'], ['cancel'], []])
     expect(publish && stepVerbs(publish, 'CANCELLING')).toEqual([])
     expect(stepVerbs({ state: 'WAITING', held: false }, 'PAUSED')).toEqual(['skip', 'cancel'])
+  })
+})
+
+describe('the retry of a workflow run', () => {
+  const failed: WorkflowRunDetail = {
+    ...run, phase: 'CLOSED', status: 'FAILED', endTime: at, retryOf: 'r0',
+    steps: [stepOf('build', { reason: 'REUSED' }), stepOf('publish', { state: 'FAILED', reason: 'HTTP_STATUS' }), stepOf('tell', {})],
+  }
+  /** A plan in which these steps are repeated, and publish in any case. */
+  const plan = (from: string[]) => {
+    const steps = failed.steps.map((s) => {
+      const cause = from.includes(s.step) ? 'NAMED' : s.step === 'publish' ? 'FAILED' : from.includes('build') ? 'FOLLOWS' : 'SUCCEEDED'
+      return { step: s.step, kind: s.kind, state: s.state, reason: s.reason, action: cause === 'SUCCEEDED' ? 'REUSE' : 'REPEAT', cause, follows: cause === 'FOLLOWS' ? 'build' : null, why: '' }
+    })
+    return { repeated: steps.filter((s) => s.action === 'REPEAT').length, reused: steps.filter((s) => s.action === 'REUSE').length, steps }
+  }
+  const named = (call: Request) => (new URL(call.url).searchParams.get('from') ?? '').split(',').filter(Boolean)
+  const server = (more: object = {}) => serve({
+    ...answers, 'GET /api/v1/workflow-runs/r1': () => json(failed),
+    'GET /api/v1/workflow-runs/r1/retry-plan': (call: Request) => json(plan(named(call))),
+    'POST /api/v1/workflow-runs/r1/retry': () => json({ executionId: 'r2', executionIds: ['r2'] }, 202), ...more,
+  })
+  const dialog = (wrapper: VueWrapper) => wrapper.findAll('[role=dialog]').find((d) => d.text().includes('Retry this run')) ?? wrapper.get('#no-dialog')
+  const open = async (permissions = ['job:read', 'execution:read', 'execution:write'] as Parameters<typeof signInAs>[0]) => {
+    await signInAs(permissions)
+    const shown = await show()
+    await vi.waitFor(() => expect(shown.wrapper.text()).toContain('Closed'))
+    await shown.wrapper.findAll('button').find((b) => b.text() === 'Retry')?.trigger('click')
+    await flushPromises()
+    return shown
+  }
+
+  it('shows what becomes of each step, takes others in, and leads to the new run', async () => {
+    const calls = server()
+    const { wrapper, router } = await open()
+    const rows = () => dialog(wrapper).findAll('tbody tr').map((r) => r.text())
+    await vi.waitFor(() => expect(rows()).toEqual([
+      expect.stringMatching(/build.*Reused.*Its result is taken over/), expect.stringMatching(/publish.*Failed.*Repeated.*It failed/), expect.stringMatching(/tell.*Its result is taken over/),
+    ]))
+    expect(dialog(wrapper).text()).toContain('1 repeated, 2 reused')
+    expect(posted(calls)).toEqual([])
+    const boxes = dialog(wrapper).findAll<HTMLInputElement>('input[type=checkbox]')
+    expect(boxes.map((b) => [b.element.checked, b.element.disabled])).toEqual([[false, false], [true, true], [false, false]])
+    await boxes[0]?.setValue(true)
+    await vi.waitFor(() => expect(rows()).toEqual([
+      expect.stringMatching(/build.*You chose it/), expect.stringMatching(/publish.*It failed/), expect.stringMatching(/tell.*It follows build/),
+    ]))
+    await dialog(wrapper).get('form').trigger('submit')
+    await vi.waitFor(() => expect(router.currentRoute.value.path).toBe('/workflow-runs/r2'))
+    const sent = calls.find((c) => c.method === 'POST' && c.url.endsWith('/retry'))
+    expect(await sent?.json()).toEqual({ from: ['build'] })
+    expect(sent?.headers.get('Idempotency-Key')).toBeTruthy()
+  })
+
+  it('names the run that is repeated, and which steps are that run\'s', async () => {
+    server()
+    await signInAs(['job:read', 'execution:read'])
+    const { wrapper } = await show()
+    await vi.waitFor(() => expect(wrapper.findAll('a').map((a) => a.attributes('href'))).toContain('/workflow-runs/r0'))
+    await vi.waitFor(() => expect(wrapper.find('input[value=list]').exists()).toBe(true))
+    await wrapper.get('input[value=list]').setValue()
+    expect(wrapper.get('tbody tr').text()).toContain('Reused')
+    expect(wrapper.findAll('button').map((b) => b.text())).not.toContain('Retry')
+  })
+
+  it('of a success begins with the choice of a step', async () => {
+    const calls = server({ 'GET /api/v1/workflow-runs/r1': () => json({ ...failed, status: 'SUCCESS' }) })
+    const { wrapper } = await open()
+    const asked = () => calls.filter((c) => c.url.includes('retry-plan')).map(named)
+    expect(dialog(wrapper).text()).toContain('Choose the steps to repeat')
+    expect(asked()).toEqual([])
+    await dialog(wrapper).get('form').trigger('submit')
+    expect(posted(calls)).toEqual([])
+    await dialog(wrapper).findAll('input[type=checkbox]')[2]?.setValue(true)
+    await vi.waitFor(() => expect(asked()).toEqual([['tell']]))
+  })
+
+  it('says why there can be none', async () => {
+    server({ 'GET /api/v1/workflow-runs/r1/retry-plan': () => json({ code: 'result_gone', detail: 'the results of some steps are gone', status: 409 }, 409) })
+    const { wrapper } = await open()
+    await vi.waitFor(() => expect(dialog(wrapper).text()).toContain('the results of some steps are gone'))
+    expect(dialog(wrapper).findAll('button').find((b) => b.text() === 'Retry')?.attributes('disabled')).toBeDefined()
+  })
+
+  it('waits for the start of the new run', async () => {
+    serve({
+      'GET /api/v1/workflow-runs/r1': () => json({ code: 'not_found', detail: 'no', status: 404 }, 404),
+      'GET /api/v1/executions/r1': () => json({ id: 'r1', status: 'WAITING' }),
+    })
+    await signInAs(['job:read', 'execution:read'])
+    const { wrapper } = await show()
+    await vi.waitFor(() => expect(wrapper.text()).toContain('begins as soon as its root execution has started'))
+    expect(wrapper.findAll('a').map((a) => a.attributes('href'))).toContain('/executions/r1')
   })
 })
 

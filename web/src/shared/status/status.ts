@@ -72,7 +72,7 @@ const backfill = {
   CANCELLED: { tone: 'off', shape: 'slash' },
 } as const satisfies Record<Model<'BackfillStatus'>, Look>
 
-/** Steps of a workflow run. HELD is a failure that waits for a person. */
+/** Steps of a workflow run. HELD is a failure that waits for a person, REUSED a success that is that of a former run. */
 const step = {
   NOT_DECIDED: { tone: 'off', shape: 'dashed' },
   WAITING: execution.WAITING,
@@ -84,7 +84,8 @@ const step = {
   SKIPPED: execution.SKIPPED,
   DEAD: execution.DEAD,
   HELD: { tone: 'warn', shape: 'hand' },
-} as const satisfies Record<Model<'WorkflowStep'>['state'] | 'HELD', Look>
+  REUSED: { tone: 'good', shape: 'down' },
+} as const satisfies Record<Model<'WorkflowStep'>['state'] | 'HELD' | 'REUSED', Look>
 
 const phase = {
   OPEN: { tone: 'run', shape: 'play' },

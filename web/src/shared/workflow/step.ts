@@ -22,13 +22,15 @@ export interface GraphStep {
 /** Where a step of a run stands, as a graph shows it. */
 export interface StepState {
   state: string
+  reason?: string
   held?: boolean
   items?: { total: number; success: number; failed: number } | null
 }
 
-/** The state as people see it: a failure that waits for a person is held. */
-export function stateOf(step: Pick<StepState, 'state' | 'held'>): string {
-  return step.held ? 'HELD' : step.state
+/** The state as people see it: a failure that waits for a person is held, and a success may be that of a former run. */
+export function stateOf(step: Pick<StepState, 'state' | 'held' | 'reason'>): string {
+  if (step.held) return 'HELD'
+  return step.reason === 'REUSED' ? 'REUSED' : step.state
 }
 
 /** The ends that an edge asks for; none where it asks for a success, as edges do that say nothing. */

@@ -40,6 +40,19 @@ export default {
     resume: { name: 'Resume', title: 'Resume this run of {name}?', text: 'What ended meanwhile is decided now, and steps go on.', done: 'It goes on' },
     cancel: { name: 'Cancel the run', title: 'Cancel this run of {name}?', text: 'Live steps are stopped, and nothing starts any more but steps that run last.', done: 'It is being cancelled' },
   },
+  repeats: 'Repeats the run',
+  notOpen: 'The workflow run begins as soon as its root execution has started.',
+  retry: {
+    name: 'Retry', title: 'Retry this run of {name}?', done: 'A new run begins',
+    text: 'A new run repeats what failed and what follows it, with the same version and parameters. It takes over what the other steps came to.',
+    choose: 'This run succeeded. Choose the steps to repeat.', counts: '{repeated} repeated, {reused} reused',
+    plan: 'What becomes of each step', again: 'Repeat', was: 'In this run', becomes: 'In the new run', action: { REPEAT: 'Repeated', REUSE: 'Reused' },
+    cause: {
+      FINALLY: 'It runs last in every run.', NAMED: 'You chose it.', NOT_DECIDED: 'It had not ended.', FAILED: 'It failed.', NOT_RUN: 'It did not run.',
+      FOLLOWS: 'It follows {step}.', SKIPPED: 'It stays skipped.', APPROVED: 'It was approved; nobody is asked again.', ITEMS: 'The results of its items are taken over.',
+      SUCCEEDED: 'Its result is taken over.',
+    },
+  },
   stepVerb: {
     repeat: { name: 'Repeat', title: 'Repeat {step}?', text: 'It runs again as a new generation. Of a map, the items run that failed or never began.', done: '{step} runs again' },
     skip: { name: 'Skip', title: 'Skip {step}?', text: 'It counts as skipped, and its successors are decided.', done: '{step} is skipped' },

@@ -43,6 +43,19 @@ export default {
     resume: { name: '恢复', title: '恢复 {name} 的本次运行？', text: '期间结束的步骤将立即得到处理，后续步骤继续。', done: '已继续' },
     cancel: { name: '取消运行', title: '取消 {name} 的本次运行？', text: '进行中的步骤会被停止，除最后运行的步骤外不再开始新的步骤。', done: '正在取消' },
   },
+  repeats: '重试的运行',
+  notOpen: '根运行开始后，工作流运行即开始。',
+  retry: {
+    name: '重试', title: '重试 {name} 的本次运行？', done: '新的运行已创建',
+    text: '新的运行将以相同的版本和参数重新执行失败的步骤及其后续步骤，其余步骤沿用本次运行的结果。',
+    choose: '本次运行已成功。请选择要重新执行的步骤。', counts: '重新执行 {repeated} 个，沿用 {reused} 个',
+    plan: '各步骤的处理方式', again: '重新执行', was: '本次运行', becomes: '新的运行', action: { REPEAT: '重新执行', REUSE: '沿用' },
+    cause: {
+      FINALLY: '每次运行最后都会执行。', NAMED: '由您选择。', NOT_DECIDED: '尚未结束。', FAILED: '已失败。', NOT_RUN: '未曾运行。',
+      FOLLOWS: '位于 {step} 之后。', SKIPPED: '保持跳过。', APPROVED: '已获批准，不再询问。', ITEMS: '沿用各项的结果。',
+      SUCCEEDED: '沿用其结果。',
+    },
+  },
   stepVerb: {
     repeat: { name: '重新运行', title: '重新运行 {step}？', text: '它将作为新的一代再次运行。若为批量步骤，仅运行失败或未开始的项。', done: '{step} 已重新运行' },
     skip: { name: '跳过', title: '跳过 {step}？', text: '它将计为跳过，随后决定其后续步骤。', done: '{step} 已跳过' },

@@ -32,7 +32,7 @@ export default {
     PENDING: 'Pending', FIRING: 'Firing', ACKNOWLEDGED: 'Acknowledged', RESOLVED: 'Resolved',
     INFO: 'Info', WARNING: 'Warning', CRITICAL: 'Critical',
     OPEN: 'Open', DONE: 'Done', REFUSED: 'Refused', SENT: 'Sent', SUPPRESSED: 'Suppressed', UNKNOWN: 'Unknown', ACTIVE: 'Active',
-    GIVEN_UP: 'Given up', UNDER_WAY: 'Open', NOT_DECIDED: 'Not decided', HELD: 'Held', CANCELLING: 'Being cancelled', CLOSED: 'Closed', APPROVED: 'Approved', REJECTED: 'Rejected',
+    GIVEN_UP: 'Given up', UNDER_WAY: 'Open', NOT_DECIDED: 'Not decided', HELD: 'Held', REUSED: 'Reused', CANCELLING: 'Being cancelled', CLOSED: 'Closed', APPROVED: 'Approved', REJECTED: 'Rejected',
   },
   bulk: {
     title: 'What was done', sum: '{done} done, {failed} not', more: 'There are more than one call treats. Do it again for the rest.', ok: 'Done', failed: 'Not done',

@@ -33,7 +33,7 @@ export default {
     PENDING: '待触发', FIRING: '告警中', ACKNOWLEDGED: '已确认', RESOLVED: '已恢复',
     INFO: '提示', WARNING: '警告', CRITICAL: '严重',
     OPEN: '待处理', DONE: '已完成', REFUSED: '已拒绝', SENT: '已发送', SUPPRESSED: '已抑制', UNKNOWN: '未知', ACTIVE: '进行中',
-    GIVEN_UP: '已放弃', UNDER_WAY: '进行中', NOT_DECIDED: '未决定', HELD: '已挂起', CANCELLING: '取消中', CLOSED: '已关闭', APPROVED: '已批准', REJECTED: '已驳回',
+    GIVEN_UP: '已放弃', UNDER_WAY: '进行中', NOT_DECIDED: '未决定', HELD: '已挂起', REUSED: '沿用', CANCELLING: '取消中', CLOSED: '已关闭', APPROVED: '已批准', REJECTED: '已驳回',
   },
   bulk: {
     title: '操作结果', sum: '成功 {done} 个，失败 {failed} 个', more: '对象多于一次可处理的数量，请再次执行以处理其余部分。', ok: '成功', failed: '失败',
