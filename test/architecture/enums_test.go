@@ -27,7 +27,8 @@ func enums() map[string]architecture.Enum {
 		"entity.Wait": {"execution.List waitsFor"}, "entity.Status": {
 			"execution.List status", "vo.StartedRun.status", "workflow.ListRuns status", "workflow.Steps status",
 		},
-		"workflow.Kind":  {"vo.WorkflowPoint.kind", "vo.WorkflowStep.kind"},
+		"workflow.Kind":        {"vo.WorkflowPoint.kind", "vo.WorkflowStep.kind", "vo.WorkflowRetryStep.kind"},
+		"workflow.RetryAction": {"vo.WorkflowRetryStep.action"}, "workflow.RetryCause": {"vo.WorkflowRetryStep.cause"},
 		"entity.Trigger": {"execution.List trigger", "request.RetryFilter.trigger"}, "entity.JobStatus": {"job.List status"},
 		"entity.OverlapPolicy":   {"request.JobSettings.overlapPolicy", "vo.Definition.overlapPolicy"},
 		"entity.OnNodeLoss":      {"request.JobSettings.onNodeLoss", "vo.Definition.onNodeLoss"},
@@ -64,7 +65,8 @@ func enums() map[string]architecture.Enum {
 	jobType := architecture.Enum{Of: "entity.JobType", Plus: []string{"CRON"}}
 	out["job.List jobType"], out["request.JobSettings.jobType"] = jobType, jobType
 	out["vo.Job.pausedBy"] = architecture.Enum{Of: "entity.PauseCause", Plus: []string{"JOB"}}
-	out["vo.WorkflowStep.state"] = architecture.Enum{Of: "entity.Status", Plus: []string{"NOT_DECIDED"}}
+	stepState := architecture.Enum{Of: "entity.Status", Plus: []string{"NOT_DECIDED"}}
+	out["vo.WorkflowStep.state"], out["vo.WorkflowRetryStep.state"] = stepState, stepState
 	out["vo.Fire.outcome"] = architecture.Enum{Of: "entity.Status", Plus: []string{"PLANNED"}}
 	out["request.TokenBody.scopes"] = architecture.Enum{
 		Of: "permission.Permission", Less: []string{"account", "public", "self", "user:write"},

@@ -24,7 +24,7 @@ const steps = [
   { name: 'tell', finally: true, custom: { jobClass: 'noop' } },
 ]
 
-interface Run { id: string; phase: string; status: string; steps: { step: string; state: string; held: boolean }[] }
+interface Run { id: string; phase: string; status: string; steps: { step: string; state: string; reason: string; held: boolean }[] }
 const runOf = async (id: string) => server.api<Run>('GET', `/api/v1/workflow-runs/${id}`)
 const stands = async (id: string, step: string) => (await runOf(id)).steps.find((s) => s.step === step)
 
@@ -103,6 +103,30 @@ describe('workflows', () => {
       ['build', 'SUCCESS'], ['approve', 'SUCCESS'], ['publish', 'SKIPPED'], ['announce', 'SUCCESS'], ['score', 'SUCCESS'], ['tell', 'SUCCESS'],
     ])
     await page.context().close()
+
+    // The run succeeded: its retry begins with the choice of a step, which keys make.
+    for (const view of looks) {
+      const seen = await browser.signedIn(`/workflow-runs/${run}`, view)
+      await seen.getByRole('button', { name: /^(Retry|重试)$/ }).click()
+      const plan = seen.getByRole('dialog').filter({ hasText: 'release' })
+      await plan.getByRole('checkbox', { name: 'announce' }).focus()
+      await seen.keyboard.press('Space')
+      await plan.getByText(/2 repeated, 4 reused|重新执行 2 个，沿用 4 个/).waitFor()
+      await shot(seen, `workflow-retry-${view.theme ?? ''}`)
+      expect(await findings(seen), JSON.stringify(view)).toEqual([])
+      await plan.getByRole('button', { name: /^(Retry|重试)$/ }).click()
+      await seen.waitForURL((url) => !url.pathname.endsWith(run))
+      await seen.getByText(/^(Closed|已关闭)$/).waitFor({ timeout: 30_000 })
+      const again = new URL(seen.url()).pathname.split('/').at(-1) ?? ''
+      await seen.getByRole('link', { name: run }).waitFor()
+      expect((await runOf(again)).steps.map((s) => [s.step, s.state, s.reason])).toEqual([
+        ['build', 'SUCCESS', 'REUSED'], ['approve', 'SUCCESS', 'REUSED'], ['publish', 'SKIPPED', 'OPERATOR'], ['announce', 'SUCCESS', ''],
+        ['score', 'SUCCESS', 'REUSED'], ['tell', 'SUCCESS', ''],
+      ])
+      await shot(seen, `workflow-retried-${view.theme ?? ''}`)
+      expect(await findings(seen), JSON.stringify(view)).toEqual([])
+      await seen.context().close()
+    }
   })
 
   it('are cancelled after a question, and offer nothing to a viewer', async () => {

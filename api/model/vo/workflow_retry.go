@@ -37,14 +37,10 @@ func FromWorkflowRetryPlan(p *workflowrun.RetryPlan) WorkflowRetryPlan {
 	return WorkflowRetryPlan{
 		Repeated: p.Repeated, Reused: p.Reused,
 		Steps: convert.All(p.Steps, func(s workflowrun.PlannedStep) WorkflowRetryStep {
-			step := WorkflowRetryStep{
-				Step: s.Name, Kind: string(s.Kind), State: s.State, Reason: s.Reason, Action: "REUSE", Cause: string(s.Cause),
-				Follows: optional(s.Follows), Why: s.Why,
+			return WorkflowRetryStep{
+				Step: s.Name, Kind: string(s.Kind), State: s.State, Reason: s.Reason, Action: string(s.Action()),
+				Cause: string(s.Cause), Follows: optional(s.Follows), Why: s.Why,
 			}
-			if s.Repeat {
-				step.Action = "REPEAT"
-			}
-			return step
 		}),
 	}
 }

@@ -23,6 +23,7 @@ whatever they came to. --plan shows what becomes of each step, and starts nothin
 	},
 	Own:  []remote.Flag{{Name: "plan", Default: false, Help: "show what would be repeated, and start nothing"}},
 	Path: "/workflow-runs/{0}/retry", Instead: planOfFlow,
+	Words: remote.Words{}, // why is that of the plan
 	Check: func(k *remote.Call) error {
 		if k.On("plan") && (k.On("wait") || k.On("timestamps") || k.Changed("reason")) {
 			return usage.Errorf("--plan starts nothing: leave out --wait, --timestamps and --reason")

@@ -8,32 +8,49 @@ import (
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
-// Cause says why a retry repeats a step, or does not.
-type Cause string
+// RetryCause says why a retry repeats a step, or does not.
+type RetryCause string
 
 // The causes, of which the last four are those of steps that are not repeated.
 const (
-	CauseFinally    Cause = "FINALLY"
-	CauseNamed      Cause = "NAMED"
-	CauseNotDecided Cause = "NOT_DECIDED"
-	CauseFailed     Cause = "FAILED"
-	CauseNotRun     Cause = "NOT_RUN"
-	CauseFollows    Cause = "FOLLOWS"
-	CauseSkipped    Cause = "SKIPPED"
-	CauseApproved   Cause = "APPROVED"
-	CauseItems      Cause = "ITEMS"
-	CauseSucceeded  Cause = "SUCCEEDED"
+	CauseFinally    RetryCause = "FINALLY"
+	CauseNamed      RetryCause = "NAMED"
+	CauseNotDecided RetryCause = "NOT_DECIDED"
+	CauseFailed     RetryCause = "FAILED"
+	CauseNotRun     RetryCause = "NOT_RUN"
+	CauseFollows    RetryCause = "FOLLOWS"
+	CauseSkipped    RetryCause = "SKIPPED"
+	CauseApproved   RetryCause = "APPROVED"
+	CauseItems      RetryCause = "ITEMS"
+	CauseSucceeded  RetryCause = "SUCCEEDED"
+)
+
+// RetryAction is what a retry does with a step.
+type RetryAction string
+
+// The actions.
+const (
+	ActionRepeat RetryAction = "REPEAT"
+	ActionReuse  RetryAction = "REUSE"
 )
 
 // Repetition says what the retry of a run does with one of its steps.
 type Repetition struct {
 	// Repeat: the step is decided anew. Else the retry keeps to what the former run came to.
 	Repeat bool
-	Cause  Cause
+	Cause  RetryCause
 	// Follows is the repeated step that it follows, for that cause.
 	Follows string
 	// Why says so in words.
 	Why string
+}
+
+// Action is what the retry does with the step.
+func (r Repetition) Action() RetryAction {
+	if r.Repeat {
+		return ActionRepeat
+	}
+	return ActionReuse
 }
 
 // Repetitions says of each step, by its position, what a retry of a closed run does with it. It repeats each step that
@@ -63,7 +80,7 @@ func Repetitions(g *Graph, s *wf.State, from []string) ([]Repetition, error) {
 // repetition decides about a step; before has what is decided of the steps that it needs.
 func (g *Graph) repetition(s *wf.State, i int, named bool, before []Repetition) Repetition {
 	step, state := &g.def.Steps[i], &s.Steps[i]
-	repeat := func(cause Cause, why string) Repetition { return Repetition{Repeat: true, Cause: cause, Why: why} }
+	repeat := func(cause RetryCause, why string) Repetition { return Repetition{Repeat: true, Cause: cause, Why: why} }
 	switch class := state.Fate.Class(); {
 	case step.Finally:
 		return repeat(CauseFinally, "it runs last in every workflow run (finally)")
@@ -86,7 +103,7 @@ func (g *Graph) repetition(s *wf.State, i int, named bool, before []Repetition) 
 
 // kept says what a retry keeps of a step that it does not repeat.
 func kept(step *wf.Step, state *wf.StepState) Repetition {
-	keep := func(cause Cause, why string) Repetition { return Repetition{Cause: cause, Why: why} }
+	keep := func(cause RetryCause, why string) Repetition { return Repetition{Cause: cause, Why: why} }
 	switch items := state.Items; {
 	case state.Fate.Class() == wf.ClassSkipped:
 		return keep(CauseSkipped, "it was skipped ("+string(state.Fate.Reason())+"), and stays so")
