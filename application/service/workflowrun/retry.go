@@ -75,8 +75,8 @@ func (l *look) repetitions(from []string) ([]workflow.Repetition, error) {
 		return nil, apperror.Conflict("version_gone", "version %d of the workflow, to which the run kept, is not stored any "+
 			"more; trigger the workflow instead", l.Version)
 	case l.state == nil && len(l.State) > 0:
-		return nil, apperror.Conflict("run_broken", "the state of the workflow run cannot be read, so that nothing of it can "+
-			"be reused; trigger the workflow instead")
+		return nil, apperror.Conflict("run_broken", "the state of the workflow run cannot be read, so that nothing of it "+
+			"can be reused; trigger the workflow instead")
 	case l.Root.Status == entity.StatusSuccess && len(from) == 0:
 		return nil, apperror.Conflict("run_succeeded", "the workflow run succeeded: name in from the steps to repeat, of "+
 			"POST /workflow-runs/{id}/retry")
@@ -85,7 +85,9 @@ func (l *look) repetitions(from []string) ([]workflow.Repetition, error) {
 }
 
 // formerRows are the executions of steps that are not repeated, by position. One that succeeded must be there.
-func (s *Service) formerRows(ctx context.Context, l *look, does []workflow.Repetition) (map[int]*entity.Execution, error) {
+func (s *Service) formerRows(ctx context.Context, l *look, does []workflow.Repetition) (
+	map[int]*entity.Execution, error,
+) {
 	state := l.known()
 	var ids []string
 	for i := range does {

@@ -102,8 +102,8 @@ var flowGet = remote.Verb{
 		}
 		steps := o.List("steps")
 		k.Describe("Id=id, Workflow=definition, Phase=phase, Status=status, Reason=reason, Message=errorMessage, "+
-			"Problem=problem, Planned=scheduledTime|moment, Trigger=trigger, Repeats=retryOf, Params=params, Started=startTime|moment, "+
-			"Ended=endTime|moment, Goes on=wakeTime|moment, Steps=steps", o)
+			"Problem=problem, Planned=scheduledTime|moment, Trigger=trigger, Repeats=retryOf, "+
+			"Params=params, Started=startTime|moment, Ended=endTime|moment, Goes on=wakeTime|moment, Steps=steps", o)
 		k.Line("\nSteps:")
 		k.Table("step, kind, state=stands, reason, items, execution=executionId, start=startTime|moment, end=endTime|moment",
 			steps)
