@@ -79,10 +79,12 @@ func (c *Client) call(ctx context.Context, method, path, key string, body, answe
 }
 
 // Login signs in.
-func (c *Client) Login(ctx context.Context, password string) error {
+func (c *Client) Login(ctx context.Context, password string) error { return c.login(ctx, "admin", password) }
+
+func (c *Client) login(ctx context.Context, name, password string) error {
 	var answer struct{ Token string }
 	err := c.call(ctx, http.MethodPost, "/api/v1/auth/login", "",
-		map[string]string{"username": "admin", "password": password}, &answer)
+		map[string]string{"username": name, "password": password}, &answer)
 	c.token = answer.Token
 	return err
 }

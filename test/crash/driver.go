@@ -10,10 +10,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/judge"
 )
 
 // Plan says how often to kill.
@@ -69,6 +71,8 @@ type Report struct {
 	ExitCode int
 	// Maximal are the definitions at the edge of what validation takes.
 	Maximal Maximal
+	// Flows counts what became of the workflow runs.
+	Flows string
 	history.Summary
 }
 
@@ -89,7 +93,7 @@ func (r Report) String() string {
 	if len(r.Maximal.Jobs) > 0 {
 		b.WriteString(r.Maximal.Line(r.Rows))
 	}
-	return b.String() + r.Summary.String()
+	return b.String() + r.Flows + r.Summary.String()
 }
 
 // Driver runs the workload and kills the node.
@@ -103,6 +107,7 @@ type Driver struct {
 	logf   func(format string, args ...any)
 
 	jobs   []history.Job
+	people *Steerer
 	hand   Hand
 	report Report
 }
@@ -128,10 +133,19 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	if err := d.client.Login(ctx, password); err != nil {
 		return d.report, err
 	}
-	var err error
-	if d.jobs, err = CreateAll(ctx, d.client, d.url, Size{Copies: 1}); err != nil {
+	voters, err := Voters(ctx, d.client)
+	if err != nil {
 		return d.report, err
 	}
+	if d.jobs, err = CreateAll(ctx, d.client, d.url, Size{Copies: 1, Flows: true, Seed: uint64(d.plan.Seed)}); err != nil {
+		return d.report, err
+	}
+	d.people = NewSteerer(d.client, voters, d.target, d.url, uint64(d.plan.Seed), d.jobs)
+	steering, stop := context.WithCancel(ctx)
+	var people sync.WaitGroup
+	people.Go(func() { d.people.Run(steering) })
+	defer people.Wait()
+	defer stop()
 	d.hand.Job = ByHand(d.jobs)
 	if err := d.killAll(ctx); err != nil {
 		return d.report, err
@@ -139,14 +153,24 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	if err := cmp.Or(d.report.Maximal.Refused, d.report.Maximal.Settle(ctx, d.client)); err != nil {
 		return d.report, err
 	}
+	d.people.Settle()
 	h, err := Quiet(ctx, d.client, slices.Concat(d.jobs, d.report.Maximal.Jobs), &d.hand)
 	h.Calls = d.target.Calls()
 	d.report.Maximal.Add(&h)
 	if err != nil {
 		return d.report, err
 	}
+	stop()
+	people.Wait()
+	flows, err := ReadFlows(ctx, d.client, d.people, h)
+	if err != nil {
+		return d.report, err
+	}
+	h.Cancels = flows.Cancelled()
 	d.report.ExitCode = d.node.Stop()
 	d.report.Summary = history.Summarize(h)
+	d.report.Flows = flows.String()
+	d.report.Violations = append(d.report.Violations, judge.Judge(flows)...)
 	return d.report, nil
 }
 

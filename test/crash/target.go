@@ -2,6 +2,7 @@ package crash
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -20,6 +21,8 @@ type Target struct {
 	// Reports are where targets report that accept their calls; set before the first.
 	reports Reports
 	wg      sync.WaitGroup
+	// seq is the place of the last begin or end.
+	seq int64
 	// tokens is the highest seen of each job that asks for it.
 	tokens map[string]int64
 }
@@ -57,6 +60,10 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call.Shard, _ = strconv.Atoi(h.Get("X-Scheduler-Shard-Index"))
 	call.Token, _ = strconv.ParseInt(h.Get("X-Scheduler-Fencing-Token"), 10, 64)
 	call.Gone = hungUp(r)
+	failures, _ := strconv.Atoi(q.Get("fail"))
+	if r.URL.Path == StepPath {
+		failures = t.step(call, r, failures)
+	}
 	if !t.begin(call, q.Has("fence")) {
 		http.Error(w, "a higher token was seen", http.StatusConflict)
 		return
@@ -69,13 +76,15 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	work := time.NewTimer(time.Duration(ms) * time.Millisecond)
 	defer work.Stop()
-	failures, _ := strconv.Atoi(q.Get("fail"))
 	select {
 	case <-r.Context().Done(): // the caller was killed, or stopped the run
 		t.end(call, history.AnswerCut)
 	case <-work.C:
 		if call.Attempt > failures {
 			t.end(call, history.AnswerOK)
+			if call.Step != nil {
+				_, _ = io.WriteString(w, call.Step.Out)
+			}
 			return
 		}
 		t.end(call, history.AnswerFailed)
@@ -88,6 +97,8 @@ func (t *Target) begin(c *history.Call, fenced bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls = append(t.calls, c)
+	t.seq++
+	c.Began = t.seq
 	good := !fenced || c.Token >= t.tokens[c.Job]
 	if good && fenced {
 		t.tokens[c.Job] = c.Token
@@ -145,7 +156,17 @@ func (t *Target) endAt(c *history.Call, a history.Answer, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.End, c.Answer = at, a
+	t.seq++
+	c.Ended = t.seq
 	t.write(c)
+}
+
+// Now is a place in the sequence of begins and ends: all that the target saw before has a lower one.
+func (t *Target) Now() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	return t.seq
 }
 
 func (t *Target) write(c *history.Call) {

@@ -28,6 +28,9 @@ type Size struct {
 	Handlers map[string][]string
 	// Workers are the ids of the workers of the group shop; jobs that only they run are added where there are any.
 	Workers []string
+	// Flows adds workflows, drawn by Seed.
+	Flows bool
+	Seed  uint64
 	// Long adds runs that take longer than a lease.
 	Long bool
 }
@@ -246,6 +249,9 @@ func workload(target string, size Size) []definition {
 		}
 	}
 	list = append(list, chained(target)...)
+	if size.Flows {
+		list = append(list, flows(target, size.Seed)...)
+	}
 	list = append(list, fill(target, size.Fill)...)
 	if size.Commands != "" {
 		list = append(list, commands(size.Commands)...)

@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Next is a job that a job starts at the end of its fires.
 type Next struct {
@@ -46,7 +49,7 @@ func (h History) chains() (fires map[fire][]Row, started map[fire][]Row) {
 			continue
 		}
 		fires[fire{r.JobID, r.FireKey}] = append(fires[fire{r.JobID, r.FireKey}], r)
-		if r.Trigger == "DEPENDENCY" {
+		if r.Trigger == "DEPENDENCY" && !strings.HasPrefix(r.FireKey, "run:") { // a step of a workflow is judged with its run
 			started[fire{r.JobID, r.StartedBy}] = append(started[fire{r.JobID, r.StartedBy}], r)
 		}
 	}

@@ -2,7 +2,10 @@
 // every planned fire has exactly one recorded outcome, and the rules of rules.go.
 package history
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Job is what the driver knows of a job that it created; the checker plans its
 // fires from this, and from nothing that the product says.
@@ -48,6 +51,8 @@ type Job struct {
 	Refused bool
 	// Next are the jobs that its ends start.
 	Next []Next
+	// Flow: it is a workflow. OneAtATime is then said of its runs.
+	Flow bool
 	// Lines: each of its attempts puts out the same lines.
 	Lines bool
 }
@@ -111,9 +116,25 @@ type Call struct {
 	Start, End time.Time
 	// Answer is what the target came to.
 	Answer Answer
+	// Began and Ended are places in the one sequence of all begins and ends that the target saw; 0 is not known.
+	Began, Ended int64 `json:",omitempty"`
+	// Step is what a step of a workflow run said of itself; nil: it is none.
+	Step *StepCall `json:",omitempty"`
 	// Gone: the caller had closed its connection before the target saw the call. It excuses
 	// nothing; it tells who looks at a violation what was under way.
 	Gone bool
+}
+
+// StepCall is a call of a step of a workflow run, in its own words.
+type StepCall struct {
+	Run string
+	// Key is its name, with the item in brackets.
+	Key     string
+	Version int
+	// In is what it read of other steps, by their names.
+	In map[string]json.RawMessage
+	// Out is what the target answered.
+	Out string
 }
 
 // Answer is how a call ended.

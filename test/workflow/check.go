@@ -25,13 +25,13 @@ type Run struct {
 	Events     []Event
 }
 
-// fateOf reads a final row.
-func fateOf(e Event) Fate {
-	if e.Status == "SUCCESS" {
+// FateOf reads the status and the reason of a final row.
+func FateOf(status, reason string) Fate {
+	if status == "SUCCESS" {
 		return Success
 	}
-	if e.Status == "SKIPPED" {
-		switch e.Reason {
+	if status == "SKIPPED" {
+		switch reason {
 		case "CONDITION", "UPSTREAM_SKIPPED", "OPERATOR":
 			return Skipped
 		case "UPSTREAM_FAILED", "RUN_CANCELLED", "RUN_STOPPED":
@@ -41,8 +41,8 @@ func fateOf(e Event) Fate {
 	return Failure
 }
 
-// cut reads a key.
-func cut(key string) (name string, item, generation int) {
+// Cut reads a key; item is -1 for the step itself.
+func Cut(key string) (name string, item, generation int) {
 	name, gen, _ := strings.Cut(key, "~")
 	generation, item = 1, -1
 	if gen != "" {
@@ -54,6 +54,8 @@ func cut(key string) (name string, item, generation int) {
 	}
 	return name, item, generation
 }
+
+func (e Event) fate() Fate { return FateOf(e.Status, e.Reason) }
 
 // check goes through one run.
 type check struct {
@@ -102,7 +104,7 @@ func Check(run Run) []string {
 }
 
 func (c *check) start(e Event, at int) {
-	name, item, _ := cut(e.Key)
+	name, item, _ := Cut(e.Key)
 	s, known := c.steps[name]
 	if !known {
 		c.wrong("I9.1: %s is no step", e.Key)
@@ -140,7 +142,7 @@ func (c *check) start(e Event, at int) {
 	for _, n := range s.Needs {
 		if c.lastAt[n.Step] > 0 {
 			final++
-			if in(asked(n), fateOf(c.last[n.Step])) {
+			if AsksFor(n, c.last[n.Step].fate()) {
 				good++
 			}
 		}
@@ -151,7 +153,7 @@ func (c *check) start(e Event, at int) {
 }
 
 func (c *check) end(e Event, at int) {
-	name, item, _ := cut(e.Key)
+	name, item, _ := Cut(e.Key)
 	if c.ended[e.Key] > 0 {
 		c.wrong("I9.1: %s ended twice", e.Key)
 	}
@@ -181,7 +183,7 @@ func (c *check) close(e Event) {
 		}
 		c.fate(s, end)
 		c.items(s, end)
-		if fateOf(end) == Failure && !s.Tolerate {
+		if end.fate() == Failure && !s.Tolerate {
 			failed = failed || !s.Finally
 			lastFailed = lastFailed || s.Finally
 		}
@@ -207,7 +209,7 @@ func (c *check) fate(s wf.Step, end Event) {
 	}
 	fates := make([]Fate, len(s.Needs))
 	for i, n := range s.Needs {
-		fates[i] = fateOf(c.last[n.Step])
+		fates[i] = c.last[n.Step].fate()
 	}
 	runs, otherwise := Runs(s, fates)
 	reason := map[Fate]string{Blocked: "UPSTREAM_FAILED", Skipped: "UPSTREAM_SKIPPED"}[otherwise]

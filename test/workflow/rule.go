@@ -32,6 +32,9 @@ func asked(n wf.Need) string {
 	return letters
 }
 
+// AsksFor reports whether an edge asks for that end.
+func AsksFor(n wf.Need, f Fate) bool { return in(asked(n), f) }
+
 func in(letters string, f Fate) bool {
 	for i := range len(letters) {
 		if letters[i] == byte(f) {
@@ -52,7 +55,7 @@ func Runs(step wf.Step, fates []Fate) (runs bool, otherwise Fate) {
 		if f == Failure || f == Blocked {
 			trouble++
 		}
-		if in(asked(step.Needs[i]), f) {
+		if AsksFor(step.Needs[i], f) {
 			good++
 		} else if f == Failure || f == Blocked {
 			unasked++

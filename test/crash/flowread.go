@@ -1,0 +1,103 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/judge"
+)
+
+// pages calls a function with each item of a list.
+func pages[T any](ctx context.Context, c *Client, path string, do func(T)) error {
+	for cursor := ""; ; {
+		var page struct {
+			Items      []T
+			NextCursor *string
+		}
+		at := path
+		if cursor != "" {
+			at += "&cursor=" + url.QueryEscape(cursor)
+		}
+		if err := c.call(ctx, http.MethodGet, at, "", nil, &page); err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			do(item)
+		}
+		if page.NextCursor == nil {
+			return nil
+		}
+		cursor = *page.NextCursor
+	}
+}
+
+// flowsOf are the workflows of a workload as the judge knows them.
+func flowsOf(target string, seed uint64, jobs []history.Job) (found []judge.Flow, err error) {
+	ids := map[string]history.Job{}
+	for _, j := range jobs {
+		ids[j.Name] = j
+	}
+	for _, d := range flows(target, seed) {
+		if d.body["jobType"] != "WORKFLOW" {
+			continue
+		}
+		f := judge.Flow{ID: ids[d.job.Name].ID, Name: d.job.Name, Definition: &wf.Definition{}, Whens: map[string]judge.When{}}
+		text, err := json.Marshal(d.body["jobData"])
+		if err == nil {
+			err = json.Unmarshal(text, f.Definition)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the workflow %q: %w", f.Name, err)
+		}
+		f.OneAtATime, f.Replaces = d.job.OneAtATime, d.body["overlapPolicy"] == "REPLACE"
+		for _, s := range f.Definition.Steps {
+			if s.When != "" {
+				of, _, _ := strings.Cut(strings.TrimPrefix(s.When, "steps."), ".")
+				f.Whens[s.Name] = judge.When{Step: of, Above: 3}
+			}
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// ReadFlows reads all workflow runs through the API, once nothing is live. roots are the executions of their workflows.
+func ReadFlows(ctx context.Context, c *Client, s *Steerer, h history.History) (e judge.Evidence, err error) {
+	if e.Flows, err = flowsOf(s.url, s.seed, h.Jobs); err != nil {
+		return e, err
+	}
+	e.Calls = h.Calls
+	e.Asks, e.Votes = s.Asked()
+	roots := map[string]history.Row{}
+	for _, r := range h.Rows {
+		roots[r.ID] = r
+		if r.JobID == s.ids[flowAfter] {
+			e.After = append(e.After, r)
+		}
+	}
+	for _, f := range e.Flows {
+		err := pages(ctx, c, "/api/v1/workflow-runs?limit=200&workflowId="+f.ID, func(v flowView) {
+			e.Runs = append(e.Runs, judge.Run{
+				ID: v.ID, Flow: f.ID, Version: v.Version, Phase: v.Phase, Problem: v.Problem, Root: roots[v.ID],
+			})
+		})
+		if err != nil {
+			return e, fmt.Errorf("read the runs of %q: %w", f.Name, err)
+		}
+	}
+	for i := range e.Runs {
+		run := &e.Runs[i]
+		err := pages(ctx, c, "/api/v1/executions?limit=200&runId="+run.ID, func(r history.Row) { run.Steps = append(run.Steps, r) })
+		if err != nil {
+			return e, fmt.Errorf("read the steps of %s: %w", run.ID, err)
+		}
+	}
+	err = pages(ctx, c, "/api/v1/approvals?limit=200", func(b ballotView) { e.Ballots = append(e.Ballots, b) })
+	return e, err
+}

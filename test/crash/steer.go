@@ -1,0 +1,246 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/test/history"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/judge"
+)
+
+// flowView is a workflow run as the API shows it.
+type flowView struct {
+	ID, WorkflowID, Phase, Problem string
+	Version                        int
+	Steps                          []struct {
+		Step, State string
+		Held        bool
+		Generation  int
+	}
+}
+
+// ballotView is an approval as the API shows it.
+type ballotView = judge.Ballot
+
+// Steerer is the people of the workflows: they vote, repeat, skip and call held steps a success, cancel, pause and
+// resume runs, and edit a workflow. It notes what it asked, with the place in the sequence of the target.
+type Steerer struct {
+	client *Client
+	people map[string]*Client
+	target *Target
+	url    string
+	seed   uint64
+	random *rand.Rand
+	ids    map[string]string // of the workflows, by name
+
+	mu       sync.Mutex
+	asks     []judge.Ask
+	votes    []judge.Vote
+	settling bool
+	// plans are what a run is met with, and when.
+	plans  map[string]plan
+	edited time.Time
+	errs   map[string]int
+}
+
+type plan struct {
+	verb, step string
+	at         time.Time
+	done       bool
+}
+
+// Voters makes the people who vote and signs them in. It comes before the workflows that name them.
+func Voters(ctx context.Context, c *Client) (map[string]*Client, error) {
+	people := map[string]*Client{}
+	for _, name := range voters() {
+		const password = "the word of a voter 1"
+		body := map[string]any{"username": name, "password": password, "role": "operator"}
+		if err := c.Call(ctx, http.MethodPost, "/api/v1/users", body); err != nil {
+			return nil, fmt.Errorf("create the user %s: %w", name, err)
+		}
+		people[name] = &Client{Base: c.Base}
+		if err := people[name].login(ctx, name, password); err != nil {
+			return nil, fmt.Errorf("sign in %s: %w", name, err)
+		}
+	}
+	return people, nil
+}
+
+// NewSteerer wires the parts; seed is that of the workload, jobs are what it made.
+func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, seed uint64, jobs []history.Job) *Steerer {
+	s := &Steerer{
+		client: c, people: people, target: t, url: url, seed: seed, ids: map[string]string{},
+		random: rand.New(rand.NewPCG(seed, 5)), //nolint:gosec // it is to be repeatable
+		plans:  map[string]plan{}, errs: map[string]int{},
+	}
+	for _, j := range jobs {
+		s.ids[j.Name] = j.ID
+	}
+	return s
+}
+
+// Run steers until the context ends. Nodes die meanwhile: what was not answered is asked again, or not.
+func (s *Steerer) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.look(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// Settle lets every run come to its end from now on: nothing is paused, held or edited any more.
+func (s *Steerer) Settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settling = true
+}
+
+func (s *Steerer) settled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settling
+}
+
+// Asked is what was asked so far.
+func (s *Steerer) Asked() (asks []judge.Ask, votes []judge.Vote) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asks), slices.Clone(s.votes)
+}
+
+func (s *Steerer) look(ctx context.Context) {
+	for _, name := range []string{flowHeld, flowSteered} {
+		var page struct{ Items []flowView }
+		path := "/api/v1/workflow-runs?limit=100&phase=OPEN,PAUSED&workflowId=" + s.ids[name]
+		if s.client.call(ctx, http.MethodGet, path, "", nil, &page) != nil {
+			return // the node is away
+		}
+		for _, run := range page.Items {
+			if name == flowHeld {
+				s.free(ctx, run.ID)
+			} else {
+				s.steer(ctx, run)
+			}
+		}
+	}
+	s.vote(ctx)
+	s.edit(ctx)
+}
+
+// ask sends a verb and notes it. A verb that is refused was not asked.
+func (s *Steerer) ask(ctx context.Context, run, step, verb string) {
+	a := judge.Ask{Run: run, Step: step, Verb: verb, Sent: s.target.Now()}
+	path := "/api/v1/workflow-runs/" + run
+	if step != "" {
+		path += "/steps/" + step
+	}
+	err := s.client.Call(ctx, http.MethodPost, path+"/"+verb, nil)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status < 500 {
+		return
+	}
+	if err == nil {
+		a.Done = s.target.Now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks = append(s.asks, a)
+}
+
+// free decides about the held steps of a run.
+func (s *Steerer) free(ctx context.Context, id string) {
+	var run flowView
+	if s.client.call(ctx, http.MethodGet, "/api/v1/workflow-runs/"+id, "", nil, &run) != nil {
+		return
+	}
+	for _, step := range run.Steps {
+		if step.Held && (s.settled() || s.random.IntN(3) > 0) {
+			s.ask(ctx, id, step.Step, []string{"repeat", "repeat", "skip", "succeed"}[s.random.IntN(4)])
+		}
+	}
+}
+
+// steer does to a run what was drawn for it when it was seen first.
+func (s *Steerer) steer(ctx context.Context, run flowView) {
+	p, known := s.plans[run.ID]
+	if !known {
+		draws := []plan{
+			{verb: "cancel"}, {verb: "cancel"}, {verb: "pause"}, {verb: "pause"}, {verb: "cancel", step: "slow"},
+			{verb: "cancel", step: "each"}, {verb: "cancel", step: "each[0]"}, {verb: "skip", step: "pause"}, {},
+		}
+		p = draws[s.random.IntN(len(draws))]
+		p.at = time.Now().Add(time.Duration(s.random.IntN(900)) * time.Millisecond)
+		s.plans[run.ID] = p
+	}
+	switch {
+	case run.Phase == "PAUSED" && (s.settled() || time.Since(p.at) > 500*time.Millisecond):
+		s.ask(ctx, run.ID, "", "resume")
+	case p.verb != "" && !p.done && !s.settled() && time.Now().After(p.at):
+		s.ask(ctx, run.ID, p.step, p.verb)
+		p.done = true
+		s.plans[run.ID] = p
+	}
+}
+
+func (s *Steerer) vote(ctx context.Context) {
+	var page struct{ Items []ballotView }
+	if s.client.call(ctx, http.MethodGet, "/api/v1/approvals?status=OPEN&limit=100", "", nil, &page) != nil {
+		return
+	}
+	for _, b := range page.Items {
+		var both sync.WaitGroup
+		for _, name := range voters() {
+			if !s.settled() && s.random.IntN(2) == 0 {
+				continue
+			}
+			v := judge.Vote{Execution: b.ExecutionID, User: name, Decision: "APPROVE"}
+			if s.random.IntN(6) == 0 {
+				v.Decision = "REJECT"
+			}
+			both.Go(func() { s.send(ctx, v) }) // two at once decide once
+		}
+		both.Wait()
+	}
+}
+
+func (s *Steerer) send(ctx context.Context, v judge.Vote) {
+	v.Sent = s.target.Now()
+	err := s.people[v.User].Call(ctx, http.MethodPost, "/api/v1/approvals/"+v.Execution, map[string]any{"decision": v.Decision})
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status < 500 {
+		return
+	}
+	if err == nil {
+		v.Done = s.target.Now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.votes = append(s.votes, v)
+}
+
+// edit gives one workflow another text.
+func (s *Steerer) edit(ctx context.Context) {
+	if s.settled() || time.Since(s.edited) < 2*time.Second {
+		return
+	}
+	var now struct{ Version int }
+	path := "/api/v1/jobs/" + s.ids[flowEdited]
+	if s.client.call(ctx, http.MethodGet, path, "", nil, &now) != nil {
+		return
+	}
+	d := flow(flowEdited, 2, sketch{s.url, now.Version + 1}.chain(4, 20), nil)
+	d.body["name"], d.body["version"] = flowEdited, now.Version
+	if err := s.client.Call(ctx, http.MethodPut, path, d.body); err == nil {
+		s.edited = time.Now()
+	} else {
+		s.errs[err.Error()]++
+	}
+}
