@@ -49,6 +49,8 @@ func TestAStepRunsForEachItemOfAList(t *testing.T) {
 					`"tolerate": {"count": 1}}`),
 			says("again", "${item.text:-none}", `"needs": ["each"], "forEach": {"items": "${steps.each.outputs}"}`),
 			says("none", "never", `"forEach": {"items": []}`),
+			says("nothing", "${steps.none.count.total} of ${steps.none.outputs}", `"needs": ["none"]`),
+			says("none-again", "never", `"needs": ["none"], "forEach": {"items": "${steps.none.outputs}"}`),
 			says("sum", "${steps.each.count.failed} of ${steps.each.count.total}: ${steps.each.outputs}", `"needs": ["each", "again"]`),
 			says("wrong", "never", `"needs": ["list"], "forEach": {"items": "${steps.list.output.text}"}, "tolerate": true`),
 		), nil))
@@ -65,6 +67,8 @@ func TestAStepRunsForEachItemOfAList(t *testing.T) {
 		require.JSONEq(t, `[{"text": "0 is a on 7"}, null, {"text": "2 is c on 7"}]`, row("each").Result)
 		require.JSONEq(t, `{"text": "none"}`, row("again[1]").Result)
 		require.Equal(t, entity.StatusSuccess, row("none").Status)
+		require.JSONEq(t, `{"text": "0 of []"}`, row("nothing").Result, "no items are no missing value")
+		require.Equal(t, entity.StatusSuccess, row("none-again").Status)
 		require.Contains(t, row("sum").Result, "1 of 3: ")
 		require.Equal(t, entity.ReasonInvalid, row("wrong").Reason)
 		require.Contains(t, row("wrong").ErrorMessage, "is no list")

@@ -38,6 +38,11 @@ func (v *view) endsOf(ctx context.Context, state *wf.State, names []string) (map
 		}
 		s := &state.Steps[i]
 		end := entity.StepEnd{Status: string(s.Fate.Status()), Reason: string(s.Fate.Reason())}
+		if s.Fate == wf.FateEmpty { // a map without items has results, too: none
+			end.Outputs, end.Count = json.RawMessage("[]"), countOf(wf.NewItems(0))
+			ends[name] = end
+			continue
+		}
 		_, read := v.results[i]
 		if s.Items != nil && (s.Owed || read) { // its row is stored with what follows it
 			list, err := v.resultsOf(ctx, state, i)
