@@ -107,6 +107,10 @@ var layers = []layer{
 	{dir: persistence + "/engine/job", sees: []string{
 		"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/group",
 	}},
+	{dir: persistence + "/engine/workflowrun", sees: []string{
+		"domain", "infrastructure/failpoint", persistence + "/sqldb",
+	}},
+	{dir: persistence + "/engine/approval", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/backfill", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/record", sees: []string{
 		"domain", persistence + "/sqldb",

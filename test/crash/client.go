@@ -79,7 +79,9 @@ func (c *Client) call(ctx context.Context, method, path, key string, body, answe
 }
 
 // Login signs in.
-func (c *Client) Login(ctx context.Context, password string) error { return c.login(ctx, "admin", password) }
+func (c *Client) Login(ctx context.Context, password string) error {
+	return c.login(ctx, "admin", password)
+}
 
 func (c *Client) login(ctx context.Context, name, password string) error {
 	var answer struct{ Token string }

@@ -42,6 +42,9 @@ func KillPoints() []string {
 		{"complete", []string{"locked", "finished", "before-commit", "after-commit"}},
 		{"claim", []string{"claimed", "before-commit", "after-commit"}},
 		{"follow", []string{"before-commit", "after-commit"}},
+		{"complete", []string{"run-opened", "run-locked", "run-saved"}}, // a run opens and closes with an end
+		{"follow-run", []string{"run-locked", "inserted", "run-saved", "before-commit", "after-commit"}},
+		{"vote", []string{"voted", "before-commit", "after-commit"}},
 		{"fold-open", []string{"after-commit"}},
 		{"fold-shards", []string{"after-commit"}},
 		{"fold-scopes", []string{"after-commit"}},
@@ -59,6 +62,7 @@ func KillPoints() []string {
 func lostPoints() []string {
 	return []string{
 		"fire.reply-lost", "complete.reply-lost", "claim.reply-lost", "follow.reply-lost", "fold-jobs.reply-lost",
+		"follow-run.reply-lost", "vote.reply-lost",
 	}
 }
 
@@ -235,7 +239,7 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 		d.node.Kill()
 		before := d.node.KilledItself(point)
 		hit := 1 + d.random.IntN(6)
-		if strings.HasPrefix(point, "fold-") { // it waits between two batches
+		if strings.HasPrefix(point, "fold-") || strings.HasPrefix(point, "vote.") { // they are rare
 			hit = 1
 		}
 		if lost {

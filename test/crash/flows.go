@@ -73,7 +73,9 @@ func with(step map[string]any, fields map[string]any) map[string]any {
 
 func needs(names ...any) map[string]any { return map[string]any{"needs": names} }
 
-func on(step string, words ...string) map[string]any { return map[string]any{"step": step, "on": words} }
+func on(step string, words ...string) map[string]any {
+	return map[string]any{"step": step, "on": words}
+}
 
 // chain is a chain of so many steps.
 func (s sketch) chain(n, ms int) []any {

@@ -150,7 +150,7 @@ func (p *passage) holds(s *step) bool {
 // seen checks that the target answered the last attempt of an execution as its row says.
 func (p *passage) seen(s *step, r history.Row) {
 	if s.def.Wait != nil || s.def.Approval != nil || p.passages[r.ID] != nil || s.def.ForEach != nil &&
-		!strings.Contains(r.FireKey, "[") || r.Reason == "OPERATOR" {
+		!strings.Contains(r.FireKey, "[") || r.Reason == "OPERATOR" || r.Reason == "NODE_LOST" || r.Reason == "SHUTDOWN" {
 		return
 	}
 	c, answered := p.answered(r)

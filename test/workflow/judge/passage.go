@@ -63,7 +63,9 @@ func newJudge(e Evidence) *judge {
 }
 
 // key is that of the step of a row.
-func (p *passage) key(r history.Row) string { return strings.TrimPrefix(r.FireKey, "run:"+p.run.ID+":") }
+func (p *passage) key(r history.Row) string {
+	return strings.TrimPrefix(r.FireKey, "run:"+p.run.ID+":")
+}
 
 func (p *passage) sort(r history.Row) {
 	name, item, generation := workflow.Cut(p.key(r))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -94,6 +95,7 @@ func (w *writer) AddVote(ctx context.Context, v workflow.Vote) error {
 	_, err := w.c.Exec(ctx, "approval.vote", "INSERT INTO scheduler_approval_vote (execution_id, user_id, user_name, "+
 		"decision, comment, create_time) VALUES (?, ?, ?, ?, ?, ?)", v.ExecutionID, v.UserID, v.User, string(v.Decision),
 		sqlvalue.TextOrNull(v.Comment), sqlvalue.TimeText(v.Time))
+	_ = failpoint.Hit(w.c.Transaction, "voted")
 	return err
 }
 

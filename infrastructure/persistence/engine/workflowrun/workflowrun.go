@@ -9,6 +9,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -77,7 +78,11 @@ func values(args []any, r workflow.Run) []any {
 
 // AddRuns implements repository.WorkflowRunWriter.
 func (w *writer) AddRuns(ctx context.Context, runs []workflow.Run) error {
-	return bulk.Insert(ctx, w.c, "run.insert", insert, 10, w.c.Dialect.OnDuplicateKeep("id"), runs, values)
+	err := bulk.Insert(ctx, w.c, "run.insert", insert, 10, w.c.Dialect.OnDuplicateKeep("id"), runs, values)
+	if len(runs) > 0 {
+		_ = failpoint.Hit(w.c.Transaction, "run-opened")
+	}
+	return err
 }
 
 // LockRuns implements repository.WorkflowRunWriter.
@@ -91,6 +96,7 @@ func (w *writer) LockRuns(ctx context.Context, ids []string) (map[string]int64, 
 		err = rows.Scan(&r.id, &r.seq)
 		return r, err
 	})
+	_ = failpoint.Hit(w.c.Transaction, "run-locked")
 	seqs := make(map[string]int64, len(found))
 	for _, r := range found {
 		seqs[r.id] = r.seq
@@ -106,8 +112,12 @@ func (w *writer) SaveRuns(ctx context.Context, runs []workflow.Run, now time.Tim
 		runs[i].Seq++
 		runs[i].UpdateTime = now
 	}
-	return bulk.Insert(ctx, w.c, "run.save", insert, 10,
+	err := bulk.Insert(ctx, w.c, "run.save", insert, 10,
 		w.c.Dialect.OnDuplicateSet("id", "seq", "phase", "state", "wake_at", "problem", "update_time"), runs, values)
+	if len(runs) > 0 {
+		_ = failpoint.Hit(w.c.Transaction, "run-saved")
+	}
+	return err
 }
 
 // AddSteps implements repository.WorkflowRunWriter.
