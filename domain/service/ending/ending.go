@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
@@ -28,6 +30,23 @@ func Of(o entity.Outcome, cause error) entity.Outcome {
 		return stopped(o, cause)
 	}
 	return o
+}
+
+// unreadWait is how long an attempt waits that could not read what it needs.
+const unreadWait = time.Second
+
+// Unread is the outcome of an attempt that could not read what it needs before it begins. Where it was stopped meanwhile
+// the cause says what it came to. Where the store does not answer it has not begun, and is tried anew after a while.
+func Unread(ctx context.Context, what string, err error) entity.Outcome {
+	message := what + ": " + err.Error()
+	switch {
+	case ctx.Err() != nil:
+		return Of(entity.Failed(entity.ReasonError, message), context.Cause(ctx))
+	case apperror.Is(err, apperror.KindUnavailable), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
+		return entity.NotBegun(unreadWait, message)
+	}
+	return entity.Failed(entity.ReasonError, message)
 }
 
 // stopped keeps what the handler said about retries.

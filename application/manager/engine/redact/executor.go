@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/ending"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 )
 
@@ -43,7 +44,7 @@ func (e *Executor) Run(ctx context.Context, run entity.Run, rep entity.Reporter)
 	}
 	values, err := e.secrets.Open(ctx, run.Job.Group, names)
 	if err != nil {
-		return entity.Failed(entity.ReasonError, err.Error())
+		return ending.Unread(ctx, "the secrets of the run cannot be read", err)
 	}
 	run.Secrets = values
 	mask := newMask(slices.Collect(maps.Values(values)))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/redact"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 )
 
@@ -84,7 +85,11 @@ func TestARunWhoseSecretsCannotBeOpenedFails(t *testing.T) {
 	s := &talker{}
 	e := redact.New(s, &vault{err: errors.New("open the secret KEY: no key")})
 	outcome := e.Run(t.Context(), entity.Run{Job: &entity.Job{Data: naming}}, &notes{})
-	require.Equal(t, entity.Failed(entity.ReasonError, "open the secret KEY: no key"), outcome)
+	require.Equal(t, entity.Failed(entity.ReasonError, "the secrets of the run cannot be read: open the secret KEY: no key"),
+		outcome)
+	e = redact.New(s, &vault{err: apperror.Unavailable(errors.New("refused"))})
+	outcome = e.Run(t.Context(), entity.Run{Job: &entity.Job{Data: naming}}, &notes{})
+	require.Equal(t, entity.StatusWaiting, outcome.Status, "a store that is away is no failure of the run")
 	require.Nil(t, s.run.Job, "it did not run")
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/ending"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
@@ -36,7 +37,7 @@ func (i *Inputs) Run(ctx context.Context, run entity.Run, rep entity.Reporter) e
 	}
 	filled, err := i.fill(ctx, run, runID, step)
 	if err != nil {
-		return entity.Failed(entity.ReasonError, "the inputs of the step cannot be read: "+err.Error())
+		return ending.Unread(ctx, "the inputs of the step cannot be read", err)
 	}
 	return i.Next.Run(ctx, filled, rep)
 }

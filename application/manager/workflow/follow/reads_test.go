@@ -2,6 +2,7 @@ package follow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	flows "github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -112,6 +114,41 @@ func TestItemsReadTheirListOnce(t *testing.T) {
 		}
 		require.Equal(t, [2]int64{want.execs, want.runs}, [2]int64{c.execs.Load(), c.runs.Load()}, step)
 	}
+}
+
+// A step whose inputs cannot be read because the store is away, or because its node has lost it, has not failed.
+func TestAStepWhoseInputsCannotBeRead(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Start(t)
+	n.Script.Reply(echo)
+	job := n.Add(t, flowJob("reads", stepsOf(says("a", "one", ""), says("b", "${steps.a.output.text}", `"needs": ["a"]`)), nil))
+	root := fire(t, n, job)
+	follow(t, n, root, entity.StatusSuccess)
+	e := stepRow(t, n, root, job.ID, "b")
+	inputs := &flows.Inputs{
+		Next: nextFunc(func(ctx context.Context, run entity.Run) entity.Outcome { return echo(ctx, run, nil) }),
+		Runs: n.Store, Executions: &away{},
+		Catalog: &flows.Catalog{Cached: n.Jobs.Cached, Versions: n.Store.Jobs, Runs: n.Store},
+	}
+	found, err := inputs.Catalog.StepJobs(t.Context(), []*entity.Execution{e})
+	require.NoError(t, err)
+	run := entity.Run{Job: found[e.ID], Execution: e}
+	o := inputs.Run(t.Context(), run, nil)
+	require.Equal(t, entity.StatusWaiting, o.Status, "it is tried anew, and the attempt does not count")
+	require.Positive(t, o.RetryAfter)
+	lost, cancel := context.WithCancelCause(t.Context())
+	cancel(entity.ErrStopLost)
+	o = inputs.Run(lost, run, nil)
+	require.Equal(t, entity.ReasonNodeLost, o.Reason, "others take over")
+	inputs.Executions = n.Store.Executions
+	require.JSONEq(t, `{"text": "one"}`, inputs.Run(t.Context(), run, nil).Result)
+}
+
+// away is a store that does not answer.
+type away struct{ repository.ExecutionReader }
+
+func (a *away) ByIDs(context.Context, []string) ([]*entity.Execution, error) {
+	return nil, apperror.Unavailable(errors.New("connection refused"))
 }
 
 // nextFunc is the next executor.
