@@ -38,6 +38,8 @@ type Steerer struct {
 	seed   uint64
 	random *rand.Rand
 	ids    map[string]string // of the workflows, by name
+	// bases are those of the nodes.
+	bases []string
 
 	mu       sync.Mutex
 	asks     []judge.Ask
@@ -46,7 +48,6 @@ type Steerer struct {
 	// plans are what a run is met with, and when.
 	plans  map[string]plan
 	edited time.Time
-	errs   map[string]int
 }
 
 type plan struct {
@@ -72,12 +73,15 @@ func Voters(ctx context.Context, c *Client) (map[string]*Client, error) {
 	return people, nil
 }
 
-// NewSteerer wires the parts; seed is that of the workload, jobs are what it made.
-func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, seed uint64, jobs []history.Job) *Steerer {
+// NewSteerer wires the parts; seed is that of the workload, jobs are what it made, bases those of further nodes.
+func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, seed uint64, jobs []history.Job,
+	bases ...string,
+) *Steerer {
 	s := &Steerer{
+		bases:  append(bases, c.Base),
 		client: c, people: people, target: t, url: url, seed: seed, ids: map[string]string{},
 		random: rand.New(rand.NewPCG(seed, 5)), //nolint:gosec // it is to be repeatable
-		plans:  map[string]plan{}, errs: map[string]int{},
+		plans:  map[string]plan{},
 	}
 	for _, j := range jobs {
 		s.ids[j.Name] = j.ID
@@ -116,11 +120,14 @@ func (s *Steerer) Asked() (asks []judge.Ask, votes []judge.Vote) {
 	return slices.Clone(s.asks), slices.Clone(s.votes)
 }
 
+// node is some node, for the session of a client.
+func (s *Steerer) node(c *Client) *Client { return c.At(s.bases[s.random.IntN(len(s.bases))]) }
+
 func (s *Steerer) look(ctx context.Context) {
 	for _, name := range []string{flowHeld, flowSteered} {
 		var page struct{ Items []flowView }
 		path := "/api/v1/workflow-runs?limit=100&phase=OPEN,PAUSED&workflowId=" + s.ids[name]
-		if s.client.call(ctx, http.MethodGet, path, "", nil, &page) != nil {
+		if s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &page) != nil {
 			return // the node is away
 		}
 		for _, run := range page.Items {
@@ -142,7 +149,7 @@ func (s *Steerer) ask(ctx context.Context, run, step, verb string) {
 	if step != "" {
 		path += "/steps/" + step
 	}
-	err := s.client.Call(ctx, http.MethodPost, path+"/"+verb, nil)
+	err := s.node(s.client).Call(ctx, http.MethodPost, path+"/"+verb, nil)
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.Status < 500 {
 		return
@@ -158,7 +165,7 @@ func (s *Steerer) ask(ctx context.Context, run, step, verb string) {
 // free decides about the held steps of a run.
 func (s *Steerer) free(ctx context.Context, id string) {
 	var run flowView
-	if s.client.call(ctx, http.MethodGet, "/api/v1/workflow-runs/"+id, "", nil, &run) != nil {
+	if s.node(s.client).call(ctx, http.MethodGet, "/api/v1/workflow-runs/"+id, "", nil, &run) != nil {
 		return
 	}
 	for _, step := range run.Steps {
@@ -192,7 +199,7 @@ func (s *Steerer) steer(ctx context.Context, run flowView) {
 
 func (s *Steerer) vote(ctx context.Context) {
 	var page struct{ Items []ballotView }
-	if s.client.call(ctx, http.MethodGet, "/api/v1/approvals?status=OPEN&limit=100", "", nil, &page) != nil {
+	if s.node(s.client).call(ctx, http.MethodGet, "/api/v1/approvals?status=OPEN&limit=100", "", nil, &page) != nil {
 		return
 	}
 	for _, b := range page.Items {
@@ -205,15 +212,16 @@ func (s *Steerer) vote(ctx context.Context) {
 			if s.random.IntN(6) == 0 {
 				v.Decision = "REJECT"
 			}
-			both.Go(func() { s.send(ctx, v) }) // two at once decide once
+			person := s.node(s.people[name])
+			both.Go(func() { s.send(ctx, person, v) }) // two at once decide once
 		}
 		both.Wait()
 	}
 }
 
-func (s *Steerer) send(ctx context.Context, v judge.Vote) {
+func (s *Steerer) send(ctx context.Context, person *Client, v judge.Vote) {
 	v.Sent = s.target.Now()
-	err := s.people[v.User].Call(ctx, http.MethodPost, "/api/v1/approvals/"+v.Execution, map[string]any{"decision": v.Decision})
+	err := person.Call(ctx, http.MethodPost, "/api/v1/approvals/"+v.Execution, map[string]any{"decision": v.Decision})
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.Status < 500 {
 		return
@@ -233,14 +241,12 @@ func (s *Steerer) edit(ctx context.Context) {
 	}
 	var now struct{ Version int }
 	path := "/api/v1/jobs/" + s.ids[flowEdited]
-	if s.client.call(ctx, http.MethodGet, path, "", nil, &now) != nil {
+	if s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &now) != nil {
 		return
 	}
 	d := flow(flowEdited, 2, sketch{s.url, now.Version + 1}.chain(4, 20), nil)
 	d.body["name"], d.body["version"] = flowEdited, now.Version
-	if err := s.client.Call(ctx, http.MethodPut, path, d.body); err == nil {
+	if err := s.node(s.client).Call(ctx, http.MethodPut, path, d.body); err == nil {
 		s.edited = time.Now()
-	} else {
-		s.errs[err.Error()]++
 	}
 }

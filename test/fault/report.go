@@ -34,6 +34,8 @@ type Report struct {
 	Maximal *crash.Maximal
 	// Works are how many runs there were of jobs that are there for their own sake.
 	Works map[string]int
+	// Flows counts what became of workflow runs.
+	Flows string
 	history.Summary
 }
 
@@ -95,7 +97,7 @@ func (r Report) String() string {
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))
 	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors,
 		r.Most.Memory>>20, r.Most.Connections)
-	return b.String() + r.Summary.String()
+	return b.String() + r.Flows + r.Summary.String()
 }
 
 // spread shows sorted durations.

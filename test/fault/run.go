@@ -21,6 +21,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/judge"
 )
 
 // Test is one run: a rig, a plan, and what shall be done in the meantime.
@@ -75,10 +76,16 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 			return report, err
 		}
 	}
+	voters, err := crash.Voters(ctx, client)
+	if err != nil {
+		return report, err
+	}
 	jobs, err := crash.CreateAll(ctx, client, t.URL, t.Size)
 	if err != nil {
 		return report, err
 	}
+	people, stop := t.steer(ctx, client, voters, jobs)
+	defer stop()
 	w := &watch{
 		rig: t.Rig, client: client, hand: &crash.Hand{Job: crash.ByHand(jobs)},
 		most: &crash.Maximal{Target: t.URL, WideEach: 8},
@@ -96,6 +103,7 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err := cmp.Or(w.most.Refused, w.most.Settle(ctx, client)); err != nil {
 		return report, err
 	}
+	people.Settle()
 	h, err := crash.Quiet(ctx, client, slices.Concat(jobs, work.made(), w.most.Jobs), w.hand)
 	if err != nil {
 		return report, err
@@ -106,6 +114,12 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	if err := t.complete(ctx, client, &h); err != nil {
 		return report, err
 	}
+	stop()
+	flows, err := crash.ReadFlows(ctx, client, people, h)
+	if err != nil {
+		return report, err
+	}
+	h.Cancels = append(h.Cancels, flows.Cancelled()...)
 	left, err := leftovers(ctx, t.Rig.DSN)
 	if err != nil {
 		return report, err
@@ -126,7 +140,27 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	h.Cluster.Leftovers = left
 	report.Maximal = w.most
 	report.fill(t.Rig, striker, h)
+	report.Flows = flows.String()
+	report.Violations = append(report.Violations, judge.Judge(flows)...)
 	return report, t.keep(h, report)
+}
+
+// steer lets people act on workflow runs by any node until it is stopped.
+func (t *Test) steer(ctx context.Context, c *crash.Client, voters map[string]*crash.Client, jobs []history.Job) (
+	*crash.Steerer, func(),
+) {
+	var bases []string
+	for _, m := range t.Rig.Members[1:] {
+		bases = append(bases, m.Base())
+	}
+	people := crash.NewSteerer(c, voters, t.Target, t.URL, t.Size.Seed, jobs, bases...)
+	steering, stop := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { people.Run(steering) })
+	return people, func() {
+		stop()
+		done.Wait()
+	}
 }
 
 // disturb carries the plan out, as far as the time goes, and heals.
