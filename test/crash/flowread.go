@@ -55,6 +55,7 @@ func flowsOf(target string, seed uint64, jobs []history.Job) (found []judge.Flow
 		if err != nil {
 			return nil, fmt.Errorf("the workflow %q: %w", f.Name, err)
 		}
+		_, f.TimesOut = d.body["timeoutSec"]
 		f.OneAtATime, f.Replaces = d.job.OneAtATime, d.body["overlapPolicy"] == "REPLACE"
 		for _, s := range f.Definition.Steps {
 			if s.When != "" {

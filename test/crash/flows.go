@@ -60,6 +60,17 @@ func (s sketch) each(name, list string, ms, odds, window, tolerate int) map[stri
 	return step
 }
 
+// wide is a map over more items than one transaction starts.
+func (s sketch) wide(name string, items, window int) map[string]any {
+	step := s.of(name, name+"[${index}]", 1, 1, `"item": "${item}"`)
+	list := make([]string, items)
+	for i := range list {
+		list[i] = fmt.Sprintf("w%d", i)
+	}
+	step["forEach"] = map[string]any{"items": list, "maxParallel": window, "tolerate": map[string]any{"count": items}}
+	return step
+}
+
 // gather reads all results of a map.
 func (s sketch) gather(name, of string) map[string]any {
 	return s.of(name, name, 5, 0, fmt.Sprintf(`"outputs": ${steps.%s.outputs:-null}`, of))
@@ -234,6 +245,9 @@ func flows(target string, seed uint64) []definition {
 			with(s.step("yes", 10, 0, "a"), needs("ask")), with(s.step("no", 10, 0, "a"), needs("a", on("ask", "failure"))),
 		}, nil),
 		flow(flowSteered, 2, s.steered(), nil),
+		flow("flow, timed", 3, append(s.chain(8, 120), with(s.step("last", 10, 0), map[string]any{"finally": true})),
+			map[string]any{"timeoutSec": 1}),
+		flow("flow, wide", 15, []any{s.wide("each", 220, 210), with(s.step("end", 5, 0), needs("each"))}, nil),
 		flow(flowEdited, 2, s.chain(4, 20), nil),
 		flow("flow, replace", 1, s.chain(5, 150), map[string]any{"overlapPolicy": "REPLACE"}),
 		flow("flow, serial", 2, s.chain(4, 150), map[string]any{"overlapPolicy": "SERIAL"}),

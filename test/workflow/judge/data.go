@@ -30,6 +30,9 @@ func (p *passage) handedOn(s *step) (o out, ok bool) {
 
 // listOf is the list of a map, which the step before was answered.
 func (p *passage) listOf(s *step) (list []string, known bool) {
+	if json.Unmarshal(s.def.ForEach.Items, &list) == nil {
+		return list, true
+	}
 	text := string(s.def.ForEach.Items)
 	_, rest, _ := strings.Cut(text, "${steps.")
 	name, _, _ := strings.Cut(rest, ".")

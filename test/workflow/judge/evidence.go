@@ -41,6 +41,8 @@ type Flow struct {
 	Whens map[string]When
 	// OneAtATime: a run begins after the end of the one before. Replaces: it cancels that one.
 	OneAtATime, Replaces bool
+	// TimesOut: its runs may take longer than they may.
+	TimesOut bool
 }
 
 // When is a condition: it holds unless the step succeeded and was answered a number that is not above this.

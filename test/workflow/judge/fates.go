@@ -2,7 +2,6 @@ package judge
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
@@ -191,6 +190,8 @@ func (p *passage) outcome() {
 		return
 	}
 	switch {
+	case p.timedOut():
+		return
 	case root.Status == "CANCELLED":
 		if !p.cancelled() {
 			p.violate(RuleOutcome, "%s of %s: the run is CANCELLED (%s), and nobody asked for it", p.flow.Name, p.run.ID,
@@ -206,7 +207,7 @@ func (p *passage) outcome() {
 		p.violate(RuleOutcome, "%s of %s: the outcome is %s, and the steps make it %s", p.flow.Name, p.run.ID, got, want)
 	}
 	for _, s := range p.steps {
-		if slices.Contains([]string{"RUN_CANCELLED"}, s.reason) {
+		if s.reason == "RUN_CANCELLED" {
 			p.violate(RuleOutcome, "%s of %s: %s is RUN_CANCELLED in a run that is %s", p.flow.Name, p.run.ID, s.def.Name,
 				root.Status)
 		}

@@ -220,9 +220,10 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 		"a success with a failed step": {judge.RuleOutcome, func(w *world) {
 			w.step("r/quick").Status, w.call("r/quick").Answer = "FAILED", history.AnswerFailed
 		}},
-		"a failure without one":  {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "FAILED" }},
-		"a cancel by nobody":     {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "CANCELLED" }},
-		"begun after the cancel": {judge.RuleStopped, func(w *world) { w.asked("cancel", "", w.call("r/each[0]").Began) }},
+		"a failure without one":      {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "FAILED" }},
+		"a cancel by nobody":         {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "CANCELLED" }},
+		"a time-out without a bound": {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "TIMEOUT" }},
+		"begun after the cancel":     {judge.RuleStopped, func(w *world) { w.asked("cancel", "", w.call("r/each[0]").Began) }},
 		"begun in a pause": {judge.RuleStopped, func(w *world) {
 			w.asked("pause", "", w.call("r/each[0]").Began)
 			w.asked("resume", "", w.call("r/gather").Ended)

@@ -244,9 +244,12 @@ func (p *passage) asked(name string, verbs ...string) (asks []Ask) {
 	return asks
 }
 
+// timedOut reports whether the run took longer than it may.
+func (p *passage) timedOut() bool { return p.flow.TimesOut && p.run.Root.Status == "TIMEOUT" }
+
 // cancelled reports whether the run, or the one above, was asked to end, or may have been.
 func (p *passage) cancelled() bool {
-	if len(p.asked("", "cancel")) > 0 || p.flow.Replaces {
+	if len(p.asked("", "cancel")) > 0 || p.flow.Replaces || p.timedOut() {
 		return true
 	}
 	above, is := p.parents[p.run.ID]
