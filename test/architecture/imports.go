@@ -108,7 +108,7 @@ var layers = []layer{
 		"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/group",
 	}},
 	{dir: persistence + "/engine/workflowrun", sees: []string{
-		"domain", "infrastructure/failpoint", persistence + "/sqldb",
+		"domain", "infrastructure/failpoint", persistence + "/sqldb", persistence + "/engine/execution",
 	}},
 	{dir: persistence + "/engine/approval", sees: []string{"domain", "infrastructure/failpoint", persistence + "/sqldb"}},
 	{dir: persistence + "/engine/backfill", sees: []string{"domain", persistence + "/sqldb"}},
