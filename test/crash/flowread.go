@@ -47,7 +47,9 @@ func flowsOf(target string, seed uint64, jobs []history.Job) (found []judge.Flow
 		if d.body["jobType"] != "WORKFLOW" {
 			continue
 		}
-		f := judge.Flow{ID: ids[d.job.Name].ID, Name: d.job.Name, Definition: &wf.Definition{}, Whens: map[string]judge.When{}}
+		f := judge.Flow{
+			ID: ids[d.job.Name].ID, Name: d.job.Name, Definition: &wf.Definition{}, Whens: map[string]judge.When{},
+		}
 		text, err := json.Marshal(d.body["jobData"])
 		if err == nil {
 			err = json.Unmarshal(text, f.Definition)

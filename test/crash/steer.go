@@ -180,8 +180,15 @@ func (s *Steerer) steer(ctx context.Context, run flowView) {
 	p, known := s.plans[run.ID]
 	if !known {
 		draws := []plan{
-			{verb: "cancel"}, {verb: "cancel"}, {verb: "pause"}, {verb: "pause"}, {verb: "cancel", step: "slow"},
-			{verb: "cancel", step: "each"}, {verb: "cancel", step: "each[0]"}, {verb: "skip", step: "pause"}, {},
+			{verb: "cancel"},
+			{verb: "cancel"},
+			{verb: "pause"},
+			{verb: "pause"},
+			{verb: "cancel", step: "slow"},
+			{verb: "cancel", step: "each"},
+			{verb: "cancel", step: "each[0]"},
+			{verb: "skip", step: "pause"},
+			{},
 		}
 		p = draws[s.random.IntN(len(draws))]
 		p.at = time.Now().Add(time.Duration(s.random.IntN(900)) * time.Millisecond)

@@ -35,8 +35,9 @@ func Of(o entity.Outcome, cause error) entity.Outcome {
 // unreadWait is how long an attempt waits that could not read what it needs.
 const unreadWait = time.Second
 
-// Unread is the outcome of an attempt that could not read what it needs before it begins. Where it was stopped meanwhile
-// the cause says what it came to. Where the store does not answer it has not begun, and is tried anew after a while.
+// Unread is the outcome of an attempt that could not read what it needs before it begins. Where it was stopped
+// meanwhile the cause says what it came to. Where the store does not answer it has not begun, and is tried anew after
+// a while.
 func Unread(ctx context.Context, what string, err error) entity.Outcome {
 	message := what + ": " + err.Error()
 	switch {

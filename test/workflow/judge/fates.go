@@ -113,7 +113,10 @@ func (p *passage) fate(s *step) {
 		}
 		return
 	}
-	reason := map[workflow.Fate]string{workflow.Blocked: "UPSTREAM_FAILED", workflow.Skipped: "UPSTREAM_SKIPPED"}[otherwise]
+	reason := "UPSTREAM_FAILED"
+	if otherwise == workflow.Skipped {
+		reason = "UPSTREAM_SKIPPED"
+	}
 	notRun := s.status == "SKIPPED" && (strings.HasPrefix(s.reason, "UPSTREAM_") || s.reason == "CONDITION")
 	switch {
 	case runs && notRun:
@@ -168,7 +171,8 @@ func (p *passage) seen(s *step, r history.Row) {
 		p.violate(RuleLost, "%s of %s: %s timed out; all targets end in time", p.flow.Name, p.run.ID, p.key(r))
 	case "SKIPPED":
 		if len(p.calls[r.ID]) > 0 {
-			p.violate(RuleFate, "%s of %s: %s is SKIPPED (%s), and the target saw it run", p.flow.Name, p.run.ID, p.key(r), r.Reason)
+			p.violate(RuleFate, "%s of %s: %s is SKIPPED (%s), and the target saw it run", p.flow.Name, p.run.ID, p.key(r),
+				r.Reason)
 		}
 	}
 }

@@ -51,7 +51,9 @@ func (w *world) called(run, key, execution, out string, in map[string]string) {
 }
 
 func (w *world) row(run, key, id, status, reason string) {
-	r := history.Row{ID: id, FireKey: "run:" + run + ":" + key, Status: status, Reason: reason, Attempt: 1, Trigger: "DEPENDENCY"}
+	r := history.Row{
+		ID: id, FireKey: "run:" + run + ":" + key, Status: status, Reason: reason, Attempt: 1, Trigger: "DEPENDENCY",
+	}
 	for i := range w.Runs {
 		if w.Runs[i].ID == run {
 			w.Runs[i].Steps = append(w.Runs[i].Steps, r)
@@ -82,7 +84,8 @@ func good(t *testing.T) *world {
 	}
 	root := func(flow, id string) {
 		w.Runs = append(w.Runs, judge.Run{
-			ID: id, Flow: flow, Version: 3, Phase: "CLOSED", Root: history.Row{ID: id, Status: "SUCCESS", CreateTime: time.Now()},
+			ID: id, Flow: flow, Version: 3, Phase: "CLOSED",
+			Root: history.Row{ID: id, Status: "SUCCESS", CreateTime: time.Now()},
 		})
 	}
 	root("F", "r")
@@ -107,7 +110,9 @@ func good(t *testing.T) *world {
 	w.row("r", "ask", "r/ask", "SUCCESS", "")
 	b := judge.Ballot{ExecutionID: "r/ask", RunID: "r", Step: "ask", Status: "SUCCESS", Need: 2}
 	for _, user := range []string{"ann", "bob"} {
-		w.Votes = append(w.Votes, judge.Vote{Execution: "r/ask", User: user, Decision: "APPROVE", Sent: w.now(), Done: w.now()})
+		w.Votes = append(w.Votes, judge.Vote{
+			Execution: "r/ask", User: user, Decision: "APPROVE", Sent: w.now(), Done: w.now(),
+		})
 		b.Votes = append(b.Votes, struct{ User, Decision string }{user, "APPROVE"})
 	}
 	w.Ballots = []judge.Ballot{b}
@@ -115,7 +120,9 @@ func good(t *testing.T) *world {
 	w.row("r", "no", "r/no", "SKIPPED", "UPSTREAM_SKIPPED")
 	w.ran("r", "last", nil)
 	w.After = []history.Row{{ID: "after", StartedBy: "r", Status: "SUCCESS"}}
-	w.Calls = append(w.Calls, history.Call{Execution: "after", Attempt: 1, Began: w.now(), Ended: w.now(), Answer: history.AnswerOK})
+	w.Calls = append(w.Calls, history.Call{
+		Execution: "after", Attempt: 1, Began: w.now(), Ended: w.now(), Answer: history.AnswerOK,
+	})
 	return w
 }
 
@@ -190,7 +197,9 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 			w.drop("r/b")
 			w.row("r", "b", "r/b", "SKIPPED", "UPSTREAM_SKIPPED")
 		}},
-		"a success that the target did not see": {judge.RuleLost, func(w *world) { w.call("r/b").Answer = history.AnswerCut }},
+		"a success that the target did not see": {judge.RuleLost, func(w *world) {
+			w.call("r/b").Answer = history.AnswerCut
+		}},
 		"a failure that the target did not see": {judge.RuleLost, func(w *world) { w.step("r/quick").Status = "FAILED" }},
 		"a run that stays open":                 {judge.RuleLost, func(w *world) { w.Runs[0].Phase = "OPEN" }},
 		"a repetition without effect":           {judge.RuleLost, func(w *world) { w.asked("repeat", "b", w.now()) }},
@@ -223,7 +232,9 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 		"a failure without one":      {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "FAILED" }},
 		"a cancel by nobody":         {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "CANCELLED" }},
 		"a time-out without a bound": {judge.RuleOutcome, func(w *world) { w.Runs[0].Root.Status = "TIMEOUT" }},
-		"begun after the cancel":     {judge.RuleStopped, func(w *world) { w.asked("cancel", "", w.call("r/each[0]").Began) }},
+		"begun after the cancel": {judge.RuleStopped, func(w *world) {
+			w.asked("cancel", "", w.call("r/each[0]").Began)
+		}},
 		"begun in a pause": {judge.RuleStopped, func(w *world) {
 			w.asked("pause", "", w.call("r/each[0]").Began)
 			w.asked("resume", "", w.call("r/gather").Ended)
@@ -238,23 +249,27 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 			w.call("r/a").Step.Out = `{"v": "of attempt 2", "n": 2, "list": ["x", "y", "z"]}`
 		}},
 		"results in another order": {judge.RuleData, func(w *world) {
-			w.call("r/each[0]").Step.Out, w.call("r/each[1]").Step.Out = w.call("r/each[1]").Step.Out, w.call("r/each[0]").Step.Out
+			x, y := w.call("r/each[0]").Step, w.call("r/each[1]").Step
+			x.Out, y.Out = y.Out, x.Out
 		}},
 		"parameters of another step": {judge.RuleData, func(w *world) {
 			w.call("r/below/s0").Step.In["above"] = json.RawMessage(`""`)
 		}},
-		"another text":               {judge.RuleVersion, func(w *world) { w.call("r/b").Step.Version = 8 }},
-		"too few who approve":        {judge.RuleApproval, func(w *world) { w.Ballots[0].Votes = w.Ballots[0].Votes[:1] }},
-		"one who voted twice":        {judge.RuleApproval, func(w *world) { w.Ballots[0].Votes[0].User = "bob" }},
-		"a vote that got lost":       {judge.RuleApproval, func(w *world) { w.Votes[0].User = "eve" }},
-		"rejected without a vote":    {judge.RuleApproval, func(w *world) { w.Ballots[0].Status, w.Ballots[0].Reason = "FAILED", "REJECTED" }},
+		"another text":         {judge.RuleVersion, func(w *world) { w.call("r/b").Step.Version = 8 }},
+		"too few who approve":  {judge.RuleApproval, func(w *world) { w.Ballots[0].Votes = w.Ballots[0].Votes[:1] }},
+		"one who voted twice":  {judge.RuleApproval, func(w *world) { w.Ballots[0].Votes[0].User = "bob" }},
+		"a vote that got lost": {judge.RuleApproval, func(w *world) { w.Votes[0].User = "eve" }},
+		"rejected without a vote": {judge.RuleApproval, func(w *world) {
+			w.Ballots[0].Status, w.Ballots[0].Reason = "FAILED", "REJECTED"
+		}},
 		"open in a run that is over": {judge.RuleApproval, func(w *world) { w.Ballots[0].Status = "WAITING" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := good(t)
 			seed.do(w)
 			found := judge.Judge(w.Evidence)
-			require.True(t, slices.ContainsFunc(found, func(v history.Violation) bool { return v.Rule == seed.rule }), "%+v", found)
+			is := func(v history.Violation) bool { return v.Rule == seed.rule }
+			require.True(t, slices.ContainsFunc(found, is), "%+v", found)
 		})
 		convicted[seed.rule] = true
 	}

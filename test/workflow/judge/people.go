@@ -23,8 +23,8 @@ func (j *judge) approvals() {
 			good = good && yes < b.Need && no == 0
 		}
 		if !good {
-			j.violate(RuleApproval, "%s of %s: %s is %s (%s) with %d who approve and %d who reject; it needs %d", b.Step, b.RunID,
-				b.ExecutionID, b.Status, b.Reason, yes, no, b.Need)
+			j.violate(RuleApproval, "%s of %s: %s is %s (%s) with %d who approve and %d who reject; it needs %d", b.Step,
+				b.RunID, b.ExecutionID, b.Status, b.Reason, yes, no, b.Need)
 		}
 		for _, v := range j.votes[b.ExecutionID] {
 			if v.Done > 0 && of[v.User] != v.Decision {

@@ -85,8 +85,8 @@ func TestARunWhoseSecretsCannotBeOpenedFails(t *testing.T) {
 	s := &talker{}
 	e := redact.New(s, &vault{err: errors.New("open the secret KEY: no key")})
 	outcome := e.Run(t.Context(), entity.Run{Job: &entity.Job{Data: naming}}, &notes{})
-	require.Equal(t, entity.Failed(entity.ReasonError, "the secrets of the run cannot be read: open the secret KEY: no key"),
-		outcome)
+	const message = "the secrets of the run cannot be read: open the secret KEY: no key"
+	require.Equal(t, entity.Failed(entity.ReasonError, message), outcome)
 	e = redact.New(s, &vault{err: apperror.Unavailable(errors.New("refused"))})
 	outcome = e.Run(t.Context(), entity.Run{Job: &entity.Job{Data: naming}}, &notes{})
 	require.Equal(t, entity.StatusWaiting, outcome.Status, "a store that is away is no failure of the run")
