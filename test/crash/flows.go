@@ -17,6 +17,7 @@ const (
 	flowApproval = "flow, approval"
 	flowSteered  = "flow, steered"
 	flowEdited   = "flow, edited"
+	flowLate     = "late" // an approval that is voted about when its time is over, or not at all
 	flowAfter    = "flow, after"
 	flowShards   = "flow, shards"
 	flowBelow    = "flow, below"
@@ -242,6 +243,13 @@ func flows(target string, seed uint64) []definition {
 		flow(flowApproval, 3, []any{
 			s.step("a", 10, 0),
 			with(map[string]any{"name": "ask", "approval": map[string]any{"users": voters(), "need": 2}}, needs("a")),
+			with(map[string]any{"name": flowLate, "approval": map[string]any{
+				"users": voters(), "timeoutSec": 1, "onTimeout": "APPROVE",
+			}}, needs("a")),
+			with(map[string]any{"name": "never", "tolerate": true, "approval": map[string]any{
+				"users": voters(), "need": 3, "timeoutSec": 1, "onTimeout": "FAIL",
+			}}, needs("a")),
+			with(s.step("then", 10, 0, "a"), needs(flowLate, on("never", "done"), "a")),
 			with(s.step("yes", 10, 0, "a"), needs("ask")), with(s.step("no", 10, 0, "a"), needs("a", on("ask", "failure"))),
 		}, nil),
 		flow(flowSteered, 2, s.steered(), nil),

@@ -79,8 +79,10 @@ type Vote struct {
 // Ballot is an approval as the API shows it.
 type Ballot struct {
 	ExecutionID, RunID, Step, Status, Reason string
-	Need                                     int
-	Votes                                    []struct{ User, Decision string }
+	// OnTimeout is what it comes to that nobody decides in time.
+	OnTimeout string
+	Need      int
+	Votes     []struct{ User, Decision string }
 }
 
 // Evidence is all that is known of workflow runs.

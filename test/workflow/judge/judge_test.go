@@ -108,7 +108,7 @@ func good(t *testing.T) *world {
 		w.ran(run, "s1", map[string]string{"s0": fmt.Sprintf(`"of %s/s0"`, run)})
 	}
 	w.row("r", "ask", "r/ask", "SUCCESS", "")
-	b := judge.Ballot{ExecutionID: "r/ask", RunID: "r", Step: "ask", Status: "SUCCESS", Need: 2}
+	b := judge.Ballot{ExecutionID: "r/ask", RunID: "r", Step: "ask", Status: "SUCCESS", Need: 2, OnTimeout: "FAIL"}
 	for _, user := range []string{"ann", "bob"} {
 		w.Votes = append(w.Votes, judge.Vote{
 			Execution: "r/ask", User: user, Decision: "APPROVE", Sent: w.now(), Done: w.now(),
@@ -261,6 +261,11 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 		"a vote that got lost": {judge.RuleApproval, func(w *world) { w.Votes[0].User = "eve" }},
 		"rejected without a vote": {judge.RuleApproval, func(w *world) {
 			w.Ballots[0].Status, w.Ballots[0].Reason = "FAILED", "REJECTED"
+		}},
+		"failed in time": {judge.RuleApproval, func(w *world) {
+			w.Ballots[0].Status, w.Ballots[0].Reason, w.Ballots[0].OnTimeout = "FAILED", "TIMEOUT", "REJECT"
+			w.Ballots[0].Votes = nil
+			w.Votes = nil
 		}},
 		"open in a run that is over": {judge.RuleApproval, func(w *world) { w.Ballots[0].Status = "WAITING" }},
 	} {

@@ -212,9 +212,14 @@ func (p *passage) votedAt(s *step) int64 {
 	if len(rows) == 0 {
 		return 0
 	}
-	first := map[string]int64{}
+	first, counts := map[string]int64{}, map[string]bool{}
+	for _, b := range p.Ballots {
+		for _, v := range b.Votes {
+			counts[v.User] = counts[v.User] || b.ExecutionID == rows[0].ID
+		}
+	}
 	for _, v := range p.votes[rows[0].ID] {
-		if (v.Decision == "APPROVE") == (s.status == "SUCCESS") && (first[v.User] == 0 || v.Sent < first[v.User]) {
+		if counts[v.User] && (v.Decision == "APPROVE") == (s.status == "SUCCESS") && (first[v.User] == 0 || v.Sent < first[v.User]) {
 			first[v.User] = v.Sent
 		}
 	}

@@ -16,9 +16,11 @@ func (j *judge) approvals() {
 		good := b.Status != "WAITING"
 		switch {
 		case b.Status == "SUCCESS" && b.Reason == "":
-			good = yes == b.Need && no == 0
+			good = no == 0 && (yes == b.Need || yes < b.Need && b.OnTimeout == "APPROVE")
 		case b.Reason == "REJECTED":
-			good = no == 1 && yes < b.Need
+			good = yes < b.Need && (no == 1 || no == 0 && b.OnTimeout == "REJECT")
+		case b.Reason == "TIMEOUT":
+			good = yes < b.Need && no == 0 && b.OnTimeout == "FAIL"
 		default:
 			good = good && yes < b.Need && no == 0
 		}
