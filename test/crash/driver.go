@@ -137,14 +137,15 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	if err := d.client.Login(ctx, password); err != nil {
 		return d.report, err
 	}
+	size := Size{Copies: 1, Flows: true, Seed: uint64(d.plan.Seed)}
 	voters, err := Voters(ctx, d.client)
 	if err != nil {
 		return d.report, err
 	}
-	if d.jobs, err = CreateAll(ctx, d.client, d.url, Size{Copies: 1, Flows: true, Seed: uint64(d.plan.Seed)}); err != nil {
+	if d.jobs, err = CreateAll(ctx, d.client, d.url, size); err != nil {
 		return d.report, err
 	}
-	d.people = NewSteerer(d.client, voters, d.target, d.url, uint64(d.plan.Seed), d.jobs)
+	d.people = NewSteerer(d.client, voters, d.target, d.url, size, d.jobs)
 	steering, stop := context.WithCancel(ctx)
 	var people sync.WaitGroup
 	people.Go(func() { d.people.Run(steering) })

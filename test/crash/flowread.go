@@ -38,12 +38,12 @@ func pages[T any](ctx context.Context, c *Client, path string, do func(T)) error
 }
 
 // flowsOf are the workflows of a workload as the judge knows them.
-func flowsOf(target string, seed uint64, jobs []history.Job) (found []judge.Flow, err error) {
+func flowsOf(target string, size Size, jobs []history.Job) (found []judge.Flow, err error) {
 	ids := map[string]history.Job{}
 	for _, j := range jobs {
 		ids[j.Name] = j
 	}
-	for _, d := range flows(target, seed) {
+	for _, d := range flows(target, size) {
 		if d.body["jobType"] != "WORKFLOW" {
 			continue
 		}
@@ -72,7 +72,7 @@ func flowsOf(target string, seed uint64, jobs []history.Job) (found []judge.Flow
 
 // ReadFlows reads all workflow runs through the API, once nothing is live. roots are the executions of their workflows.
 func ReadFlows(ctx context.Context, c *Client, s *Steerer, h history.History) (e judge.Evidence, err error) {
-	if e.Flows, err = flowsOf(s.url, s.seed, h.Jobs); err != nil {
+	if e.Flows, err = flowsOf(s.url, s.size, h.Jobs); err != nil {
 		return e, err
 	}
 	e.Calls = h.Calls

@@ -196,9 +196,12 @@ func named(name, job, before string) map[string]any {
 }
 
 // flows are workflows of every kind of step and edge, and the jobs that they start. The same seed draws the same ones.
-func flows(target string, seed uint64) []definition {
+func flows(target string, size Size) []definition {
 	s := sketch{target, 1}
-	r := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // it is to be repeatable
+	flow := func(name string, seconds int, steps []any, fields map[string]any) definition {
+		return flow(name, seconds*max(size.Pace, 1), steps, fields)
+	}
+	r := rand.New(rand.NewPCG(size.Seed, 3)) //nolint:gosec // it is to be repeatable
 	plain := map[string]any{"kind": "NONE"}
 	ofAStep := s.of("", "${params.step}", 30, 10, `"above": "${params.in}"`)["http"].(map[string]any)
 	ofAStep["body"] = strings.Replace(ofAStep["body"].(string), "${run.id}", "${params.run}", 1)

@@ -35,7 +35,7 @@ type Steerer struct {
 	people map[string]*Client
 	target *Target
 	url    string
-	seed   uint64
+	size   Size
 	random *rand.Rand
 	ids    map[string]string // of the workflows, by name
 	// bases are those of the nodes.
@@ -73,14 +73,14 @@ func Voters(ctx context.Context, c *Client) (map[string]*Client, error) {
 	return people, nil
 }
 
-// NewSteerer wires the parts; seed is that of the workload, jobs are what it made, bases those of further nodes.
-func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, seed uint64, jobs []history.Job,
+// NewSteerer wires the parts; size is that of the workload, jobs are what it made, bases those of further nodes.
+func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, size Size, jobs []history.Job,
 	bases ...string,
 ) *Steerer {
 	s := &Steerer{
 		bases:  append(bases, c.Base),
-		client: c, people: people, target: t, url: url, seed: seed, ids: map[string]string{},
-		random: rand.New(rand.NewPCG(seed, 5)), //nolint:gosec // it is to be repeatable
+		client: c, people: people, target: t, url: url, size: size, ids: map[string]string{},
+		random: rand.New(rand.NewPCG(size.Seed, 5)), //nolint:gosec // it is to be repeatable
 		plans:  map[string]plan{},
 	}
 	for _, j := range jobs {
@@ -251,7 +251,7 @@ func (s *Steerer) edit(ctx context.Context) {
 	if s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &now) != nil {
 		return
 	}
-	d := flow(flowEdited, 2, sketch{s.url, now.Version + 1}.chain(4, 20), nil)
+	d := flow(flowEdited, 2*max(s.size.Pace, 1), sketch{s.url, now.Version + 1}.chain(4, 20), nil)
 	d.body["name"], d.body["version"] = flowEdited, now.Version
 	if err := s.node(s.client).Call(ctx, http.MethodPut, path, d.body); err == nil {
 		s.edited = time.Now()

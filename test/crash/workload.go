@@ -28,9 +28,10 @@ type Size struct {
 	Handlers map[string][]string
 	// Workers are the ids of the workers of the group shop; jobs that only they run are added where there are any.
 	Workers []string
-	// Flows adds workflows, drawn by Seed.
+	// Flows adds workflows, drawn by Seed, whose schedules are slower by the factor Pace; 0 is 1.
 	Flows bool
 	Seed  uint64
+	Pace  int
 	// Long adds runs that take longer than a lease.
 	Long bool
 }
@@ -250,7 +251,7 @@ func workload(target string, size Size) []definition {
 	}
 	list = append(list, chained(target)...)
 	if size.Flows {
-		list = append(list, flows(target, size.Seed)...)
+		list = append(list, flows(target, size)...)
 	}
 	list = append(list, fill(target, size.Fill)...)
 	if size.Commands != "" {

@@ -63,7 +63,7 @@ func TestFault(t *testing.T) {
 		test.Terms.Kinds = slices.DeleteFunc(test.Terms.Kinds, func(k fault.Kind) bool { return k == fault.StoreStep })
 	}
 	test.Size.Long, test.Size.Wide, test.Size.Async = true, true, true
-	test.Size.Flows, test.Size.Seed = true, uint64(test.Terms.Seed)
+	test.Size.Flows, test.Size.Seed, test.Size.Pace = true, uint64(test.Terms.Seed), 2
 	test.Size.Handlers = map[string][]string{"first": {"node-0"}, "last": {"node-1", "node-2"}}
 	run(t, test, options)
 }

@@ -153,7 +153,7 @@ func (t *Test) steer(ctx context.Context, c *crash.Client, voters map[string]*cr
 	for _, m := range t.Rig.Members[1:] {
 		bases = append(bases, m.Base())
 	}
-	people := crash.NewSteerer(c, voters, t.Target, t.URL, t.Size.Seed, jobs, bases...)
+	people := crash.NewSteerer(c, voters, t.Target, t.URL, t.Size, jobs, bases...)
 	steering, stop := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() { people.Run(steering) })
