@@ -219,7 +219,8 @@ func (p *passage) votedAt(s *step) int64 {
 		}
 	}
 	for _, v := range p.votes[rows[0].ID] {
-		if counts[v.User] && (v.Decision == "APPROVE") == (s.status == "SUCCESS") && (first[v.User] == 0 || v.Sent < first[v.User]) {
+		earlier := first[v.User] == 0 || v.Sent < first[v.User]
+		if earlier && counts[v.User] && (v.Decision == "APPROVE") == (s.status == "SUCCESS") {
 			first[v.User] = v.Sent
 		}
 	}
