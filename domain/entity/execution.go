@@ -155,6 +155,10 @@ type Execution struct {
 	// Decided: the decision of its workflow run ends it, and owes nothing for that. It is not stored either.
 	Decided bool
 
+	// Waited: it is the root of a workflow run that was paused, or stood still for a person. It is known while the end is
+	// stored, and not stored here.
+	Waited bool
+
 	// Unreadable says what of the stored row cannot be read; empty is nothing.
 	Unreadable string
 }

@@ -2,6 +2,7 @@ package entity
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
@@ -15,6 +16,9 @@ func (e *Execution) Inline() bool { return identity.IsStepID(e.JobID) }
 
 // StepOf is the workflow run and the step key of a step; ok is false for all other executions.
 func (e *Execution) StepOf() (run, step string, ok bool) { return identity.OfStepKey(e.FireKey) }
+
+// Item reports whether the execution is one of a single item of a map: the row of the map stands for all of them.
+func (e *Execution) Item() bool { return e.Inline() && strings.IndexByte(e.FireKey, '[') > 0 }
 
 // StepValues are what the placeholders of one step stand for.
 type StepValues struct {

@@ -1,5 +1,11 @@
 package history
 
+import (
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+)
+
 // Statistic is what the statistics of a job come to.
 type Statistic struct {
 	JobID                                                    string
@@ -18,6 +24,9 @@ func (c *checker) statistics(rows map[string][]Row) {
 	}
 	total := Statistic{}
 	for job, all := range rows {
+		if identity.IsStepID(job) {
+			continue // one workflow run is one run
+		}
 		one := comeTo(job, all)
 		total.Runs += one.Runs
 		total.Success += one.Success
@@ -36,6 +45,9 @@ func (c *checker) statistics(rows map[string][]Row) {
 func comeTo(job string, rows []Row) Statistic {
 	out, fires := Statistic{JobID: job}, map[string][]Row{}
 	for _, r := range rows {
+		if r.noRun() {
+			continue
+		}
 		key := r.ID
 		if r.ShardTotal > 1 && r.SkipCount == 0 && r.Trigger != "RETRY" {
 			key = r.FireKey
@@ -46,6 +58,16 @@ func comeTo(job string, rows []Row) Statistic {
 		out.add(shards)
 	}
 	return out
+}
+
+// noRun reports whether the row stands for no run: an item of a map, for which the map stands, the word of a person, or
+// the result of a former workflow run.
+func (r Row) noRun() bool {
+	if identity.IsStepID(r.JobID) && strings.Contains(r.FireKey, "[") {
+		return true
+	}
+	said := r.Reason == "OPERATOR" || r.Reason == "REUSED"
+	return said && r.Status != "SKIPPED" && r.StartTime.IsZero()
 }
 
 // worst orders the states of a fire's shards as its outcome does.

@@ -2,7 +2,6 @@ package monitoring
 
 import (
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
@@ -19,19 +18,10 @@ func NewDigests(logger *slog.Logger) *Digests { return &Digests{logger} }
 
 // Ended implements event.EndObserver.
 func (d *Digests) Ended(ended []*entity.Execution, now time.Time) event.EndRows {
-	ended = withoutSteps(ended)
 	digests, leftOut := statistics.Encode(ended, now)
 	if leftOut > 0 {
 		d.logger.Error("ends of executions are missing in the statistics: they are not final, or their job has no UUID",
 			"ends", leftOut, "of", len(ended))
 	}
 	return event.EndRows{Digests: digests}
-}
-
-// withoutSteps leaves the steps of workflow runs out: one workflow run is one run.
-func withoutSteps(ended []*entity.Execution) []*entity.Execution {
-	if !slices.ContainsFunc(ended, (*entity.Execution).Inline) {
-		return ended
-	}
-	return slices.DeleteFunc(slices.Clone(ended), (*entity.Execution).Inline)
 }

@@ -112,6 +112,9 @@ func StepID(workflowID, name string) string { return ExecutionID(time.Time{}, wo
 // IsStepID reports whether StepID made the id.
 func IsStepID(id string) bool { return strings.HasPrefix(id, StepPrefix) }
 
+// IsStepBytes is IsStepID for the 16 bytes of an id.
+func IsStepBytes(id [16]byte) bool { return binary.BigEndian.Uint64(id[:])>>12 == 8 }
+
 // ScheduledTimeOf is the time that FireKey or BackfillKey made a key of; the ids of
 // such a fire begin with it. It is false for other keys.
 func ScheduledTimeOf(fireKey string) (time.Time, bool) {

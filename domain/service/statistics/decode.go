@@ -154,6 +154,13 @@ func (r *reader) end(e *End, now int64) (node int) {
 			r.fail("a fire of %d shard", e.Shards)
 		}
 	}
+	if flags&flagMore != 0 {
+		more := r.byte()
+		if more == 0 || more&^moreKnown != 0 {
+			r.fail("unknown bits %#x", more)
+		}
+		e.Item, e.Waited = more&moreItem != 0, more&moreWaited != 0
+	}
 	return node
 }
 

@@ -35,7 +35,15 @@ const (
 	flagRetries
 	flagRange
 	flagShard
+	flagMore
 	flagsKnown = 1<<iota - 1
+)
+
+// More bits of an end, in a byte of their own behind its other parts. Only ends of workflows have some.
+const (
+	moreItem = 1 << iota
+	moreWaited
+	moreKnown = 1<<iota - 1
 )
 
 // Digest is one row of ends that a transaction inserts.
@@ -127,6 +135,14 @@ func (w *writer) add(e *End) {
 	set(flagRetries, e.Retries > 0)
 	set(flagRange, e.Fires > 1)
 	set(flagShard, e.Shards > 0)
+	more := byte(0)
+	if e.Item {
+		more |= moreItem
+	}
+	if e.Waited {
+		more |= moreWaited
+	}
+	set(flagMore, more != 0)
 
 	b := append(w.data, flags, codeOf(statuses[:], e.Status)<<4|codeOf(triggers[:], e.Trigger))
 	b = append(b, e.Job[:]...)
@@ -152,6 +168,9 @@ func (w *writer) add(e *End) {
 		b = binary.BigEndian.AppendUint64(b, e.Fire)
 		b = binary.AppendUvarint(b, uint64(e.Shard))
 		b = binary.AppendUvarint(b, uint64(e.Shards))
+	}
+	if more != 0 {
+		b = append(b, more)
 	}
 	w.data = b
 	w.ends++

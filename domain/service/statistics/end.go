@@ -49,6 +49,20 @@ type End struct {
 	Fire   uint64
 	Shard  int
 	Shards int
+	// Item: it is the end of one item of a map, for which the row of the map stands.
+	Item bool
+	// Waited: part of the duration is that of people, so that nothing is learned from it.
+	Waited bool
+}
+
+// Inline reports whether it is the end of a step whose work stands in its workflow. Its workflow run is one run of the
+// group and the cluster.
+func (e *End) Inline() bool { return identity.IsStepBytes(e.Job) }
+
+// Word reports whether nothing ran: a person decided the end, or a former workflow run has the result.
+func (e *End) Word() bool {
+	return e.Status != entity.StatusSkipped && !e.Started &&
+		(e.Reason == entity.ReasonOperator || e.Reason == entity.ReasonReused)
 }
 
 // endOf reads the k-th of the executions that one transaction has ended at now; see EndOf.
@@ -77,6 +91,7 @@ func EndOf(e *entity.Execution, now time.Time, whole bool) (end End, ok bool) {
 			end.Timed, end.Lateness = true, e.Lateness()
 		}
 	}
+	end.Item, end.Waited = e.Item(), e.Waited
 	if e.IsRange() {
 		end.Fires = bounded(e.SkipCount, 1)
 	} else if e.ShardTotal > 1 && e.ShardTotal <= MaxShards && e.RetryOf == "" && !whole {

@@ -46,16 +46,23 @@ func NewSums() *Sums { return &Sums{jobs: map[JobHour]*Row{}, scopes: map[ScopeH
 
 // Add counts an end in the hour in which it ended: for its job, the job's group, the
 // node or worker group and the cluster. The end of a shard counts for its node alone, which has run
-// it. ShardedFire.Run makes the end that counts for the others; it has no node.
+// it. ShardedFire.Run makes the end that counts for the others; it has no node. A step of a workflow counts for its
+// own id and its node, an item of a map for its node alone, and the word of a person not at all.
 func (s *Sums) Add(e *End, group string) {
+	if e.Word() {
+		return
+	}
 	hour := HourOf(e.At).UnixMilli()
 	if e.Node != "" {
 		s.scope(ScopeHour{KindNode, holderOf(e.Node), hour}).Add(e)
 	}
-	if e.Shards > 0 {
+	if e.Shards > 0 || e.Item {
 		return
 	}
 	rowOf(s.jobs, JobHour{e.Job, hour}).Add(e)
+	if e.Inline() {
+		return
+	}
 	s.scope(ScopeHour{KindGroup, group, hour}).Add(e)
 	s.scope(ScopeHour{KindCluster, "", hour}).Add(e)
 }

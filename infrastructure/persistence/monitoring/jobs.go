@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
 )
@@ -128,20 +129,27 @@ func (r *Reader) OpenedBefore(ctx context.Context, before time.Time, limit int) 
 		})
 }
 
-// GroupsOf implements repository.DigestReader.
+// GroupsOf implements repository.DigestReader. A step is of the group of its workflow.
 func (r *Reader) GroupsOf(ctx context.Context, jobs []repository.BinaryID) (map[repository.BinaryID]string, error) {
-	out := make(map[repository.BinaryID]string, len(jobs))
 	ids := convert.All(jobs, identity.Text)
-	_, err := sqldb.CollectIn(ctx, r.c, "fold.groups", "SELECT id, group_name FROM scheduler_job_definition WHERE {in}",
-		"id", ids, func(rows *sql.Rows) (id string, err error) {
+	steps, err := owner.Steps(ctx, r.c, ids)
+	if err != nil {
+		return nil, err
+	}
+	owners := owner.Jobs(ids, steps)
+	groups := make(map[string]string, len(jobs))
+	_, err = sqldb.CollectIn(ctx, r.c, "fold.groups", "SELECT id, group_name FROM scheduler_job_definition WHERE {in}",
+		"id", owners, func(rows *sql.Rows) (id string, err error) {
 			var group string
-			if err = rows.Scan(&id, &group); err != nil {
-				return id, err
-			}
-			if job, ok := identity.Bytes(id); ok {
-				out[job] = group
-			}
-			return id, nil
+			err = rows.Scan(&id, &group)
+			groups[id] = group
+			return id, err
 		})
+	out := make(map[repository.BinaryID]string, len(jobs))
+	for i, job := range jobs {
+		if group, known := groups[owners[i]]; known {
+			out[job] = group
+		}
+	}
 	return out, err
 }

@@ -266,6 +266,10 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 			done = false
 			return nil
 		}
+		if n, whole, err := dropSteps(ctx, c, id); err != nil || !whole {
+			deleted, done = deleted+n, false
+			return err
+		}
 		figures, err := dropFigures(ctx, c, id)
 		if err != nil {
 			return err
@@ -275,6 +279,32 @@ func (r *Retention) purgeJob(ctx context.Context, id string, limit int) (deleted
 		return err
 	})
 	return deleted, done, err
+}
+
+// stepsAtOnce bounds the steps whose figures one transaction deletes.
+const stepsAtOnce = 10
+
+// dropSteps deletes the ids of a workflow's steps, with what their ends have added up to. whole is false where it has
+// deleted some, and others may be left.
+func dropSteps(ctx context.Context, c *sqldb.Conn, id string) (deleted int, whole bool, err error) {
+	steps, err := sqldb.Collect(ctx, c, "retention.steps-of",
+		"SELECT id FROM scheduler_workflow_step WHERE workflow_id = ? ORDER BY id LIMIT ?", []any{id, stepsAtOnce},
+		sqlvalue.ScanText)
+	if err != nil || len(steps) == 0 {
+		return 0, err == nil, err
+	}
+	for _, step := range steps {
+		n, err := dropFigures(ctx, c, step)
+		if err != nil {
+			return 0, false, err
+		}
+		deleted += n
+	}
+	in, args := c.Dialect.In("id", steps)
+	if _, err := c.Exec(ctx, "retention.purge-steps", "DELETE FROM scheduler_workflow_step WHERE "+in, args...); err != nil {
+		return 0, false, err
+	}
+	return deleted + len(steps), false, nil
 }
 
 // dropFigures deletes what the ends of a job have added up to: some 500 rows at most. As whoever changes them, it locks

@@ -4,12 +4,14 @@ package workflowrun
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/failpoint"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
@@ -49,11 +51,8 @@ func (r *Runs) RunsToWake(ctx context.Context, until time.Time, limit int) ([]st
 
 // WorkflowSteps implements repository.WorkflowRunReader.
 func (r *Runs) WorkflowSteps(ctx context.Context, ids []string) ([]workflow.StepRow, error) {
-	return sqldb.CollectIn(ctx, r.c, "step.read", "SELECT id, workflow_id, name FROM scheduler_workflow_step WHERE {in}",
-		"id", sqlvalue.OnlyASCIIIDs(ids), func(rows *sql.Rows) (s workflow.StepRow, err error) {
-			err = rows.Scan(&s.ID, &s.WorkflowID, &s.Name)
-			return s, err
-		})
+	steps, err := owner.Steps(ctx, r.c, ids)
+	return slices.Collect(maps.Values(steps)), err
 }
 
 // writer implements repository.WorkflowRunWriter.

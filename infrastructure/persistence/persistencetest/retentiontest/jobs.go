@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
@@ -179,20 +180,30 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 			remove(job, old)
 		}
 	}
-	figures := addFigures(t, s, gone, young, alive)
+	step := &entity.Job{ID: workflow.StepID(gone.ID, "load")}
+	steps := []workflow.StepRow{
+		{ID: step.ID, WorkflowID: gone.ID, Name: "load"},
+		{ID: workflow.StepID(gone.ID, "tell"), WorkflowID: gone.ID, Name: "tell"},
+		{ID: workflow.StepID(alive.ID, "load"), WorkflowID: alive.ID, Name: "load"},
+	}
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.WorkflowRuns.AddSteps(ctx, steps) })
+	figures := addFigures(t, s, gone, young, alive, step)
 	purge := func(before time.Time) int {
 		return walk(t, 12, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), before, 10) })
 	}
 	before := storetest.Noon.AddDate(0, 0, -30)
-	require.Equal(t, 1+2+1+31+3, purge(before), "two jobs with their versions, and the statistics of one")
-	require.Equal(t, map[string]int{gone.ID: 0, young.ID: 3, alive.ID: 3}, figures())
+	require.Equal(t, 1+2+1+31+3+2+3, purge(before), "two jobs with their versions, and the statistics of one with its steps")
+	require.Equal(t, map[string]int{gone.ID: 0, young.ID: 3, alive.ID: 3, step.ID: 0}, figures())
+	left, err := s.WorkflowSteps(t.Context(), []string{steps[0].ID, steps[1].ID, steps[2].ID})
+	require.NoError(t, err)
+	require.Equal(t, steps[2:], left)
 	for _, job := range []*entity.Job{gone, many} {
 		require.Empty(t, versionsOf(t, s, job.ID))
 	}
 	for _, job := range []*entity.Job{young, alive, withRun, withBackfill} {
 		require.NotEmpty(t, versionsOf(t, s, job.ID))
 	}
-	_, err := s.Jobs.Get(t.Context(), alive.ID)
+	_, err = s.Jobs.Get(t.Context(), alive.ID)
 	require.NoError(t, err)
 	_, err = s.Jobs.Get(t.Context(), gone.ID)
 	require.True(t, apperror.Is(err, apperror.KindNotFound))
