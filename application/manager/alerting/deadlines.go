@@ -200,8 +200,8 @@ func (e *Evaluator) foresee(ctx context.Context, rules map[string]*alert.Rule, c
 	}
 	for i, d := range coming {
 		job, exec := jobs[d.JobID], byID[ids[i]]
-		if exec == nil || exec.Status.Final() || !expected(job) {
-			continue
+		if exec == nil || exec.Status.Final() || exec.Open() || !expected(job) {
+			continue // nobody knows how long people let a workflow run wait
 		}
 		id, _ := identity.Bytes(d.JobID)
 		state, err := baseline.Decode(usual[id].Data)

@@ -13,12 +13,18 @@ const stateVersion = 1
 // owedBit marks a step whose row is not stored yet, beside its fate.
 const owedBit = 0x80
 
+// waitedBit marks a run that has waited for people, beside its phase.
+const waitedBit = 0x80
+
 // ErrState says that a stored state cannot be read.
 var ErrState = errors.New("the stored state of the workflow run cannot be read; a newer release may have written it")
 
 // Encode writes the state as it is stored: a byte a step, and what few steps have beside.
 func (s *State) Encode() []byte {
 	b := []byte{stateVersion, byte(s.Phase), byte(s.Cause)}
+	if s.Waited {
+		b[1] |= waitedBit
+	}
 	b = binary.AppendUvarint(b, millis(s.Opened))
 	b = binary.AppendUvarint(b, uint64(len(s.Steps)))
 	for i := range s.Steps {
@@ -97,7 +103,10 @@ func Decode(text []byte) (*State, error) {
 	if r.octet() != stateVersion {
 		return nil, ErrState
 	}
-	s := &State{Phase: Phase(r.octet()), Cause: Cause(r.octet()), Opened: r.moment()}
+	phase := r.octet()
+	s := &State{
+		Phase: Phase(phase &^ waitedBit), Waited: phase&waitedBit != 0, Cause: Cause(r.octet()), Opened: r.moment(),
+	}
 	s.Steps = make([]StepState, r.number(MaxSteps))
 	for i := range s.Steps {
 		code := r.octet()

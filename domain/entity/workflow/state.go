@@ -14,6 +14,8 @@ type State struct {
 	Opened time.Time
 	// Steps are those of the definition, in its order.
 	Steps []StepState
+	// Waited: the run was paused, or stood still for a person. How long it took says nothing about the next one.
+	Waited bool
 }
 
 // StepState is where one step stands.
@@ -53,6 +55,20 @@ func NewState(d *Definition, now time.Time) *State {
 // a map.
 func (s *State) Keep(step int, fate Fate, items *Items) {
 	s.Steps[step].Fate, s.Steps[step].Items = fate, items
+}
+
+// Stands reports whether the run waits for people now: it is paused, a step is held, or an approval of the definition is
+// open.
+func (s *State) Stands(d *Definition) bool {
+	if s.Phase == PhasePaused {
+		return true
+	}
+	for i := range s.Steps {
+		if s.Steps[i].Held() || s.Steps[i].Fate == FateLive && d.Steps[i].Approval != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Held reports whether the step waits for a person.

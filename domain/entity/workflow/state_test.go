@@ -20,6 +20,7 @@ func someState(t *rapid.T) *workflow.State {
 	d := &workflow.Definition{Steps: make([]workflow.Step, rapid.IntRange(0, 200).Draw(t, "steps"))}
 	s := workflow.NewState(d, noon)
 	s.Phase = workflow.Phase(rapid.IntRange(0, 3).Draw(t, "phase"))
+	s.Waited = rapid.Bool().Draw(t, "waited")
 	if s.Phase == workflow.PhaseCancelling {
 		s.Cause = workflow.Cause(rapid.IntRange(1, 4).Draw(t, "cause"))
 	}

@@ -28,10 +28,11 @@ type Run struct {
 }
 
 // RunOf is the run of an end, in a time zone. It is false for ends that neither teach
-// nor are judged: what the schedule did not ask for, single shards, and what was
-// cancelled, skipped, or has not started.
+// nor are judged: what neither the schedule nor a workflow run asked for, single shards, items of maps, workflow runs
+// that waited for people, and what was cancelled, skipped, or has not started.
 func RunOf(e *statistics.End, zone *time.Location) (r Run, ok bool) {
-	if e.Trigger != entity.TriggerSchedule || e.Shards > 0 || !e.Started {
+	asked := e.Trigger == entity.TriggerSchedule || e.Trigger == entity.TriggerDependency && e.Inline()
+	if !asked || e.Shards > 0 || e.Item || e.Waited || !e.Started {
 		return r, false
 	}
 	r = Run{Start: e.At.Add(-e.Duration).In(zone), Duration: e.Duration, Status: e.Status, Version: e.Version}

@@ -24,6 +24,7 @@ func (f *Follower) close(ctx context.Context, p *passage, outcome func() entity.
 	if err != nil {
 		return err
 	}
+	p.root.Waited = p.next != nil && p.next.Waited
 	_, err = f.Ends.Conclude(ctx, []completion.End{{
 		Run: entity.Run{Job: entity.JobOf(p.root, jobs), Execution: p.root}, Outcome: outcome(), Also: mark,
 	}})

@@ -183,6 +183,7 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 // changed is the row of the run after the decision, and whether that is another one.
 func (p *passage) changed() (wf.Run, bool) {
 	run := p.run
+	p.next.Waited = p.next.Waited || p.next.Stands(p.flow.Graph.Definition())
 	run.State, run.Phase, run.Wake = p.next.Encode(), p.next.Phase, p.decision.Wake
 	if run.Phase != wf.PhasePaused {
 		run.Problem = ""
@@ -238,7 +239,7 @@ func (f *Follower) pause(ctx context.Context, p *passage, cause error) error {
 		run := p.run
 		run.Problem, run.Wake, run.Phase = validation.Text(cause.Error(), wf.MaxProblem), time.Time{}, wf.PhasePaused
 		if state, err := wf.Decode(run.State); err == nil && state.Phase == wf.PhaseOpen {
-			state.Phase = wf.PhasePaused
+			state.Phase, state.Waited = wf.PhasePaused, true
 			run.State = state.Encode()
 		}
 		if err := tx.WorkflowRuns.SaveRuns(ctx, []wf.Run{run}, f.StoreClock.Now()); err != nil {
