@@ -9,6 +9,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/watching"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/cluster/periodic"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/expression"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/notify"
@@ -49,7 +50,8 @@ func newAlerts(b base, s storage, w work, u useCases, m sending, r reactions, ta
 		}).Look,
 		Expressions: expression.Language{}, Zone: b.zone,
 		Executions: s.Store.Executions, Sums: s.Store.Statistics, Baselines: s.Store.Statistics,
-		Cancel: u.Executions.Cancel, Suspensions: s.Store, Clock: s.Clock, Machine: b.machine, Wake: m.planned,
+		Standing: (&follow.Standing{Catalog: w.catalog, Runs: s.Store, Executions: s.Store.Executions}).Over,
+		Cancel:   u.Executions.Cancel, Suspensions: s.Store, Clock: s.Clock, Machine: b.machine, Wake: m.planned,
 		Aside: book, Logger: b.logger,
 	})
 	planner := planning.New(planning.Deps{

@@ -72,7 +72,7 @@ func (x *exports) observer(next completion.Observer) completion.Observer {
 		return next
 	}
 	return func(job *entity.Job, exec *entity.Execution) {
-		if exec.Status == entity.StatusSuccess {
+		if exec.Status == entity.StatusSuccess && !exec.Inline() { // of steps the end of their workflow run tells
 			light := *exec
 			light.Result, light.Params = "", ""
 			x.copies.Offer(func() entity.Event { return event.Final(&light, job, light.EndTime) })

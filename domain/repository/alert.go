@@ -82,7 +82,9 @@ type AlertFilter struct {
 
 // AlertJob is what rules ask of a job; also of one that is deleted.
 type AlertJob struct {
-	ID           string
+	ID string
+	// StepID and Step are the id and the name of a step of the job, which is a workflow; empty where it is no step.
+	StepID, Step string
 	Name         string
 	Group        string
 	Owner        string

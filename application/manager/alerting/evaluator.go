@@ -44,6 +44,8 @@ type Deps struct {
 	Zone        *time.Location
 	// Suspensions names the rules that have cost too much.
 	Suspensions repository.RuleSuspensions
+	// Standing says of executions of steps about which of them nobody has to decide any more.
+	Standing func(ctx context.Context, executions []string) (over map[string]bool, err error)
 	// Cancel asks a run to stop, which has missed its deadline.
 	Cancel func(ctx context.Context, executionID string) error
 	Clock  clock.StoreClock

@@ -279,7 +279,11 @@ events:
 		return nil, 0, err
 	}
 	unusual, judged, err := e.findings(ctx, rules, events[:judged])
-	return slices.Concat(out, hold, unusual), judged, err
+	if err != nil {
+		return nil, 0, err
+	}
+	standing, judged, err := e.standing(ctx, rules, events[:judged])
+	return slices.Concat(out, hold, unusual, standing), judged, err
 }
 
 // span begins to judge. The function that it returns reports, before the item i, whether the

@@ -98,7 +98,7 @@ func (e *Evaluator) expressions(ctx context.Context, all []said, events []entity
 		}
 		at := endOf(end, events[i].CreateTime)
 		for _, c := range all {
-			if !c.rule.Sees(job.ID, job.Group, job.Labels) || e.budget.Suspended(c.rule.ID) {
+			if !seenBy(c.rule, job) || e.budget.Suspended(c.rule.ID) {
 				continue
 			}
 			facts, err := reader.of(ctx, c, ruleset.JobOf(job), exec, at.At)
@@ -121,7 +121,7 @@ func (e *Evaluator) expressions(ctx context.Context, all []said, events []entity
 }
 
 func seen(all []said, job repository.AlertJob) bool {
-	return slices.ContainsFunc(all, func(c said) bool { return c.rule.Sees(job.ID, job.Group, job.Labels) })
+	return slices.ContainsFunc(all, func(c said) bool { return seenBy(c.rule, job) })
 }
 
 // factsReader reads what expressions name of a job, once a batch.
@@ -135,25 +135,25 @@ func (r *factsReader) of(ctx context.Context, c alerting.Condition, job alerting
 	at time.Time,
 ) (f alerting.Facts, err error) {
 	f = alerting.FactsOf(job, exec)
-	id, ok := identity.Bytes(job.ID)
+	id, ok := identity.Bytes(job.RunsAs())
 	if !ok {
 		return f, nil
 	}
 	if c.Uses(alerting.PartDay) {
-		if f.Day, ok = r.days[job.ID]; !ok {
+		if f.Day, ok = r.days[job.RunsAs()]; !ok {
 			if f.Day, err = r.day(ctx, id, at); err != nil {
 				return f, err
 			}
-			r.days[job.ID] = f.Day
+			r.days[job.RunsAs()] = f.Day
 		}
 	}
 	if c.Uses(alerting.PartUsual) {
-		state, ok := r.usual[job.ID]
+		state, ok := r.usual[job.RunsAs()]
 		if !ok {
 			if state, err = r.baseline(ctx, id); err != nil {
 				return f, err
 			}
-			r.usual[job.ID] = state
+			r.usual[job.RunsAs()] = state
 		}
 		f.Usual = alerting.UsualOf(state, exec.StartTime.In(r.Zone))
 	}

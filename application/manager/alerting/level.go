@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,8 +82,14 @@ func (e *Evaluator) Levels(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	over, err := e.over(ctx, held)
+	if err != nil {
+		return 0, err
+	}
 	for _, a := range held {
-		if !above[a.Fingerprint] {
+		if a.Type.Stands() && a.Open() && over[a.ExecutionID] {
+			add(alerting.Ended(a, alert.ByRecovery, time.Time{}, now))
+		} else if !above[a.Fingerprint] {
 			add(rest(a, rules[a.RuleID], jobs, state))
 		}
 	}
@@ -200,11 +207,12 @@ func (e *Evaluator) recover(ctx context.Context, some map[string]bool) (int, err
 	byJob := map[string][]*alert.Alert{}
 	var ids []string
 	for _, a := range held {
-		if a.Open() && a.JobID != "" && !a.IsLevel() && (some == nil || some[a.JobID]) {
-			if byJob[a.JobID] == nil {
-				ids = append(ids, a.JobID)
+		id := cmp.Or(a.Details[alerting.StepDetail], a.JobID) // a step ends its alerts by its own success
+		if a.Open() && id != "" && !a.IsLevel() && !a.Type.Stands() && (some == nil || some[id]) {
+			if byJob[id] == nil {
+				ids = append(ids, id)
 			}
-			byJob[a.JobID] = append(byJob[a.JobID], a)
+			byJob[id] = append(byJob[id], a)
 		}
 	}
 	if len(ids) == 0 {
@@ -293,7 +301,7 @@ func (e *Evaluator) recoverJob(ctx context.Context, reader *fires.Reader, rules 
 // recovered is the evidence of a recovery, for the rules that ask for it.
 func recovered(rules map[string]*alert.Rule, job alerting.Job, run alerting.Run) (out []alerting.Signal) {
 	for _, r := range append(ruleset.InOrder(rules), alerting.ShortRules(job)...) {
-		if r.Type == alert.Recovered && r.Enabled && r.Sees(job.ID, job.Group, job.Labels) {
+		if r.Type == alert.Recovered && r.Enabled && job.SeenBy(r) {
 			out = append(out, alerting.RecoveryOf(r, job, run))
 		}
 	}

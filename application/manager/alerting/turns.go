@@ -98,7 +98,7 @@ func (e *Evaluator) weigh(ctx context.Context, w *waiting, events []entity.Event
 	}
 	for id, job := range jobs {
 		for _, c := range w.patterns {
-			if c.rule.Sees(job.ID, job.Group, job.Labels) {
+			if seenBy(c.rule, job) {
 				w.steps[id] += c.Steps()
 			}
 		}

@@ -37,6 +37,9 @@ const (
 	NothingRan     RuleType = "NOTHING_RAN"
 	WorkersFew     RuleType = "WORKERS_FEW"
 	Watchdog       RuleType = "WATCHDOG"
+	// Of a workflow run that stands for people.
+	StepHeld        RuleType = "STEP_HELD"
+	ApprovalWaiting RuleType = "APPROVAL_WAITING"
 	// Of a channel: one of its notifications is DEAD.
 	DeliveryFailed RuleType = "DELIVERY_FAILED"
 )
@@ -46,8 +49,19 @@ func RuleTypes() []RuleType {
 	return []RuleType{
 		JobFailed, JobSucceeded, Recovered, NoNode, NodeSuspect, FailingMore, FasterThanUsual, DeadlineAtRisk, Watchdog,
 		DeadlineMissed, ConsecutiveFailures, FailureRate, Timeout, SlowRun, NotFired, Lateness, QueueDepth, DeadLetter,
-		NodeDown, ClockSkew, Degraded, NothingRan, WorkersFew, Expression, DeliveryFailed,
+		NodeDown, ClockSkew, Degraded, NothingRan, WorkersFew, Expression, DeliveryFailed, StepHeld, ApprovalWaiting,
 	}
+}
+
+// Stands reports whether an alert of the type goes on while a workflow run stands for people, and no longer.
+func (t RuleType) Stands() bool { return t == StepHeld || t == ApprovalWaiting }
+
+// SeesSteps reports whether rules of the type may see the steps of workflows.
+func (t RuleType) SeesSteps() bool {
+	return slices.Contains([]RuleType{
+		JobFailed, Recovered, ConsecutiveFailures, FailureRate, Timeout, DeadLetter, Expression, SlowRun, FasterThanUsual,
+		FailingMore, NoNode,
+	}, t)
 }
 
 // IsLevel reports whether the condition is a state that is looked at again and again,
@@ -136,6 +150,8 @@ type Scope struct {
 	JobIDs []string          `json:"jobIds" validate:"optional" maxItems:"500"`
 	Groups []string          `json:"groups" validate:"optional" maxItems:"100"`
 	Labels map[string]string `json:"labels" validate:"optional"`
+	// Steps: it also sees the steps of the workflows that it sees.
+	Steps bool `json:"steps,omitempty" validate:"optional" default:"false"`
 }
 
 // All reports whether the scope leaves nothing out.

@@ -31,7 +31,7 @@ func (k *Kept) Add(e *entity.Execution) bool {
 
 // OnMissed asks a rule about a deadline that was missed.
 func OnMissed(r *alert.Rule, job Job, d entity.Deadline) (s Signal, found bool) {
-	if r.Type != alert.DeadlineMissed || !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
+	if r.Type != alert.DeadlineMissed || !r.Enabled || !job.SeenBy(r) {
 		return s, false
 	}
 	scheduled, moment := d.ScheduledTime.UTC().Format(time.RFC3339), d.Moment.UTC().Format(time.RFC3339)

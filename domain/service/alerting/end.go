@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,13 +10,16 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
 
 // Job is what rules know of a job.
 type Job struct {
-	ID    string
-	Name  string
-	Group string
+	ID string
+	// StepID and Step are the id and the name of a step of this workflow; empty where it is about the job itself.
+	StepID, Step string
+	Name         string
+	Group        string
 	// Owner says whom to ask about the job; "" where nobody is named.
 	Owner  string
 	Labels map[string]string
@@ -23,6 +27,22 @@ type Job struct {
 	Alerts entity.JobAlerts
 	// Deadline: the job has one.
 	Deadline bool
+}
+
+// SeenBy reports whether a rule sees the job, or its step.
+func (j *Job) SeenBy(r *alert.Rule) bool {
+	return (j.StepID == "" || r.Scope.Steps) && r.Sees(j.ID, j.Group, j.Labels)
+}
+
+// RunsAs is the id under which its executions run.
+func (j *Job) RunsAs() string { return cmp.Or(j.StepID, j.ID) }
+
+// title names it within a sentence.
+func (j *Job) title() string {
+	if j.Step != "" {
+		return "step " + j.Step + " of the workflow " + j.Name
+	}
+	return "job " + j.Name
 }
 
 // End is what rules know of the end of an execution.
@@ -82,7 +102,7 @@ func since(r *alert.Rule, end End) time.Time {
 // the end, as far as NeedsRuns asks for it. EXPRESSION is not asked here: its expressions are
 // compiled elsewhere.
 func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
-	if !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
+	if !r.Enabled || !job.SeenBy(r) {
 		return s, false
 	}
 	s = SignalOf(r, job, end)
@@ -90,20 +110,20 @@ func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
 	switch r.Type {
 	case alert.JobFailed:
 		found = failed
-		s.Content = fmt.Sprintf("The job %s failed: %s.", job.Name, end.why())
+		s.Content = fmt.Sprintf("The %s failed: %s.", job.title(), end.why())
 	case alert.JobSucceeded:
 		found = end.Status == entity.StatusSuccess
 		s.Subject, s.Content = momentary(r, job, end.ExecutionID), fmt.Sprintf("The job %s succeeded.", job.Name)
 	case alert.Timeout:
 		found = failed && (end.Status == entity.StatusTimeout || end.Reason == entity.ReasonTimeout)
-		s.Content = fmt.Sprintf("A run of the job %s ran out of time.", job.Name)
+		s.Content = fmt.Sprintf("A run of the %s ran out of time.", job.title())
 	case alert.DeadLetter:
 		found = end.Status == entity.StatusDead
-		s.Content = fmt.Sprintf("A run of the job %s has used up its retries: %s.", job.Name, end.why())
+		s.Content = fmt.Sprintf("A run of the %s has used up its retries: %s.", job.title(), end.why())
 	case alert.NoNode:
 		found = end.Status == entity.StatusSkipped && end.Reason == entity.ReasonNoNode
-		s.Subject = job.ID + ":skipped" // the level of the same rule has the job alone
-		s.Content = fmt.Sprintf("No node could run the job %s.", job.Name)
+		s.Subject = job.RunsAs() + ":skipped" // the level of the same rule has the job alone
+		s.Content = fmt.Sprintf("No node could run the %s.", job.title())
 	case alert.NotFired:
 		// A fire that never started because its job is broken has paused the job.
 		broken := failed && end.Reason == entity.ReasonInvalid && end.Attempt == 0
@@ -114,7 +134,7 @@ func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
 	case alert.ConsecutiveFailures:
 		n := int(r.Threshold)
 		found = failed && failedInARow(past.Runs, n)
-		s.Content = fmt.Sprintf("The last %d runs of the job %s failed: %s.", n, job.Name, end.why())
+		s.Content = fmt.Sprintf("The last %d runs of the %s failed: %s.", n, job.title(), end.why())
 		s.Details["runs"] = strconv.Itoa(n)
 	case alert.FailureRate:
 		if !failed {
@@ -127,7 +147,7 @@ func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
 			runs = fmt.Sprintf("the newest %d runs", rate.runs)
 			s.Details["cut"] = "true"
 		}
-		s.Content = fmt.Sprintf("%d of %s of the job %s failed within %s.", rate.failed, runs, job.Name,
+		s.Content = fmt.Sprintf("%d of %s of the %s failed within %s.", rate.failed, runs, job.title(),
 			time.Duration(r.WindowSec)*time.Second)
 		s.Details["failed"], s.Details["runs"] = strconv.Itoa(rate.failed), strconv.Itoa(rate.runs)
 	}
@@ -138,34 +158,44 @@ func OnEnd(r *alert.Rule, job Job, end End, past Past) (s Signal, found bool) {
 // is told, one alert stands for all of a minute.
 func momentary(r *alert.Rule, job Job, executionID string) string {
 	if r.Notify == alert.NotifyEach {
-		return job.ID
+		return job.RunsAs()
 	}
-	return job.ID + ":" + executionID
+	return job.RunsAs() + ":" + executionID
 }
 
 // RecoveryOf is the evidence that a job has recovered.
 func RecoveryOf(r *alert.Rule, job Job, run Run) Signal {
 	s := SignalOf(r, job, End{ExecutionID: run.ExecutionID, Status: run.Status, At: run.At, Fires: 1})
-	s.Subject, s.Content = momentary(r, job, run.ExecutionID), fmt.Sprintf("The job %s has recovered.", job.Name)
+	s.Subject, s.Content = momentary(r, job, run.ExecutionID), fmt.Sprintf("The %s has recovered.", job.title())
 	return s
 }
 
 // SignalOf is the evidence of an end, whatever the rule finds in it.
 func SignalOf(r *alert.Rule, job Job, end End) Signal {
-	return Signal{
-		Rule: r, Subject: job.ID, Evidence: end.ExecutionID, At: end.At, JobID: job.ID, Group: job.Group,
+	s := Signal{
+		Rule: r, Subject: job.RunsAs(), Evidence: end.ExecutionID, At: end.At, JobID: job.ID, Group: job.Group,
 		ExecutionID: end.ExecutionID, Labels: jobLabels(job),
 		Details: job.details(map[string]string{
 			"status": string(end.Status), "reason": string(end.Reason), "message": cut(end.Message),
 		}),
 	}
+	if run, key, ok := identity.OfStepKey(end.FireKey); ok && job.Step != "" {
+		s.Details["run"], s.Details["stepKey"] = run, key
+	}
+	return s
 }
+
+// StepDetail is the detail of an alert that holds the id of the step which it is about.
+const StepDetail = "stepId"
 
 // details adds to the details of an alert what each alert about the job has.
 func (j *Job) details(out map[string]string) map[string]string {
 	out["job"] = j.Name
 	if j.Owner != "" {
 		out["owner"] = j.Owner
+	}
+	if j.Step != "" {
+		out["step"], out[StepDetail] = j.Step, j.StepID
 	}
 	return out
 }
@@ -176,6 +206,9 @@ func jobLabels(job Job) map[string]string {
 		out[name] = value
 	}
 	out["job"] = job.Name
+	if job.Step != "" {
+		out["step"] = job.Step
+	}
 	return out
 }
 

@@ -139,7 +139,7 @@ func Ended(held *alert.Alert, why alert.Resolution, evidence, now time.Time) Cha
 
 // Expired resolves an episode of events that had none for as long as the rule says.
 func Expired(held *alert.Alert, r *alert.Rule, now time.Time) Change {
-	if held.IsLevel() || now.Before(held.LastTime.Add(r.ResolveAfter())) {
+	if held.IsLevel() || held.Type.Stands() || now.Before(held.LastTime.Add(r.ResolveAfter())) {
 		return Change{}
 	}
 	return Ended(held, alert.BySilence, time.Time{}, now)

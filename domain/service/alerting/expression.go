@@ -106,14 +106,14 @@ func OnExpression(
 	end End,
 	f *Facts,
 ) (s Signal, found bool, cost int64, err error) {
-	if !r.Enabled || !r.Sees(job.ID, job.Group, job.Labels) {
+	if !r.Enabled || !job.SeenBy(r) {
 		return s, false, 0, nil
 	}
 	if found, cost, err = c.Holds(f); err != nil || !found {
 		return s, false, cost, err
 	}
 	s = SignalOf(r, job, end)
-	s.Content = fmt.Sprintf("A run of the job %s ended with %s; the rule says: %s.", job.Name, end.why(),
+	s.Content = fmt.Sprintf("A run of the %s ended with %s; the rule says: %s.", job.title(), end.why(),
 		cut(r.Expression))
 	s.Details["expression"] = cut(r.Expression)
 	s.Details["durationMs"], s.Details["latenessMs"] = strconv.Itoa(f.DurationMs), strconv.Itoa(f.LatenessMs)

@@ -22,13 +22,13 @@ type Unusual struct {
 
 // OnUnusual asks a rule about a finding.
 func OnUnusual(r *alert.Rule, job Job, u Unusual) (s Signal, found bool) {
-	if !r.Enabled || string(r.Type) != string(u.Code) || !r.Sees(job.ID, job.Group, job.Labels) {
+	if !r.Enabled || string(r.Type) != string(u.Code) || !job.SeenBy(r) {
 		return s, false
 	}
 	return Signal{
-		Rule: r, Subject: job.ID, Evidence: u.Evidence, At: u.At, JobID: job.ID, Group: job.Group,
+		Rule: r, Subject: job.RunsAs(), Evidence: u.Evidence, At: u.At, JobID: job.ID, Group: job.Group,
 		ExecutionID: u.ExecutionID, Labels: jobLabels(job), Details: numbersOf(job, u.Finding),
-		Content: fmt.Sprintf("%s of the job %s. %s", title(u.Code), job.Name, u.Sentence()),
+		Content: fmt.Sprintf("%s of the %s. %s", title(u.Code), job.title(), u.Sentence()),
 	}, true
 }
 

@@ -196,7 +196,7 @@ func lasting(sec float64) time.Duration { return time.Duration(sec * float64(tim
 
 // about is a signal about a job.
 func (l look) about(job Job, content string, details map[string]string) Signal {
-	s := l.signal(job.ID, content, job.details(details))
+	s := l.signal(job.RunsAs(), content, job.details(details))
 	s.JobID, s.Group, s.Labels = job.ID, job.Group, jobLabels(job)
 	return s
 }
@@ -245,8 +245,8 @@ func (l look) noNode() (out []Signal) {
 		entity.WaitWorker: "is a worker that can run it",
 	}
 	for _, u := range l.st.Unroutable {
-		if l.r.Sees(u.ID, u.Group, u.Labels) {
-			out = append(out, l.about(u.Job, fmt.Sprintf("%d runs of the job %s wait: no live node %s.", u.Runs, u.Name,
+		if u.SeenBy(l.r) {
+			out = append(out, l.about(u.Job, fmt.Sprintf("%d runs of the %s wait: no live node %s.", u.Runs, u.title(),
 				lacks[u.Wait]), map[string]string{
 				"runs": strconv.Itoa(u.Runs), "waitsFor": string(u.Wait),
 				"waitSec": seconds(l.st.Now.Sub(u.Oldest)),

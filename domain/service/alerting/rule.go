@@ -85,6 +85,9 @@ func (c *checks) scope(r *alert.Rule) {
 			c.add("group", validation.CodeInvalid, "%s", wrong)
 		}
 	}
+	if r.Scope.Steps && !r.Type.SeesSteps() {
+		c.add("scope.steps", validation.CodeConflict, "a rule of type %s sees no steps of workflows: leave it out", r.Type)
+	}
 	switch {
 	case r.Type == alert.WorkersFew:
 		if len(r.Scope.JobIDs) > 0 || len(r.Scope.Labels) > 0 {
@@ -150,7 +153,8 @@ func (c *checks) durations(r *alert.Rule) {
 	}
 	// NOT_FIRED and NO_NODE also find things that happened, which end by silence.
 	lasting := r.Type.IsLevel() && r.Type != alert.NotFired && r.Type != alert.NoNode
-	if r.ResolveAfterSec > 0 && r.ResolveAfterSec <= MaxSeconds && (lasting || r.Type.IsMomentary()) {
+	alone := lasting || r.Type.IsMomentary() || r.Type.Stands()
+	if r.ResolveAfterSec > 0 && r.ResolveAfterSec <= MaxSeconds && alone {
 		c.add("resolveAfterSec", validation.CodeConflict, "an alert of type %s ends by itself: leave it out", r.Type)
 	}
 }

@@ -6,18 +6,31 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
-// AlertJobs implements repository.Alerts.
+// AlertJobs implements repository.Alerts. A step is known by its workflow.
 func (r *Alerts) AlertJobs(ctx context.Context, ids []string) (map[string]repository.AlertJob, error) {
+	steps, err := owner.Steps(ctx, r.s.Pool, ids)
+	if err != nil {
+		return nil, err
+	}
+	owners := owner.Jobs(ids, steps)
 	found, err := sqldb.CollectIn(ctx, r.s.Pool, "alert.jobs",
 		"SELECT id, name, group_name, owner, labels, status, next_fire_time, deleted, COALESCE(alerts, '') "+
-			"FROM scheduler_job_definition WHERE {in}", "id", sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(ids)), scanJob)
+			"FROM scheduler_job_definition WHERE {in}", "id", sqlvalue.LockOrder(sqlvalue.OnlyASCIIIDs(owners)), scanJob)
 	out := make(map[string]repository.AlertJob, len(found))
 	for _, j := range found {
 		out[j.ID] = j
+	}
+	for id, step := range steps {
+		if j, known := out[step.WorkflowID]; known {
+			j.StepID, j.Step = id, step.Name
+			j.Alerts, j.Deadline = entity.JobAlerts{}, entity.JobDeadline{} // those are about the workflow itself
+			out[id] = j
+		}
 	}
 	return out, err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/aside"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/workflow/follow"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -67,6 +68,7 @@ func (d *Desk) Leader(store repository.Store) *manager.Evaluator {
 		Store: store, Alerts: d.Store, Settings: d.Store, Events: d.Store, Runs: d.Store.Executions, Look: look,
 		Expressions: cmp.Or[alerting.Expressions](d.Language, expression.Language{}), Zone: time.UTC,
 		Executions: d.Store.Executions, Sums: d.Store.Statistics, Baselines: d.Store.Statistics,
+		Standing:    (&follow.Standing{Catalog: d.Catalog, Runs: d.Store, Executions: d.Store.Executions}).Over,
 		Suspensions: d.Store, Clock: d.Clock, Machine: d.Clock, Aside: d.Book, Wake: func() { d.Woken++ },
 		Logger: slog.New(slog.DiscardHandler),
 	})

@@ -131,7 +131,7 @@ func (p *past) evaluateEnd(job alerting.Job, e *entity.Execution, before alertin
 // were reached.
 func (p *past) recovered(ctx context.Context, job alerting.Job, at time.Time) (bool, error) {
 	if p.rule.Type == alert.Recovered {
-		two := fires.Question{JobID: job.ID, Moment: at, Fires: 2, Enough: func([]alerting.Run) bool { return false }}
+		two := fires.Question{JobID: job.RunsAs(), Moment: at, Fires: 2, Enough: func([]alerting.Run) bool { return false }}
 		before, known, err := p.enoughOf(ctx, two)
 		if runs := before.Runs; known && len(runs) > 1 && runs[0].Status == entity.StatusSuccess &&
 			runs[1].Status.Failed() {
@@ -139,7 +139,7 @@ func (p *past) recovered(ctx context.Context, job alerting.Job, at time.Time) (b
 		}
 		return known, err
 	}
-	s := alerting.Signal{Rule: p.rule, Subject: job.ID}
+	s := alerting.Signal{Rule: p.rule, Subject: job.RunsAs()}
 	fingerprint := s.Fingerprint()
 	p.expire(fingerprint, at)
 	a := p.latest[fingerprint]
@@ -147,7 +147,7 @@ func (p *past) recovered(ctx context.Context, job alerting.Job, at time.Time) (b
 		return true, nil
 	}
 	before, known, err := p.enoughOf(ctx, fires.Question{
-		JobID: job.ID, Moment: at, Fires: alerting.RunsToEnd(a, p.rule),
+		JobID: job.RunsAs(), Moment: at, Fires: alerting.RunsToEnd(a, p.rule),
 		Enough: func(runs []alerting.Run) bool { return alerting.EnoughToEnd(a, p.rule, runs) },
 	})
 	if run, yes := alerting.EndedBy(a, p.rule, before.Runs); known && yes {
@@ -167,14 +167,14 @@ func (p *past) expression(c alerting.Condition) func(alerting.Job, *entity.Execu
 	}
 	return func(job alerting.Job, e *entity.Execution, _ alerting.Past) (s alerting.Signal, found bool) {
 		f := alerting.FactsOf(job, e)
-		if days[job.ID] == nil {
-			days[job.ID], usual[job.ID] = &day{map[int64]*alerting.DayFacts{}}, &baseline.State{}
+		if days[job.RunsAs()] == nil {
+			days[job.RunsAs()], usual[job.RunsAs()] = &day{map[int64]*alerting.DayFacts{}}, &baseline.State{}
 		}
-		f.Day = days[job.ID].facts(ended(e))
-		days[job.ID].add(e)
+		f.Day = days[job.RunsAs()].facts(ended(e))
+		days[job.RunsAs()].add(e)
 		if run, teaches := runOf(e, p.Zone); teaches {
-			f.Usual = alerting.UsualOf(usual[job.ID], run.Start)
-			usual[job.ID].Learn(run)
+			f.Usual = alerting.UsualOf(usual[job.RunsAs()], run.Start)
+			usual[job.RunsAs()].Learn(run)
 		}
 		s, found, _, err := alerting.OnExpression(p.rule, c, job, endOf(e), &f)
 		if err != nil && !failed {

@@ -14,7 +14,8 @@ const learnFrom = 30 * 24 * time.Hour
 
 // runOf is what a baseline learns of an execution, see baseline.RunOf.
 func runOf(e *entity.Execution, zone *time.Location) (r baseline.Run, ok bool) {
-	if e.Trigger != entity.TriggerSchedule || e.ShardTotal > 1 || e.StartTime.IsZero() || !e.Status.Final() {
+	asked := e.Trigger == entity.TriggerSchedule || e.Trigger == entity.TriggerDependency && e.Inline()
+	if !asked || e.Item() || e.ShardTotal > 1 || e.StartTime.IsZero() || !e.Status.Final() {
 		return r, false
 	}
 	return baseline.Run{

@@ -18,8 +18,8 @@ import (
 func (p *past) read(ctx context.Context, before time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.MaxTime/2, errTime) // the rest is for what the rule asks
 	defer cancel()
-	filters := []repository.ExecutionFilter{{}}
-	if ids := p.rule.Scope.JobIDs; len(ids) > 0 {
+	filters := []repository.ExecutionFilter{{Steps: p.rule.Scope.Steps}}
+	if ids := p.rule.Scope.JobIDs; len(ids) > 0 && !p.rule.Scope.Steps { // steps have ids of their own
 		filters = filters[:0]
 		for _, id := range ids {
 			filters = append(filters, repository.ExecutionFilter{JobID: id})
@@ -93,8 +93,11 @@ func (p *past) known(ctx context.Context, all []*entity.Execution) error {
 	}
 	p.jobs = map[string]alerting.Job{}
 	for id, j := range jobs {
-		if p.rule.Sees(id, j.Group, j.Labels) {
-			p.jobs[id] = alerting.Job{ID: id, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels}
+		job := alerting.Job{
+			ID: j.ID, StepID: j.StepID, Step: j.Step, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels,
+		}
+		if job.SeenBy(p.rule) {
+			p.jobs[id] = job
 		}
 	}
 	for _, e := range all {

@@ -160,7 +160,9 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.Catalog = catalog
 	n.Jobs.Steps(catalog.StepJobs)
 	n.Admitter = admission.NewAdmitter(n.Schedules, fair, n.Jobs, router, event.NewEnds(append([]event.EndObserver{
-		event.Outbox{Readers: entity.EventReaders{Rules: true, Kafka: true}}, guard, follow.Steps{},
+		event.Outbox{
+			Readers: entity.EventReaders{Rules: true, Kafka: true}, Jobs: n.Jobs.Latest, Steps: catalog.Known,
+		}, guard, follow.Steps{},
 	}, o.Ends...)...), n.Time)
 	logger := slog.New(slog.DiscardHandler)
 	runner := &follow.Inputs{
@@ -214,7 +216,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
 		Claims: store, Approvals: store,
 		Electorate: n.Electorate,
-		Conditions: expression.Whens{}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
+		Conditions: expression.Whens{}, Readers: entity.EventReaders{Rules: true, Kafka: true}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
 		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})

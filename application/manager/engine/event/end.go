@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
 )
@@ -76,6 +77,8 @@ type Outbox struct {
 	Readers entity.EventReaders
 	// Jobs returns the definition that this node holds of a job, or nil; it must not wait.
 	Jobs func(id string) *entity.Job
+	// Steps returns which step an id is of, where this node knows it; it must not wait.
+	Steps func(id string) (step workflow.StepRow, known bool)
 }
 
 // Ended implements EndObserver.
@@ -84,8 +87,8 @@ func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
 		return rows
 	}
 	for _, e := range ended {
-		if e.Inline() { // its workflow run tells, by its own end
-			continue
+		if e.Inline() && (e.Status == entity.StatusSuccess || e.Status == entity.StatusSkipped) {
+			continue // its workflow run tells of it, by its own end
 		}
 		readers := o.Readers
 		if e.Status == entity.StatusSuccess {
@@ -94,14 +97,25 @@ func (o Outbox) Ended(ended []*entity.Execution, now time.Time) (rows EndRows) {
 			}
 		}
 		if !readers.Nobody() {
-			var job *entity.Job
-			if o.Jobs != nil {
-				job = o.Jobs(e.JobID)
-			}
-			final := Final(e, job, now)
+			final := o.final(e, now)
 			final.Readers = readers
 			rows.Events = append(rows.Events, final)
 		}
 	}
 	return rows
+}
+
+func (o Outbox) final(e *entity.Execution, now time.Time) entity.Event {
+	jobs := o.Jobs
+	if jobs == nil {
+		jobs = func(string) *entity.Job { return nil }
+	}
+	if !e.Inline() {
+		return Final(e, jobs(e.JobID), now)
+	}
+	var step workflow.StepRow
+	if o.Steps != nil {
+		step, _ = o.Steps(e.JobID)
+	}
+	return final(e, jobs(step.WorkflowID), step, now)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
 // TypeExecutionFinal is the type of an execution's last event.
@@ -37,11 +38,21 @@ type ExecutionData struct {
 	NodeID     string     `json:"nodeId,omitempty"`
 	StartTime  *time.Time `json:"startTime,omitempty"`
 	DurationMs *int64     `json:"durationMs,omitempty"`
+	// WorkflowID, RunID and StepKey say of a step where it belongs; all others have none. The workflow is absent where the
+	// node that ended the step does not know it, and where a job has run for a step.
+	WorkflowID string `json:"workflowId,omitempty"`
+	RunID      string `json:"runId,omitempty"`
+	StepKey    string `json:"stepKey,omitempty"`
 }
 
 // Final is the event of an execution that has reached its final state. Its id is computed from execution, attempt and
 // status, so that a consumer recognises a repetition (engine rule 24). job is nil where this node does not hold it.
 func Final(e *entity.Execution, job *entity.Job, now time.Time) entity.Event {
+	return final(e, job, workflow.StepRow{}, now)
+}
+
+// final is Final; step says which step of which workflow it is, and job is then the workflow.
+func final(e *entity.Execution, job *entity.Job, step workflow.StepRow, now time.Time) entity.Event {
 	data := ExecutionData{
 		ExecutionID: e.ID, JobID: e.JobID, FireKey: e.FireKey, ScheduledTime: e.ScheduledTime.UTC(),
 		Trigger: e.Trigger, ShardIndex: e.ShardIndex, ShardTotal: e.ShardTotal, Status: e.Status,
@@ -50,7 +61,12 @@ func Final(e *entity.Execution, job *entity.Job, now time.Time) entity.Event {
 	}
 	if job != nil {
 		data.JobName, data.Group, data.Owner = job.Name, job.Group, job.Owner
+		if step.ID != "" {
+			data.JobName += "/" + step.Name
+		}
 	}
+	data.WorkflowID = step.WorkflowID
+	data.RunID, data.StepKey, _ = e.StepOf()
 	if !e.StartTime.IsZero() {
 		start, took := e.StartTime.UTC(), e.Duration.Milliseconds()
 		data.StartTime, data.DurationMs = &start, &took

@@ -97,6 +97,9 @@ func (c *Catalog) Get(ctx context.Context, id string, number int) (*Workflow, er
 		c.workflows = map[version]*Workflow{}
 	}
 	c.workflows[v] = w
+	for i, step := range w.Graph.Definition().Steps {
+		c.know(wf.StepRow{ID: w.ownID(i), WorkflowID: id, Name: step.Name})
+	}
 	return w, nil
 }
 
@@ -181,11 +184,25 @@ func (c *Catalog) rows(ctx context.Context, steps []*entity.Execution) (map[stri
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known)+len(read) > maxSteps {
-		c.known = map[string]wf.StepRow{}
-	}
 	for _, row := range read {
-		c.known[row.ID], rows[row.ID] = row, row
+		c.know(row)
+		rows[row.ID] = row
 	}
 	return rows, nil
+}
+
+// know remembers a step. The caller holds the lock.
+func (c *Catalog) know(row wf.StepRow) {
+	if c.known == nil || len(c.known) >= maxSteps {
+		c.known = map[string]wf.StepRow{}
+	}
+	c.known[row.ID] = row
+}
+
+// Known says which step an id is of, if this node has met it lately.
+func (c *Catalog) Known(id string) (wf.StepRow, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	row, known := c.known[id]
+	return row, known
 }

@@ -54,6 +54,8 @@ type Deps struct {
 	Catalog    *Catalog
 	Jobs       Definitions
 	Conditions workflow.Conditions
+	// Readers get the events that a run stands for people; where there is nobody, there are none.
+	Readers entity.EventReaders
 	// Starts starts the jobs that steps name.
 	Starts   Starts
 	Admitter *admission.Admitter

@@ -69,6 +69,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 	var runs []wf.Run
 	var add, drop []entity.Todo
 	var ballots []wf.Ballot
+	var events []entity.Event
 	for _, p := range part {
 		if seq, there := seqs[p.id()]; !there || seq != p.run.Seq {
 			continue // somebody else has decided about it; the next look reads it again
@@ -82,6 +83,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 			return err
 		}
 		finals = append(finals, ended...)
+		opened := len(ballots)
 		for _, row := range p.rows {
 			if row.Kind == workflow.RowFinish {
 				continue
@@ -101,6 +103,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 				w.Admitter.MakeReady(p.flow.steps[row.Step], e, 0, w.now, &w.done)
 			}
 		}
+		events = append(events, w.standing(p, ballots[opened:])...)
 		if run, changed := p.changed(); changed {
 			runs = append(runs, run)
 		}
@@ -112,6 +115,11 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 	}
 	if err := tx.Approvals.AddApprovals(ctx, ballots); err != nil {
 		return fmt.Errorf("open %d approvals: %w", len(ballots), err)
+	}
+	if len(events) > 0 {
+		if err := tx.Records.AddEvents(ctx, events); err != nil {
+			return fmt.Errorf("tell of %d steps that wait for people: %w", len(events), err)
+		}
 	}
 	if err := tx.WorkflowRuns.SaveRuns(ctx, runs, w.now); err != nil {
 		return fmt.Errorf("store the state of %d workflow runs: %w", len(runs), err)
