@@ -73,7 +73,13 @@ func (f *flows) idle() bool {
 	todos, err := f.Store.Todos(f.T.Context(), entity.TodoRun, f.Time.Now().Add(time.Hour), 10)
 	require.NoError(f.T, err)
 	e := f.Execution(f.T, f.root)
-	return len(todos) == 0 && e.Open() && len(f.Script.Runs()) > 0
+	return len(todos) == 0 && e.Open()
+}
+
+// held reports whether the first step has failed, and the run has decided about that: its end is stored with what it
+// owes.
+func (f *flows) held() bool {
+	return len(f.Script.Runs()) > 0 && f.Execution(f.T, f.step("load")).Status.Final() && f.idle()
 }
 
 // step is the execution of a step of the run.
@@ -115,7 +121,7 @@ func TestAHeldStepIsAnAlertUntilItIsDecided(t *testing.T) {
 				f.Rule(alert.JobFailed, nil) // it sees the root alone
 				f.Faults.Next("follow-run", enginetest.LostCommit)
 				f.run("load")
-				f.until("the step is held", func() bool { return f.idle() && f.Execution(t, f.step("load")).Status.Final() })
+				f.until("the step is held", f.held)
 				f.Evaluate()
 				f.Evaluate()
 				f.LookAtLevels()
@@ -144,7 +150,7 @@ func TestAHeldStepIsNotForgotten(t *testing.T) {
 	f := newFlows(t, dbtest.SQLite(t), strings.Replace(holds, "3600", "259200", 1))
 	f.Rule(alert.StepHeld, nil)
 	f.run("load")
-	f.until("the step is held", func() bool { return f.idle() && f.Execution(t, f.step("load")).Status.Final() })
+	f.until("the step is held", f.held)
 	f.Evaluate()
 	first := f.root
 	f.run()

@@ -45,13 +45,15 @@ func sentences() map[string][]sentence {
 			{"noNodeMany", []string{"runs"}},
 			{"noNodeSkipped", []string{"job"}},
 		},
-		"NODE_SUSPECT":    {{"suspect", []string{"node"}}},
-		"NODE_DOWN":       {{"down", []string{"node"}}},
-		"DEGRADED":        {{"degraded", []string{"part", "nodes", "why"}}},
-		"WORKERS_FEW":     {{"workersFew", []string{"workers", "up", "least"}}},
-		"WATCHDOG":        {{"watchdog", []string{}}},
-		"DELIVERY_FAILED": {{"delivery", []string{"channel", "message"}}},
-		"TEST":            {{"test", []string{"channel"}}},
+		"NODE_SUSPECT":     {{"suspect", []string{"node"}}},
+		"NODE_DOWN":        {{"down", []string{"node"}}},
+		"DEGRADED":         {{"degraded", []string{"part", "nodes", "why"}}},
+		"WORKERS_FEW":      {{"workersFew", []string{"workers", "up", "least"}}},
+		"STEP_HELD":        {{"stepHeld", []string{"step", "job", "until"}}},
+		"APPROVAL_WAITING": {{"approvalWaiting", []string{"step", "job", "until"}}},
+		"WATCHDOG":         {{"watchdog", []string{}}},
+		"DELIVERY_FAILED":  {{"delivery", []string{"channel", "message"}}},
+		"TEST":             {{"test", []string{"channel"}}},
 	}
 }
 

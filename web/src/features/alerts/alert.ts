@@ -19,16 +19,20 @@ type Tab = keyof typeof tabs
 
 export const levels = namesOf<Model<'alert.Level'>>({ CRITICAL: true, WARNING: true, INFO: true })
 
-/** The types, each with what a rule of it is about: a level holds or not, the cluster has no jobs, worker groups serve groups of them, and what has a threshold. */
+/**
+ * The types, each with what a rule of it is about: a level holds or not, the cluster has no jobs, worker groups serve groups of them,
+ * workflow runs stand until somebody decides, rules may see steps, and what has a threshold.
+ */
 export const ruleForms = {
-  JOB_FAILED: [], JOB_SUCCEEDED: [], RECOVERED: [], CONSECUTIVE_FAILURES: ['threshold'], FAILURE_RATE: ['threshold', 'window'],
-  TIMEOUT: [], DEAD_LETTER: [], EXPRESSION: ['expression'], SLOW_RUN: [], FASTER_THAN_USUAL: [], FAILING_MORE: [],
+  JOB_FAILED: ['steps'], JOB_SUCCEEDED: [], RECOVERED: ['steps'], CONSECUTIVE_FAILURES: ['threshold', 'steps'], FAILURE_RATE: ['threshold', 'window', 'steps'],
+  TIMEOUT: ['steps'], DEAD_LETTER: ['steps'], EXPRESSION: ['expression', 'steps'], SLOW_RUN: ['steps'], FASTER_THAN_USUAL: ['steps'], FAILING_MORE: ['steps'],
   DEADLINE_AT_RISK: [], DEADLINE_MISSED: [], NOT_FIRED: ['level', 'threshold'], LATENESS: ['level', 'cluster', 'threshold'],
-  QUEUE_DEPTH: ['level', 'cluster', 'threshold'], NO_NODE: ['level'], NODE_SUSPECT: ['level', 'cluster'],
+  QUEUE_DEPTH: ['level', 'cluster', 'threshold'], NO_NODE: ['level', 'steps'], NODE_SUSPECT: ['level', 'cluster'],
   NODE_DOWN: ['level', 'cluster'], CLOCK_SKEW: ['level', 'cluster', 'threshold'], DEGRADED: ['level', 'cluster'],
   NOTHING_RAN: ['level', 'cluster', 'window'], WORKERS_FEW: ['level', 'groups', 'threshold'], WATCHDOG: ['level', 'cluster'], DELIVERY_FAILED: [],
+  STEP_HELD: ['stands'], APPROVAL_WAITING: ['stands'],
 } as const satisfies Record<Model<'alert.RuleType'>, readonly RulePart[]>
-export type RulePart = 'level' | 'cluster' | 'groups' | 'threshold' | 'window' | 'expression'
+export type RulePart = 'level' | 'cluster' | 'groups' | 'threshold' | 'window' | 'expression' | 'steps' | 'stands'
 export const ruleTypes = namesOf(ruleForms)
 
 /** The filters that stand in the address of the list. */

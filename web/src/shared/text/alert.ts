@@ -32,6 +32,8 @@ const sentences = new Map<string, readonly (readonly [name: string, ...needs: st
   NODE_DOWN: [['down', 'node']],
   DEGRADED: [['degraded', 'part', 'nodes', 'why']],
   WORKERS_FEW: [['workersFew', 'workers', 'up', 'least']],
+  STEP_HELD: [['stepHeld', 'step', 'job', 'until']],
+  APPROVAL_WAITING: [['approvalWaiting', 'step', 'job', 'until']],
   WATCHDOG: [['watchdog']],
   DELIVERY_FAILED: [['delivery', 'channel', 'message']],
 } as const satisfies Record<Model<'alert.RuleType'>, readonly (readonly [string, ...string[]])[]>))

@@ -46,9 +46,10 @@ function rule(type: string): Field[] {
     ...(has('expression') ? [{ name: 'expression', kind: 'long', required: true } as const] : []),
     ...(has('threshold') ? [number('threshold')] : []),
     ...(has('window') ? [number('windowSec')] : []),
-    ...(has('level') ? [number('forSec'), number('keepSec')] : [choice('notify', namesOf<Model<'alert.Notify'>>({ FIRST: true, EACH: true })), number('resolveAfterSec')]),
+    ...(has('level') ? [number('forSec'), number('keepSec')] : [choice('notify', namesOf<Model<'alert.Notify'>>({ FIRST: true, EACH: true })), ...(has('stands') ? [] : [number('resolveAfterSec')])]),
     ...(has('cluster') ? [] : [group, { name: 'scope.groups', kind: 'groups' } as const]),
     ...(has('cluster') || has('groups') ? [] : [{ name: 'scope.jobIds', kind: 'jobs' } as const, map('scope.labels')]),
+    ...(has('steps') ? [flag('scope.steps')] : []),
     { name: 'channelIds', kind: 'channels' }, map('labels'), { name: 'actions', kind: 'json' },
   ]
 }

@@ -128,7 +128,7 @@ export default {
   field: {
     name: 'Name', type: 'Type', level: 'Level', expression: 'Expression', threshold: 'Threshold', windowSec: 'Window (s)',
     forSec: 'Must hold for (s)', keepSec: 'Must be over for (s)', notify: 'Tell',
-    resolveAfterSec: 'Ends without evidence after (s)', group: 'Group', scope_groups: 'Only in groups', scope_jobIds: 'Only jobs',
+    resolveAfterSec: 'Ends without evidence after (s)', group: 'Group', scope_groups: 'Only in groups', scope_jobIds: 'Only jobs', scope_steps: 'Steps of workflows, too',
     scope_labels: 'Only with labels',
     labels: 'Labels', channelIds: 'Channels', actions: 'Actions', language: 'Language', host: 'Host', port: 'Port',
     tls: 'Encryption', username: 'User name', password: 'Password', from: 'From', to: 'To', url: 'Address', secret: 'Secret', secrets: 'Secrets while one is exchanged',
@@ -148,6 +148,6 @@ export default {
     FASTER_THAN_USUAL: 'Faster than usual', FAILING_MORE: 'Fails more than usual', DEADLINE_AT_RISK: 'Deadline at risk',
     DEADLINE_MISSED: 'Deadline missed', NOT_FIRED: 'Did not fire', LATENESS: 'Runs wait', QUEUE_DEPTH: 'Long queue',
     NO_NODE: 'No node can run it', NODE_SUSPECT: 'Node suspect', NODE_DOWN: 'Node down', CLOCK_SKEW: 'Clock off',
-    DEGRADED: 'Degraded part', NOTHING_RAN: 'Nothing ran', WORKERS_FEW: 'Few workers', WATCHDOG: 'Watchdog', DELIVERY_FAILED: 'Message not delivered',
+    DEGRADED: 'Degraded part', NOTHING_RAN: 'Nothing ran', WORKERS_FEW: 'Few workers', STEP_HELD: 'Step held', APPROVAL_WAITING: 'Approval waits', WATCHDOG: 'Watchdog', DELIVERY_FAILED: 'Message not delivered',
   },
 }

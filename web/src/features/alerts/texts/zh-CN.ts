@@ -127,7 +127,7 @@ export default {
   preview: '预览',
   field: {
     name: '名称', type: '类型', level: '级别', expression: '表达式', threshold: '阈值', windowSec: '窗口（秒）', forSec: '须持续（秒）',
-    keepSec: '须恢复（秒）', notify: '通知方式', resolveAfterSec: '无新证据后结束（秒）', group: '分组', scope_groups: '仅限分组', scope_jobIds: '仅限任务',
+    keepSec: '须恢复（秒）', notify: '通知方式', resolveAfterSec: '无新证据后结束（秒）', group: '分组', scope_groups: '仅限分组', scope_jobIds: '仅限任务', scope_steps: '包括工作流的步骤',
     scope_labels: '仅限标签',
     labels: '标签', channelIds: '渠道', actions: '动作', language: '语言', host: '主机', port: '端口', tls: '加密方式', username: '用户名',
     password: '密码', from: '发件人', to: '收件人', url: '地址', secret: '密钥', secrets: '轮换期间的密钥', headers: '请求头', webhook: 'Webhook 地址', atMobiles: '提醒手机号',
@@ -144,6 +144,6 @@ export default {
     FASTER_THAN_USUAL: '快于平常', FAILING_MORE: '失败多于平常', DEADLINE_AT_RISK: '可能错过截止时间',
     DEADLINE_MISSED: '错过截止时间', NOT_FIRED: '未触发', LATENESS: '运行等待过久', QUEUE_DEPTH: '队列过长',
     NO_NODE: '没有可用节点', NODE_SUSPECT: '节点可疑', NODE_DOWN: '节点宕机', CLOCK_SKEW: '时钟偏差',
-    DEGRADED: '部件降级', NOTHING_RAN: '无任何运行', WORKERS_FEW: 'Worker 过少', WATCHDOG: '看门狗', DELIVERY_FAILED: '通知发送失败',
+    DEGRADED: '部件降级', NOTHING_RAN: '无任何运行', WORKERS_FEW: 'Worker 过少', STEP_HELD: '步骤挂起', APPROVAL_WAITING: '等待审批', WATCHDOG: '看门狗', DELIVERY_FAILED: '通知发送失败',
   },
 } satisfies Texts<typeof en>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { asked, sees, silenceOf, silences } from './concern'
 
-const job = { id: 'j1', name: 'settle', group: 'pay', labels: { team: 'billing' }, deadline: null }
+const job = { id: 'j1', name: 'settle', group: 'pay', labels: { team: 'billing' }, deadline: null, jobType: 'HTTP' as const }
 const anything = { groups: [], jobIds: [], labels: {} }
 type Rule = Parameters<typeof sees>[0]
 const rule = (more: Partial<Rule> = {}): Rule => ({ type: 'JOB_FAILED', group: null, scope: anything, ...more })
@@ -20,11 +20,16 @@ describe('a rule', () => {
     ['that names it in another group', { scope: { jobIds: ['j1'], groups: ['mail'], labels: {} } }, false],
     ['about the cluster', { type: 'NODE_DOWN' }, false],
     ['about deadlines', { type: 'DEADLINE_MISSED' }, false],
+    ['about held steps', { type: 'STEP_HELD' }, false],
   ])('%s sees the job: %o', (_, more, whether) => expect(sees(rule(more), job)).toBe(whether))
 
   it('about deadlines sees a job that has one', () => {
     expect(sees(rule({ type: 'DEADLINE_MISSED' }), { ...job, deadline: { at: '06:00', timeZone: 'UTC', onMiss: 'ALERT' } })).toBe(true)
   })
+})
+
+it('a rule about held steps sees a workflow', () => {
+  expect(sees(rule({ type: 'STEP_HELD' }), { ...job, jobType: 'WORKFLOW' })).toBe(true)
 })
 
 describe('a silence', () => {

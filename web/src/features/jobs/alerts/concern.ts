@@ -4,13 +4,14 @@ import type { Model } from '@/shared/api/types'
 type Rule = Model<'Rule'>
 type Job = Model<'Job'>
 
-/** Whether a type of rules is about jobs, about those with a deadline, or about the cluster: then no job has alerts of it. */
+/** Whether a type of rules is about jobs, about workflows, about those with a deadline, or about the cluster: then no job has alerts of it. */
 const subjects = {
   JOB_FAILED: 'job', JOB_SUCCEEDED: 'job', RECOVERED: 'job', CONSECUTIVE_FAILURES: 'job', FAILURE_RATE: 'job', TIMEOUT: 'job',
   DEAD_LETTER: 'job', EXPRESSION: 'job', SLOW_RUN: 'job', FASTER_THAN_USUAL: 'job', FAILING_MORE: 'job', NOT_FIRED: 'job', NO_NODE: 'job',
+  STEP_HELD: 'workflow', APPROVAL_WAITING: 'workflow',
   DEADLINE_MISSED: 'deadline', DEADLINE_AT_RISK: 'deadline', LATENESS: 'cluster', QUEUE_DEPTH: 'cluster', NODE_SUSPECT: 'cluster',
   NODE_DOWN: 'cluster', CLOCK_SKEW: 'cluster', DEGRADED: 'cluster', NOTHING_RAN: 'cluster', WORKERS_FEW: 'cluster', WATCHDOG: 'cluster', DELIVERY_FAILED: 'cluster',
-} as const satisfies Record<Rule['type'], 'job' | 'deadline' | 'cluster'>
+} as const satisfies Record<Rule['type'], 'job' | 'workflow' | 'deadline' | 'cluster'>
 
 /** Whether labels have each of the wanted values. */
 function has(labels: Record<string, string>, wanted: Record<string, string>): boolean {
@@ -18,9 +19,10 @@ function has(labels: Record<string, string>, wanted: Record<string, string>): bo
 }
 
 /** Whether a rule sees a job, as the server judges it: each part of the scope that is not empty must name the job. */
-export function sees(rule: Pick<Rule, 'type' | 'group' | 'scope'>, job: Pick<Job, 'id' | 'group' | 'labels' | 'deadline'>): boolean {
+export function sees(rule: Pick<Rule, 'type' | 'group' | 'scope'>, job: Pick<Job, 'id' | 'group' | 'labels' | 'deadline' | 'jobType'>): boolean {
   const subject = subjects[rule.type]
   if (subject === 'cluster' || (subject === 'deadline' && job.deadline === null)) return false
+  if (subject === 'workflow' && job.jobType !== 'WORKFLOW') return false
   if (rule.group !== null && rule.group !== job.group) return false
   const { jobIds, groups, labels } = rule.scope
   return (jobIds.length === 0 || jobIds.includes(job.id)) && (groups.length === 0 || groups.includes(job.group)) && has(job.labels, labels)

@@ -53,6 +53,8 @@ export default {
     noNodeMany: '{runs} runs or more wait: no live node can run them.', noNodeSkipped: 'No node could run the job {job}.',
     suspect: 'The node {node} is SUSPECT: its beats are late.', down: 'The node {node} is DOWN.',
     workersFew: 'The worker group {workers} has {up} workers that are UP; it should have {least} or more.',
+    stepHeld: 'The step {step} of the workflow {job} has failed and is held until {until}: repeat it, skip it, or call it a success.',
+    approvalWaiting: 'The step {step} of the workflow {job} waits for an approval until {until}.',
     degraded: 'The part {part} is degraded on {nodes}: {why}', watchdog: 'This alert always fires: while it arrives, alerting works.',
     delivery: 'The channel {channel} did not take a message: {message}',
     failingMore: 'The job {job} fails more often than usual: {failed} runs.',

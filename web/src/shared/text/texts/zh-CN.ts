@@ -54,6 +54,8 @@ export default {
     noNodeMany: '有 {runs} 个或更多运行在等待：没有在线节点能够运行。', noNodeSkipped: '没有节点能够运行任务 {job}。',
     suspect: '节点 {node} 处于 SUSPECT 状态：心跳延迟。', down: '节点 {node} 处于 DOWN 状态。',
     workersFew: 'Worker 组 {workers} 有 {up} 个在线 Worker，应不少于 {least} 个。',
+    stepHeld: '工作流 {job} 的步骤 {step} 失败并被挂起，直到 {until}：请重跑、跳过或标记为成功。',
+    approvalWaiting: '工作流 {job} 的步骤 {step} 正在等待审批，截止 {until}。',
     degraded: '{nodes} 上的部件 {part} 降级：{why}', watchdog: '此告警始终触发：只要能收到它，告警就在正常工作。',
     delivery: '通道 {channel} 未接收消息：{message}',
     failingMore: '任务 {job} 的失败比平时多：{failed} 次。',
