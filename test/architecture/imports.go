@@ -90,6 +90,7 @@ var layers = []layer{
 	}},
 	{dir: persistence + "/sqldb/bulk", sees: []string{persistence + "/sqldb"}},
 	{dir: persistence + "/sqldb/listing", sees: []string{"domain", persistence + "/sqldb"}},
+	{dir: persistence + "/sqldb/owner", sees: []string{"domain", persistence + "/sqldb"}},
 	{dir: persistence + "/sqldb", sees: []string{"domain", "infrastructure/failpoint"}},
 	{dir: persistence + "/migrate", sees: []string{"domain", "sql", persistence + "/sqldb"}},
 	{dir: persistence + "/storecopy", sees: []string{"domain", persistence + "/migrate", persistence + "/sqldb"}},

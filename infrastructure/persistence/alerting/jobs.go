@@ -6,8 +6,8 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 

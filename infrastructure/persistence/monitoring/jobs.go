@@ -11,9 +11,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/engine/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/bulk"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/owner"
 )
 
 // Baselines implements repository.StatisticsWriter.

@@ -5744,7 +5744,7 @@ export interface components {
             /** @description threshold has the unit of the type: runs, a share from 0 to 1, seconds, or a count. */
             threshold?: number | null;
             /** @enum {string} */
-            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "DELIVERY_FAILED";
+            type: "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "STEP_HELD" | "APPROVAL_WAITING" | "DELIVERY_FAILED";
             /** Format: date-time */
             readonly updateTime?: string | null;
             /** @description version is the one that was read, for edits; If-Match may name it instead. */
@@ -5768,6 +5768,8 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            /** @description Steps: it also sees the steps of the workflows that it sees. */
+            steps: boolean;
         };
         Schedule: {
             /** Format: date-time */
@@ -5873,6 +5875,11 @@ export interface components {
             labels?: {
                 [key: string]: string;
             } | null;
+            /**
+             * @description Steps: it also sees the steps of the workflows that it sees.
+             * @default false
+             */
+            steps?: boolean | null;
         } | null;
         Secret: {
             /** Format: date-time */
@@ -7670,7 +7677,7 @@ export interface components {
         /** @enum {string} */
         "alert.Result": "SENT" | "REFUSED" | "FAILED" | "UNKNOWN";
         /** @enum {string} */
-        "alert.RuleType": "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "DELIVERY_FAILED";
+        "alert.RuleType": "JOB_FAILED" | "JOB_SUCCEEDED" | "RECOVERED" | "CONSECUTIVE_FAILURES" | "FAILURE_RATE" | "TIMEOUT" | "DEAD_LETTER" | "EXPRESSION" | "SLOW_RUN" | "FASTER_THAN_USUAL" | "FAILING_MORE" | "DEADLINE_AT_RISK" | "NOT_FIRED" | "DEADLINE_MISSED" | "LATENESS" | "QUEUE_DEPTH" | "NO_NODE" | "NODE_SUSPECT" | "NODE_DOWN" | "CLOCK_SKEW" | "DEGRADED" | "NOTHING_RAN" | "WORKERS_FEW" | "WATCHDOG" | "STEP_HELD" | "APPROVAL_WAITING" | "DELIVERY_FAILED";
         /** @enum {string} */
         "alert.Status": "PENDING" | "FIRING" | "ACKNOWLEDGED" | "RESOLVED";
         /** @enum {string} */
