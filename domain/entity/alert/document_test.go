@@ -17,7 +17,7 @@ func TestASettingComesBackAsItWas(t *testing.T) {
 	s, err := alert.SettingOf(alert.KindRule, r)
 	require.NoError(t, err)
 	require.Equal(t, r.Head, s.Head)
-	require.JSONEq(t, `{"v":1,"type":"JOB_FAILED","level":"INFO","scope":{"jobIds":["j"],"groups":null,"labels":null},
+	require.JSONEq(t, `{"v":1,"type":"JOB_FAILED","level":"INFO","scope":{"jobIds":["j"],"groups":null,"labels":null,"steps":false},
 		"threshold":0,"windowSec":0,"forSec":0,"keepSec":0,"resolveAfterSec":0,"notify":"EACH","expression":"",
 		"channelIds":["c"],"actions":null,"editorId":"","labels":null,"default":""}`, s.Document)
 	back, err := alert.Read[alert.Rule](s)

@@ -151,7 +151,7 @@ type Scope struct {
 	Groups []string          `json:"groups" validate:"optional" maxItems:"100"`
 	Labels map[string]string `json:"labels" validate:"optional"`
 	// Steps: it also sees the steps of the workflows that it sees.
-	Steps bool `json:"steps,omitempty" validate:"optional" default:"false"`
+	Steps bool `json:"steps" validate:"optional" default:"false"`
 }
 
 // All reports whether the scope leaves nothing out.
