@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { asked, sees, silenceOf, silences } from './concern'
 
 const job = { id: 'j1', name: 'settle', group: 'pay', labels: { team: 'billing' }, deadline: null, jobType: 'HTTP' as const }
-const anything = { groups: [], jobIds: [], labels: {} }
+const anything = { groups: [], jobIds: [], labels: {}, steps: false }
 type Rule = Parameters<typeof sees>[0]
 const rule = (more: Partial<Rule> = {}): Rule => ({ type: 'JOB_FAILED', group: null, scope: anything, ...more })
 
@@ -17,7 +17,7 @@ describe('a rule', () => {
     ['of other groups', { scope: { ...anything, groups: ['mail'] } }, false],
     ['of its labels', { scope: { ...anything, labels: { team: 'billing' } } }, true],
     ['of a label that it lacks', { scope: { ...anything, labels: { team: 'billing', tier: 'gold' } } }, false],
-    ['that names it in another group', { scope: { jobIds: ['j1'], groups: ['mail'], labels: {} } }, false],
+    ['that names it in another group', { scope: { ...anything, jobIds: ['j1'], groups: ['mail'] } }, false],
     ['about the cluster', { type: 'NODE_DOWN' }, false],
     ['about deadlines', { type: 'DEADLINE_MISSED' }, false],
     ['about held steps', { type: 'STEP_HELD' }, false],
