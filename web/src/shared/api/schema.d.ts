@@ -7445,8 +7445,11 @@ export interface components {
             group: string;
             /** @description id is that of its root execution. */
             id: string;
-            /** @description phase is OPEN, PAUSED, CANCELLING or CLOSED. */
-            phase: string;
+            /**
+             * @description phase is where the run itself stands, whatever its steps do.
+             * @enum {string}
+             */
+            phase: "OPEN" | "PAUSED" | "CANCELLING" | "CLOSED";
             /** @description problem says why a run is paused that nobody paused, and is empty for others. */
             problem: string;
             reason: components["schemas"]["Reason"];
@@ -7487,8 +7490,11 @@ export interface components {
             /** @description id is that of its root execution. */
             id: string;
             params: Record<string, never> | null;
-            /** @description phase is OPEN, PAUSED, CANCELLING or CLOSED. */
-            phase: string;
+            /**
+             * @description phase is where the run itself stands, whatever its steps do.
+             * @enum {string}
+             */
+            phase: "OPEN" | "PAUSED" | "CANCELLING" | "CLOSED";
             /** @description problem says why a run is paused that nobody paused, and is empty for others. */
             problem: string;
             reason: components["schemas"]["Reason"];
