@@ -97,7 +97,8 @@ func newCore(b base, s storage, x *exports, n self) core {
 		Nodes: view.Nodes, Jobs: jobs, Runs: s.Store.Executions, Workers: s.Store,
 		Groups: s.Store.WorkerGroups, Now: s.Clock.Now, Self: n.node,
 	})
-	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest, Steps: catalog.Known}, monitoring.NewDigests(b.logger),
+	ends := event.NewEnds(event.Outbox{Readers: x.readers, Jobs: jobs.Latest, Steps: catalog.Known},
+		monitoring.NewDigests(b.logger),
 		workflow.Owed{Cached: jobs.Cached}, follow.Steps{})
 	admitter := admission.NewAdmitter(compiler, fair, jobs, router, ends, s.Clock)
 	return core{
@@ -194,7 +195,8 @@ func newWorkflows(b base, s storage, c core, x *exports, tasks *periodic.Tasks, 
 	return follow.New(follow.Deps{
 		Store: s.Store, Todos: s.Store, Runs: s.Store, Executions: s.Store.Executions, Catalog: c.catalog, Jobs: c.jobs,
 		Claims: s.Store, Approvals: s.Store, Electorate: electorate(s),
-		Conditions: expression.Whens{}, Readers: x.readers, Starts: starts, Admitter: c.admitter, Ends: runner.Ends, Closer: c.closer,
+		Conditions: expression.Whens{}, Readers: x.readers, Starts: starts, Admitter: c.admitter,
+		Ends: runner.Ends, Closer: c.closer,
 		Commits: c.Commits, Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
 		Note: tasks.Watch("follow-runs", follow.Interval), Logger: b.logger,
 	})

@@ -140,11 +140,13 @@ of its own; they need MySQL or MariaDB and Redis (PS_STORE_DSN, --redis).`,
 func flags(f *pflag.FlagSet, o *Options) {
 	f.DurationVar(&o.Duration, "duration", 0, "measure for `TIME` after the warm-up (20s; api 1m, alerts 30s, http 10s, workers and workflow 5s)")
 	f.IntVar(&o.Jobs, "jobs", 0,
-		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), of steps of workflow (20000), the burst of alerts (a tenth of it) "+
+		"number of jobs of stampede (10000), http (1000), idle (0), workers (30000), of steps of workflow (20000), "+
+			"the burst of alerts (a tenth of it) "+
 			"and lateness, "+
 			"where those beyond the rate are never due")
 	f.IntVar(&o.Rate, "rate", 0,
-		"fires a second of lateness (1000), storm (5000), workers (500), edges a second of workflow (500), and of failover, rolling and restart-store (300), "+
+		"fires a second of lateness (1000), storm (5000), workers (500), edges a second of workflow (500), and of "+
+			"failover, rolling and restart-store (300), "+
 			"calls a second of api (200), failures a second of alerts (10)")
 	f.IntVar(&o.Fires, "fires", 0, "fires a second beside the calls of api (200)")
 	f.IntVar(&o.Burst, "burst", 10_000, "failures of alerts that come within a minute, failures a minute of storm")

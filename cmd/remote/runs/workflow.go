@@ -44,7 +44,7 @@ func Workflows(s *remote.Session) *cobra.Command {
 		flowVerb("cancel", "Cancel a workflow run; steps that run last run all the same", "asked {0} to end"),
 		flowVerb("pause", "Let a workflow run decide nothing until it is resumed", "paused {0}"),
 		flowVerb("resume", "Let a paused workflow run go on", "resumed {0}"),
-		flowRetry,
+		flowRetry(),
 	)
 	c.AddCommand(s.Parent(remote.Verb{
 		Use: "step", Short: "Cancel, skip or repeat a step, or call it a success", Words: flowWords,

@@ -57,8 +57,8 @@ func (s *State) Keep(step int, fate Fate, items *Items) {
 	s.Steps[step].Fate, s.Steps[step].Items = fate, items
 }
 
-// Stands reports whether the run waits for people now: it is paused, a step is held, or an approval of the definition is
-// open.
+// Stands reports whether the run waits for people now: it is paused, a step is held, or an approval of the definition
+// is open.
 func (s *State) Stands(d *Definition) bool {
 	if s.Phase == PhasePaused {
 		return true

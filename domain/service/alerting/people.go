@@ -32,12 +32,13 @@ func OnStanding(r *alert.Rule, flow Job, st Standing) (s Signal, found bool) {
 		Rule: r, Subject: st.ExecutionID, Evidence: st.ExecutionID, At: st.At, JobID: flow.ID, Group: flow.Group,
 		ExecutionID: st.ExecutionID, Labels: jobLabels(flow),
 		Details: flow.details(map[string]string{"step": st.StepKey, "run": st.RunID, "until": until}),
-		Content: fmt.Sprintf("The step %s of the workflow %s has failed and is held until %s: repeat it, skip it, or call it "+
-			"a success.", st.StepKey, flow.Name, until),
+		Content: fmt.Sprintf("The step %s of the workflow %s has failed and is held until %s: repeat it, skip it, or "+
+			"call it a success.", st.StepKey, flow.Name, until),
 	}
 	if st.Type == alert.ApprovalWaiting {
 		s.Details["need"], s.Details["text"] = strconv.Itoa(st.Need), cut(st.Text)
-		s.Content = fmt.Sprintf("The step %s of the workflow %s waits for an approval until %s.", st.StepKey, flow.Name, until)
+		s.Content = fmt.Sprintf("The step %s of the workflow %s waits for an approval until %s.", st.StepKey, flow.Name,
+			until)
 	}
 	return s, true
 }

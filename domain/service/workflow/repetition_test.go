@@ -55,19 +55,27 @@ func TestWhatARetryRepeats(t *testing.T) {
 		from  string
 		want  string
 	}{
-		"what failed, and what follows":   {chain, []wf.Fate{ok, no, blocked, ok, ok}, "", "b c last"},
-		"nothing failed":                  {chain, []wf.Fate{ok, ok, ok, ok, ok}, "", "last"},
-		"a named step, and what follows":  {chain, []wf.Fate{ok, ok, ok, ok, ok}, "b", "b c last"},
-		"a failure beside a named step":   {chain, []wf.Fate{ok, ok, ok, no, ok}, "c", "c other last"},
-		"a named step that did not run":   {chain, []wf.Fate{ok, no, blocked, ok, ok}, "c", "b c last"},
-		"a cancelled run":                 {chain, []wf.Fate{ok, wf.FateCancelled, wf.FateRunCancelled, ok, ok}, "", "b c last"},
+		"what failed, and what follows":  {chain, []wf.Fate{ok, no, blocked, ok, ok}, "", "b c last"},
+		"nothing failed":                 {chain, []wf.Fate{ok, ok, ok, ok, ok}, "", "last"},
+		"a named step, and what follows": {chain, []wf.Fate{ok, ok, ok, ok, ok}, "b", "b c last"},
+		"a failure beside a named step":  {chain, []wf.Fate{ok, ok, ok, no, ok}, "c", "c other last"},
+		"a named step that did not run":  {chain, []wf.Fate{ok, no, blocked, ok, ok}, "c", "b c last"},
+		"a cancelled run": {
+			chain, []wf.Fate{ok, wf.FateCancelled, wf.FateRunCancelled, ok, ok}, "", "b c last",
+		},
 		"a run that nobody decided about": {chain, make([]wf.Fate, 5), "", "a b c other last"},
 		"a live step of a lost run":       {chain, []wf.Fate{ok, wf.FateLive, 0, ok, 0}, "", "b c last"},
-		"a word of a person":              {chain, []wf.Fate{ok, wf.FateSucceededByHand, no, wf.FateSkippedByHand, ok}, "", "c last"},
-		"a retry of a retry":              {chain, []wf.Fate{wf.FateReused, no, blocked, wf.FateReused, ok}, "", "b c last"},
-		"a choice to skip stays":          {diamond, []wf.Fate{ok, cond, ok, no, ok}, "", "publish undo"},
-		"unless it follows":               {diamond, []wf.Fate{ok, cond, ok, ok, wf.FateUpstreamSkipped}, "load", "load big report publish undo"},
-		"a way back that ran":             {diamond, []wf.Fate{ok, ok, no, blocked, wf.FateUpstreamSkipped}, "", "report publish undo"},
+		"a word of a person": {
+			chain, []wf.Fate{ok, wf.FateSucceededByHand, no, wf.FateSkippedByHand, ok}, "", "c last",
+		},
+		"a retry of a retry":     {chain, []wf.Fate{wf.FateReused, no, blocked, wf.FateReused, ok}, "", "b c last"},
+		"a choice to skip stays": {diamond, []wf.Fate{ok, cond, ok, no, ok}, "", "publish undo"},
+		"unless it follows": {
+			diamond, []wf.Fate{ok, cond, ok, ok, wf.FateUpstreamSkipped}, "load", "load big report publish undo",
+		},
+		"a way back that ran": {
+			diamond, []wf.Fate{ok, ok, no, blocked, wf.FateUpstreamSkipped}, "", "report publish undo",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, s := closed(t, c.fates, c.steps...)
@@ -88,8 +96,11 @@ func TestWhyARetryRepeats(t *testing.T) {
 			s.Steps[2].Items.Failed.Add(i)
 		}
 	}
-	g, s := closed(t, []wf.Fate{wf.FateSucceeded, wf.FateSucceeded, wf.FateSucceeded, wf.FateCondition, wf.FateDead, wf.FateRunStopped},
-		step("load", nil), wf.Step{Name: "ok", Approval: &wf.Approval{}}, step("each", func(s *wf.Step) { s.ForEach = &wf.ForEach{} }),
+	g, s := closed(t, []wf.Fate{
+		wf.FateSucceeded, wf.FateSucceeded, wf.FateSucceeded, wf.FateCondition, wf.FateDead, wf.FateRunStopped,
+	},
+		step("load", nil), wf.Step{Name: "ok", Approval: &wf.Approval{}},
+		step("each", func(s *wf.Step) { s.ForEach = &wf.ForEach{} }),
 		step("none", nil), step("bad", nil), step("never", nil), step("after", nil, "bad", "load"),
 		step("last", func(s *wf.Step) { s.Finally = true }))
 	items(s)
@@ -115,7 +126,9 @@ func TestWhyARetryRepeats(t *testing.T) {
 
 func TestFromNamesStepsOfTheRun(t *testing.T) {
 	g, s := closed(t, []wf.Fate{wf.FateFailed, wf.FateOpen}, step("a", nil), step("b", nil, "a"))
-	for from, code := range map[string]string{"A": "unknown_step", "": "unknown_step", "a[1]": "unknown_step", "b": "not_decided"} {
+	for from, code := range map[string]string{
+		"A": "unknown_step", "": "unknown_step", "a[1]": "unknown_step", "b": "not_decided",
+	} {
 		_, err := workflow.Repetitions(g, s, []string{"a", from})
 		var wrong *apperror.Error
 		require.ErrorAs(t, err, &wrong, from)

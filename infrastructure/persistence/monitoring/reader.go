@@ -95,9 +95,6 @@ func topColumn(by repository.TopColumn) (column string, of func(t repository.Job
 	return "", nil, fmt.Errorf("jobs cannot be ordered by %q", by)
 }
 
-// firstJob is behind the ids of all steps: those begin with no moment, and that of a job with one.
-var firstJob = repository.BinaryID{5: 1}
-
 // TopJobs implements repository.StatisticsReader. It reads each row of the span, so it adds up one column, of the rows
 // where it is not 0, and each period by itself: a server need not keep them all before it adds them up. Steps of
 // workflows are no jobs: their ids come before all others.
@@ -116,7 +113,9 @@ func (r *Reader) TopJobs(ctx context.Context, by repository.TopColumn, hours, da
 		" > 0 AND job_id >= ? GROUP BY job_id"
 	query := "SELECT job_id FROM (" + one + " UNION ALL " + one + ") sums GROUP BY job_id" +
 		" ORDER BY SUM(most) DESC, job_id LIMIT ?"
-	first := []any{firstJob[:]}
+	// Ids of steps begin with no moment, and that of a job with one.
+	job := repository.BinaryID{5: 1}
+	first := []any{job[:]}
 	args := append(slices.Concat(intervalArgs(statistics.Hour, hours), first, intervalArgs(statistics.Day, days), first),
 		limit)
 	return sqldb.Collect(ctx, r.c, "sums.top", query, args, func(rows *sql.Rows) (id repository.BinaryID, err error) {

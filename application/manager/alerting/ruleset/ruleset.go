@@ -83,7 +83,7 @@ func OfJobs(ctx context.Context, reader repository.Alerts, alerts []*alert.Alert
 // JobOf is what rules know of a job.
 func JobOf(j repository.AlertJob) alerting.Job {
 	return alerting.Job{
-		ID: j.ID, StepID: j.StepID, Step: j.Step, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels, Alerts: j.Alerts,
-		Deadline: j.Deadline.At != "",
+		ID: j.ID, StepID: j.StepID, Step: j.Step, Name: j.Name, Group: j.Group, Owner: j.Owner, Labels: j.Labels,
+		Alerts: j.Alerts, Deadline: j.Deadline.At != "",
 	}
 }

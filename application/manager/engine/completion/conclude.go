@@ -75,8 +75,8 @@ func (m *Completer) Conclude(ctx context.Context, ends []End) (taken []bool, err
 	return taken, err
 }
 
-// clean makes the texts of an end fit for the store. A step succeeds only with a result that the steps which read it can
-// be given.
+// clean makes the texts of an end fit for the store. A step succeeds only with a result that can be given to the steps
+// which read it.
 func (m *Completer) clean(f *Result) {
 	if o := &f.Outcome; m.Outputs != nil && o.Status == entity.StatusSuccess && f.Run.Execution.Inline() {
 		if why := m.Outputs.TooLong(f.Run.Execution, o.Result, o.Cut || len(o.Result) > maxResult); why != "" {

@@ -216,7 +216,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Store: n.Faults, Todos: store, Runs: store, Executions: store.Executions, Catalog: catalog, Jobs: n.Jobs,
 		Claims: store, Approvals: store,
 		Electorate: n.Electorate,
-		Conditions: expression.Whens{}, Readers: entity.EventReaders{Rules: true, Kafka: true}, Starts: starts, Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
+		Conditions: expression.Whens{}, Readers: entity.EventReaders{Rules: true, Kafka: true}, Starts: starts,
+		Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
 		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})

@@ -31,8 +31,8 @@ type PeopleData struct {
 	Need int    `json:"need,omitempty"`
 }
 
-// ForPeople is the event that a run stands for people now. Its id is computed from the execution, which is held, or asks,
-// once.
+// ForPeople is the event that a run stands for people now. Its id is computed from the execution, which is held, or
+// asks, once.
 func ForPeople(kind string, d PeopleData, readers entity.EventReaders, now time.Time) entity.Event {
 	payload, err := json.Marshal(d)
 	if err != nil { // a time outside years 0–9999

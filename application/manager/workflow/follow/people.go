@@ -15,8 +15,8 @@ import (
 // maxAsked bounds what an event repeats of the text of an approval, in bytes.
 const maxAsked = 500
 
-// standing are the events that the run begins to stand for people: approvals that open, and steps that are held from now
-// on.
+// standing are the events that the run begins to stand for people: approvals that open, and steps that are held from
+// now on.
 func (w *writing) standing(p *passage, ballots []wf.Ballot) (events []entity.Event) {
 	if w.Readers.Nobody() {
 		return nil
@@ -55,7 +55,8 @@ func (p *passage) heldNow() (steps []int) {
 		if before == nil && len(p.run.State) > 0 {
 			before, _ = wf.Decode(p.run.State) // the decision has read it
 		}
-		if before == nil || !before.Steps[i].Held() || before.Steps[i].Owed || before.Steps[i].Generation != p.next.Steps[i].Generation {
+		if before == nil || !before.Steps[i].Held() || before.Steps[i].Owed ||
+			before.Steps[i].Generation != p.next.Steps[i].Generation {
 			steps = append(steps, i)
 		}
 	}
@@ -112,7 +113,8 @@ func (s *Standing) Over(ctx context.Context, executions []string) (map[string]bo
 	return over, nil
 }
 
-// held reports whether a run holds a step that has ended. Where nobody can read that, the run stands until it is closed.
+// held reports whether a run holds a step that has ended. Where nobody can read that, the run stands until it is
+// closed.
 func (s *Standing) held(ctx context.Context, run wf.Run, e *entity.Execution) (bool, error) {
 	if run.Phase == wf.PhaseClosed {
 		return false, nil

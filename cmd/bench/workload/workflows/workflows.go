@@ -60,9 +60,9 @@ func (e Edges) Run(ctx context.Context) (report.Result, error) {
 		chains, graphs = append(chains, t.chains/t.bare), append(graphs, t.graphs/t.chains)
 		items = append(items, t.items/t.bare)
 		p50, p99 = append(p50, t.edge.P50/t.late.P50), append(p99, t.edge.P99/t.late.P99)
-		e.Note("turn %d of %d: bare SQL %.0f/s; edges of chains %.0f/s (%.2f), of graphs %.0f/s (%.2f of chains), items %.0f/s "+
-			"(%.2f); an edge at %d/s p50 %.1f ms (%.1f of plain), p99 %.1f ms (%.1f)", n+1, e.Rounds, t.bare, t.chains, chains[n],
-			t.graphs, graphs[n], t.items, items[n], e.Rate, t.edge.P50, p50[n], t.edge.P99, p99[n])
+		e.Note("turn %d of %d: bare SQL %.0f/s; edges of chains %.0f/s (%.2f), of graphs %.0f/s (%.2f of chains), "+
+			"items %.0f/s (%.2f); an edge at %d/s p50 %.1f ms (%.1f of plain), p99 %.1f ms (%.1f)", n+1, e.Rounds, t.bare,
+			t.chains, chains[n], t.graphs, graphs[n], t.items, items[n], e.Rate, t.edge.P50, p50[n], t.edge.P99, p99[n])
 	}
 	out.ExecutionsPerSecond, out.LatenessMs, out.CPUPercent = 0, nil, 0
 	out.Workflows = &report.Workflows{
@@ -100,7 +100,9 @@ func (e Edges) items(ctx context.Context, t *turn) (r report.Result, err error) 
 }
 
 // flatOut runs as many workflows as have about Steps steps, one fire each, all due already.
-func (e Edges) flatOut(ctx context.Context, kind string, d *wf.Definition) (r report.Result, perSecond float64, err error) {
+func (e Edges) flatOut(ctx context.Context, kind string, d *wf.Definition) (
+	r report.Result, perSecond float64, err error,
+) {
 	each, _ := executions(d)
 	n := max(e.Steps/each, 1)
 	s, err := e.open(ctx)

@@ -186,13 +186,16 @@ func purgeJobs(t *testing.T, s *persistence.Store) {
 		{ID: workflow.StepID(gone.ID, "tell"), WorkflowID: gone.ID, Name: "tell"},
 		{ID: workflow.StepID(alive.ID, "load"), WorkflowID: alive.ID, Name: "load"},
 	}
-	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error { return tx.WorkflowRuns.AddSteps(ctx, steps) })
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.WorkflowRuns.AddSteps(ctx, steps)
+	})
 	figures := addFigures(t, s, gone, young, alive, step)
 	purge := func(before time.Time) int {
 		return walk(t, 12, func() (repository.Purged, error) { return s.PurgeJobs(t.Context(), before, 10) })
 	}
 	before := storetest.Noon.AddDate(0, 0, -30)
-	require.Equal(t, 1+2+1+31+3+2+3, purge(before), "two jobs with their versions, and the statistics of one with its steps")
+	require.Equal(t, 1+2+1+31+3+2+3, purge(before),
+		"two jobs with their versions, and the statistics of one with its steps")
 	require.Equal(t, map[string]int{gone.ID: 0, young.ID: 3, alive.ID: 3, step.ID: 0}, figures())
 	left, err := s.WorkflowSteps(t.Context(), []string{steps[0].ID, steps[1].ID, steps[2].ID})
 	require.NoError(t, err)
