@@ -13,7 +13,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/ending"
 )
 
-// What an attempt needs is read from the store before it begins. A store that is away is no failure of the run.
+// An attempt reads from the store what it needs before it begins. A store that is away is no failure of the run.
 func TestAnAttemptThatCannotReadWhatItNeeds(t *testing.T) {
 	away := fmt.Errorf("read: %w", apperror.Unavailable(errors.New("connection refused")))
 	for name, c := range map[string]struct {

@@ -31,7 +31,7 @@ func unbegun(status entity.Status, reason entity.Reason) func(e *entity.Executio
 }
 
 // One workflow run is one run of its group and of the cluster. A step counts for its own id and its node, a map once,
-// and its items where they ran. What a person said, and what a former run did, is no run.
+// and its items where they ran. The word of a person, and the result of a former run, are no runs.
 func TestStepsCountForThemselvesAndTheirNodes(t *testing.T) {
 	t.Parallel()
 	onAnother := func(e *entity.Execution) { e.NodeID = "b" }
