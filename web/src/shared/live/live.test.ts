@@ -160,6 +160,7 @@ describe('the refresher', () => {
     expect(asked.mock.calls.length).toBeLessThanOrEqual(4)
     refresher.changed(['nodes'])
     vi.advanceTimersByTime(500)
-    expect(asked).toHaveBeenLastCalledWith({ queryKey: ['nodes'] })
+    // The jobs that still wait may be asked for after the nodes, before them, or not at all.
+    expect(asked).toHaveBeenCalledWith({ queryKey: ['nodes'] })
   })
 })
