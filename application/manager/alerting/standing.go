@@ -2,12 +2,7 @@ package alerting
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 
-	"github.com/platform-scheduler/platform-scheduler/application/manager/alerting/ruleset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/event"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
@@ -22,49 +17,18 @@ var standingTypes = map[string]alert.RuleType{
 // standing asks the rules about events that tell of workflow runs which stand for people. It returns how many events it
 // has judged.
 func (e *Evaluator) standing(ctx context.Context, rules map[string]*alert.Rule, events []entity.Event) (
-	out []found, judged int, err error,
+	[]found, int, error,
 ) {
-	data := map[int]event.PeopleData{}
-	var ids []string
-	for i, one := range events {
-		if _, asks := standingTypes[one.Type]; !asks {
-			continue
-		}
-		var d event.PeopleData
-		if err := json.Unmarshal([]byte(one.Payload), &d); err != nil {
-			e.Logger.Error("an event cannot be read and raises no alert", "event", one.ID, "error", err)
-			continue
-		}
-		data[i] = d
-		ids = append(ids, d.WorkflowID)
-	}
-	if len(ids) == 0 {
-		return nil, len(events), nil
-	}
-	jobs, err := e.Alerts.AlertJobs(ctx, ids)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the workflows of events: %w", err)
-	}
-	for _, i := range slices.Sorted(maps.Keys(data)) {
-		if len(out) >= maxFound {
-			return out, i, nil
-		}
-		d := data[i]
-		job, known := jobs[d.WorkflowID]
-		if !known {
-			continue
-		}
-		for _, rule := range ruleset.InOrder(rules) {
-			signal, yes := alerting.OnStanding(rule, ruleset.JobOf(job), alerting.Standing{
-				Type: standingTypes[events[i].Type], At: events[i].CreateTime, ExecutionID: d.ExecutionID, StepKey: d.StepKey,
+	return askEach(ctx, e, telling[event.PeopleData]{
+		is:  func(eventType string) bool { return standingTypes[eventType] != "" },
+		job: func(d *event.PeopleData) string { return d.WorkflowID },
+		ask: func(rule *alert.Rule, job alerting.Job, from *entity.Event, d *event.PeopleData) (alerting.Signal, bool) {
+			return alerting.OnStanding(rule, job, alerting.Standing{
+				Type: standingTypes[from.Type], At: from.CreateTime, ExecutionID: d.ExecutionID, StepKey: d.StepKey,
 				RunID: d.RunID, Until: d.Until, Text: d.Text, Need: d.Need,
 			})
-			if yes {
-				out = append(out, found{events[i].ID, signal})
-			}
-		}
-	}
-	return out, len(events), nil
+		},
+	}, rules, events)
 }
 
 // over are the executions of open alerts about which nobody has to decide any more.
