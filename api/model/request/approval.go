@@ -8,8 +8,18 @@ import (
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
 
-// maxComment bounds the comment of a vote, in characters.
+// maxComment bounds what a person adds to what it asks for, in characters.
 const maxComment = 500
+
+// comment looks at such a text.
+func (f *faults) comment(field, text string) {
+	switch {
+	case utf8.RuneCountInString(text) > maxComment:
+		f.add(field, "too_long", "must be at most %d characters", maxComment)
+	case strings.ContainsRune(text, 0):
+		f.add(field, "invalid", "must have no NUL")
+	}
+}
 
 // VoteBody is the body of POST /approvals/{id}.
 type VoteBody struct {
@@ -27,12 +37,7 @@ func ReadVote(r *http.Request) (wf.Vote, error) {
 		default:
 			f.add("decision", "unknown", "must be APPROVE or REJECT")
 		}
-		switch {
-		case utf8.RuneCountInString(body.Comment) > maxComment:
-			f.add("comment", "too_long", "must be at most %d characters", maxComment)
-		case strings.ContainsRune(body.Comment, 0):
-			f.add("comment", "invalid", "must have no NUL")
-		}
+		f.comment("comment", body.Comment)
 	})
 	return wf.Vote{Decision: wf.Decision(body.Decision), Comment: body.Comment}, err
 }

@@ -3,8 +3,6 @@ package request
 import (
 	"net/http"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 )
@@ -24,11 +22,6 @@ func ReadWorkflowRetry(r *http.Request) (WorkflowRetryBody, error) {
 		if len(body.From) > wf.MaxSteps {
 			f.add("from", "too_many", "must name at most %d steps", wf.MaxSteps)
 		}
-		switch {
-		case utf8.RuneCountInString(body.Reason) > maxComment:
-			f.add("reason", "too_long", "must have at most %d characters", maxComment)
-		case strings.ContainsRune(body.Reason, 0):
-			f.add("reason", "invalid", "must have no NUL")
-		}
+		f.comment("reason", body.Reason)
 	})
 }
