@@ -229,11 +229,15 @@ func (q *Query) Done() error {
 const maxTopicsText, maxStepsText = 4 << 10, 9 << 10
 
 // list returns what stands in one parameter with commas between it, each once; nothing where it is absent or empty.
-func (q *Query) list(name string, most, bytes int) []string {
+// missing is the remedy then, or empty where the parameter may be left out.
+func (q *Query) list(name, missing string, most, bytes int) []string {
 	q.taken[name] = true
 	values := q.values[name]
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
+		if missing != "" {
+			q.faults.add(name, "required", "%s", missing)
+		}
 		return nil
 	case len(values) > 1:
 		q.faults.add(name, "repeated", "is given more than once; put commas between its parts")
@@ -254,13 +258,8 @@ func (q *Query) list(name string, most, bytes int) []string {
 // Topics returns 1 to most topics, which stand in one parameter with commas between them,
 // each once.
 func (q *Query) Topics(name string, most int) []string {
-	if values, given := q.values[name]; !given || values[0] == "" {
-		q.taken[name] = true
-		q.faults.add(name, "required", "name what to watch, such as jobs,executions")
-		return nil
-	}
-	return q.list(name, most, maxTopicsText)
+	return q.list(name, "name what to watch, such as jobs,executions", most, maxTopicsText)
 }
 
 // Steps returns names of steps, which stand in one parameter with commas between them, each once.
-func (q *Query) Steps(name string) []string { return q.list(name, wf.MaxSteps, maxStepsText) }
+func (q *Query) Steps(name string) []string { return q.list(name, "", wf.MaxSteps, maxStepsText) }

@@ -93,7 +93,7 @@ func (r WorkflowReader) workflow(b *binder) Workflow {
 	if w.Definition == nil {
 		w.Definition = &wf.Definition{}
 	}
-	if len(w.Faults) == 0 {
+	if len(w.Faults) == 0 { // looked at once more: the other doors, which share the first look, have no use for warnings
 		w.Warnings = w.Places(validate.Job(e.job, validate.Ports{}).Warnings)
 	}
 	return w
