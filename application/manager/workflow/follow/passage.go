@@ -29,9 +29,10 @@ type passage struct {
 	view   *view
 
 	decision workflow.Decision
-	// rows are those of the decision that one transaction stores, and next the state with them.
-	rows []workflow.Row
-	next *wf.State
+	// rows are those of the decision that one transaction stores, and next the state with them. before is the one that
+	// it decided by, which stays as it is.
+	rows         []workflow.Row
+	before, next *wf.State
 	// cut: rows are left for another transaction. closes: every step is final and stored.
 	cut, closes bool
 	// moments are those until which steps wait that start now, by step.
@@ -189,7 +190,7 @@ func (f *Follower) decide(ctx context.Context, p *passage) (err error) {
 	} else if err = f.takeOver(ctx, p, state); err != nil {
 		return err
 	}
-	if !state.Fits(p.flow.Graph.Definition()) {
+	if p.before = state; !state.Fits(p.flow.Graph.Definition()) {
 		return wf.ErrState
 	}
 	in := p.asked

@@ -47,16 +47,12 @@ func (w *writing) standing(p *passage, ballots []wf.Ballot) (events []entity.Eve
 
 // heldNow are the steps that the decision holds, and that were not held before.
 func (p *passage) heldNow() (steps []int) {
-	var before *wf.State
 	for i := range p.next.Steps {
-		if !p.next.Steps[i].Held() || p.next.Steps[i].Owed { // owed: it is told with its row
+		after, before := &p.next.Steps[i], &p.before.Steps[i]
+		if !after.Held() || after.Owed { // owed: it is told with its row
 			continue
 		}
-		if before == nil && len(p.run.State) > 0 {
-			before, _ = wf.Decode(p.run.State) // the decision has read it
-		}
-		if before == nil || !before.Steps[i].Held() || before.Steps[i].Owed ||
-			before.Steps[i].Generation != p.next.Steps[i].Generation {
+		if !before.Held() || before.Owed || before.Generation != after.Generation {
 			steps = append(steps, i)
 		}
 	}
