@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
 	"github.com/platform-scheduler/platform-scheduler/cmd/client"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -62,25 +63,11 @@ func (b *Bench) NewSystem(ctx context.Context, l *measure.Ledger, s Shape) (Syst
 	if b.Processes {
 		return NewCluster(ctx, b, l, s)
 	}
-	observer := b.Observe(l.See, nil)
-	a := &inProcess{b: b, observer: observer}
-	var err error
-	a.workers = s.Workers
-	if s.Served || s.Workers {
-		if a.server, a.cfg, err = b.OpenServer(ctx, observer); err != nil {
-			return nil, err
-		}
-		a.engine = a.server.Engine
-		return a, nil
-	}
-	if a.engine, a.cfg, err = b.OpenEngine(ctx, observer); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return b.NewInProcess(ctx, b.Observe(l.See, nil), s)
 }
 
-// inProcess is an engine of this process, with or without its REST edge.
-type inProcess struct {
+// InProcess is an engine of this process, with or without its REST edge.
+type InProcess struct {
 	b                *Bench
 	engine           *app.Engine
 	server           *server.Server
@@ -92,20 +79,49 @@ type inProcess struct {
 	dismiss func() error
 }
 
+// NewInProcess makes one whose handlers the observer has.
+func (b *Bench) NewInProcess(ctx context.Context, observer *node.Observer, s Shape) (a *InProcess, err error) {
+	a = &InProcess{b: b, observer: observer, workers: s.Workers}
+	if s.Served || s.Workers {
+		if a.server, a.cfg, err = b.OpenServer(ctx, observer); err != nil {
+			return nil, err
+		}
+		a.engine = a.server.Engine
+		return a, nil
+	}
+	a.engine, a.cfg, err = b.OpenEngine(ctx, observer)
+	return a, err
+}
+
+// Live reports whether an execution, also one of a step, has not ended.
+func (a *InProcess) Live(ctx context.Context) (bool, error) {
+	for _, status := range []entity.Status{entity.StatusWaiting, entity.StatusRunning} {
+		rows, _, err := a.engine.Store.Executions.List(ctx, repository.ExecutionFilter{Status: status, Steps: true},
+			repository.Page{Limit: 1})
+		if err != nil || len(rows) > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
 // Write implements Writer.
-func (a *inProcess) Write(ctx context.Context, lane repository.Lane, name string,
+func (a *InProcess) Write(ctx context.Context, lane repository.Lane, name string,
 	fn func(ctx context.Context, tx repository.Tx) error,
 ) error {
 	return a.engine.Store.Write(ctx, lane, name, fn)
 }
 
-func (a *inProcess) Now() time.Time { return a.engine.Clock.Now() }
+// Now implements System.
+func (a *InProcess) Now() time.Time { return a.engine.Clock.Now() }
 
-func (a *inProcess) Describe(jobs int) report.Result {
+// Describe implements System.
+func (a *InProcess) Describe(jobs int) report.Result {
 	return a.b.NewResult(a.engine.Store.Info(), a.cfg, jobs)
 }
 
-func (a *inProcess) Start(ctx context.Context) error {
+// Start implements System.
+func (a *InProcess) Start(ctx context.Context) error {
 	a.started = true
 	if a.server != nil {
 		err := a.server.Start()
@@ -118,16 +134,20 @@ func (a *inProcess) Start(ctx context.Context) error {
 	return nil
 }
 
-func (a *inProcess) Ended() int64 { return a.observer.Completed.Load() }
+// Ended implements System.
+func (a *InProcess) Ended() int64 { return a.observer.Completed.Load() }
 
-func (a *inProcess) Clients(ctx context.Context) ([]*client.Client, error) {
+// Clients implements System.
+func (a *InProcess) Clients(ctx context.Context) ([]*client.Client, error) {
 	c, err := SignIn(ctx, a.server.URL(), 1)
 	return []*client.Client{c}, err
 }
 
-func (a *inProcess) Processes() []Process { return nil }
+// Processes implements System.
+func (a *InProcess) Processes() []Process { return nil }
 
-func (a *inProcess) Stop(ctx context.Context) error {
+// Stop implements System.
+func (a *InProcess) Stop(ctx context.Context) error {
 	a.stopped = true
 	if a.dismiss != nil {
 		if err := a.dismiss(); err != nil {
@@ -142,7 +162,8 @@ func (a *inProcess) Stop(ctx context.Context) error {
 	return a.engine.Stop(bounded)
 }
 
-func (a *inProcess) Close(ctx context.Context) {
+// Close implements System.
+func (a *InProcess) Close(ctx context.Context) {
 	switch {
 	case a.stopped:
 	case a.started:

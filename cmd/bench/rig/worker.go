@@ -28,7 +28,7 @@ const MostWorkers = 10_000
 func ToWorkers(j *entity.Job) { j.Routing.Workers = WorkerGroup }
 
 // hire starts a worker, whose handler tells the observer of each entry. dismiss ends it and waits for its end.
-func (a *inProcess) hire(ctx context.Context) (dismiss func() error, err error) {
+func (a *InProcess) hire(ctx context.Context) (dismiss func() error, err error) {
 	token, err := WorkerToken(ctx, a.server.URL(), a.b.Clock.Now())
 	if err != nil {
 		return nil, err

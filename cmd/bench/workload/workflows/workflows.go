@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/platform-scheduler/platform-scheduler/cmd/app"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/measure"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/node"
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/report"
@@ -17,8 +16,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/cmd/bench/workload/timing"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
 // Edges measures, in turns: chains, random graphs and a map flat out, and chains at a steady rate.
@@ -109,18 +106,20 @@ func (e Edges) flatOut(ctx context.Context, kind string, d *wf.Definition) (
 	if err != nil {
 		return r, 0, err
 	}
-	defer s.close(ctx)
+	defer s.Close(ctx)
 	e.Note("loading %d %s, one fire each", n, kind)
-	now := s.engine.Clock.Now().Truncate(time.Millisecond)
+	now := s.Now().Truncate(time.Millisecond)
 	if err := e.load(ctx, s, n, d, func(_ int, j *entity.Job) { j.NextFireTime = now }); err != nil {
 		return r, 0, err
 	}
-	r = e.NewResult(s.engine.Store.Info(), s.cfg, n)
-	s.start()
+	r = s.Describe(n)
+	if err := s.Start(ctx); err != nil {
+		return r, 0, err
+	}
 	if err := e.await(ctx, s, n*each); err != nil {
 		return r, 0, err
 	}
-	if err := s.stop(ctx); err != nil {
+	if err := s.Stop(ctx); err != nil {
 		return r, 0, err
 	}
 	r.Count(s.seen.tally(n * each))
@@ -136,9 +135,9 @@ func (e Edges) steady(ctx context.Context, t *turn) (r report.Result, err error)
 	if err != nil {
 		return r, err
 	}
-	defer s.close(ctx)
+	defer s.Close(ctx)
 	e.Note("loading %d chains of 10 steps, each once a second", n)
-	begin := s.engine.Clock.Now().Truncate(time.Second).Add(rig.StartLead)
+	begin := s.Now().Truncate(time.Second).Add(rig.StartLead)
 	fires := int((rig.WarmUp + e.Duration) / time.Second)
 	err = e.load(ctx, s, n, d, func(i int, j *entity.Job) {
 		j.Schedule.IntervalMs = time.Second.Milliseconds()
@@ -149,15 +148,17 @@ func (e Edges) steady(ctx context.Context, t *turn) (r report.Result, err error)
 	if err != nil {
 		return r, err
 	}
-	r = e.NewResult(s.engine.Store.Info(), s.cfg, n)
-	s.start()
-	if err := e.Sleep(ctx, begin.Add(time.Duration(fires)*time.Second).Sub(s.engine.Clock.Now())); err != nil {
+	r = s.Describe(n)
+	if err := s.Start(ctx); err != nil {
+		return r, err
+	}
+	if err := e.Sleep(ctx, begin.Add(time.Duration(fires)*time.Second).Sub(s.Now())); err != nil {
 		return r, err
 	}
 	if err := e.await(ctx, s, n*fires*each); err != nil {
 		return r, err
 	}
-	if err := s.stop(ctx); err != nil {
+	if err := s.Stop(ctx); err != nil {
 		return r, err
 	}
 	r.Count(s.seen.tally(n * fires * each))
@@ -166,12 +167,12 @@ func (e Edges) steady(ctx context.Context, t *turn) (r report.Result, err error)
 }
 
 // load inserts workflows of one definition.
-func (e Edges) load(ctx context.Context, s *system, n int, d *wf.Definition, shape func(i int, j *entity.Job)) error {
+func (e Edges) load(ctx context.Context, s system, n int, d *wf.Definition, shape func(i int, j *entity.Job)) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("write a workflow as JSON: %w", err)
 	}
-	return e.LoadJobs(ctx, s.engine.Store, 0, n, func(i int, j *entity.Job) {
+	return e.LoadJobs(ctx, s, 0, n, func(i int, j *entity.Job) {
 		j.Type, j.Class, j.Data = entity.JobWorkflow, "", string(text)
 		shape(i, j)
 	})
@@ -179,12 +180,12 @@ func (e Edges) load(ctx context.Context, s *system, n int, d *wf.Definition, sha
 
 // await waits until so many steps were entered and no execution is live, or until nothing has been entered for a while:
 // what is missing then is lost.
-func (e Edges) await(ctx context.Context, s *system, steps int) error {
+func (e Edges) await(ctx context.Context, s system, steps int) error {
 	last, since := -1, e.Clock.Monotonic()
 	for e.Clock.Monotonic()-since < rig.StallBound {
 		n := s.seen.count()
 		if n >= steps {
-			live, err := s.live(ctx)
+			live, err := s.Live(ctx)
 			if err != nil || !live {
 				return err
 			}
@@ -199,50 +200,15 @@ func (e Edges) await(ctx context.Context, s *system, steps int) error {
 	return nil
 }
 
-// system is the engine of one load.
+// system is the engine of one load, and what the handlers of its steps saw.
 type system struct {
-	engine *app.Engine
-	cfg    config.Config
-	seen   *seen
-	// started and stopped say what close has to do.
-	started, stopped bool
+	*rig.InProcess
+	seen *seen
 }
 
-func (e Edges) open(ctx context.Context) (*system, error) {
-	s := &system{seen: newSeen(e.Clock.Now)}
+func (e Edges) open(ctx context.Context) (s system, err error) {
+	s.seen = newSeen(e.Clock.Now)
 	o := e.Observe(func(...measure.StartEvent) {}, map[string]node.Handler{stepClass: s.seen.handle})
-	var err error
-	s.engine, s.cfg, err = e.OpenEngine(ctx, o)
+	s.InProcess, err = e.NewInProcess(ctx, o, rig.Shape{})
 	return s, err
-}
-
-func (s *system) start() { s.started = true; s.engine.Start() }
-
-func (s *system) stop(ctx context.Context) error {
-	s.stopped = true
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopBound)
-	defer cancel()
-	return s.engine.Stop(bounded)
-}
-
-func (s *system) close(ctx context.Context) {
-	switch {
-	case s.stopped:
-	case s.started:
-		_ = s.stop(ctx) // the bench has failed already
-	default:
-		_ = s.engine.Close()
-	}
-}
-
-// live reports whether an execution has not ended.
-func (s *system) live(ctx context.Context) (bool, error) {
-	for _, status := range []entity.Status{entity.StatusWaiting, entity.StatusRunning} {
-		rows, _, err := s.engine.Store.Executions.List(ctx, repository.ExecutionFilter{Status: status, Steps: true},
-			repository.Page{Limit: 1})
-		if err != nil || len(rows) > 0 {
-			return true, err
-		}
-	}
-	return false, nil
 }
