@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/dialect"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -165,16 +166,12 @@ func (r *Executions) among(ctx context.Context, ids []string, f repository.Execu
 	return out, next, nil
 }
 
-// OfGroups is the condition that a job is in one of the groups, where there
-// are any; column holds its id. The job of each row is looked up by its id: a
-// join would let the optimizer begin with all jobs of the groups. The id of a step leads
-// to its workflow, which is looked up where there is no such job.
+// OfGroups is the condition that a job, or the workflow of a step, is in one of the groups, where there are any; column
+// holds its id.
 func OfGroups(d *dialect.Dialect, column string, groups []string) listing.Condition {
 	if groups == nil {
 		return listing.Condition{}
 	}
-	in, args := d.InAny("COALESCE((SELECT group_name FROM scheduler_job_definition WHERE id = "+column+"), "+
-		"(SELECT j.group_name FROM scheduler_workflow_step s JOIN scheduler_job_definition j ON j.id = s.workflow_id "+
-		"WHERE s.id = "+column+"))", groups)
+	in, args := d.InAny(owner.Group(column), groups)
 	return listing.Condition{Text: in, Args: args}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
-	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/listing"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/owner"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb/sqlvalue"
 )
 
@@ -48,7 +48,7 @@ func (r *Jobs) Names(ctx context.Context, ids []string) (map[string]string, erro
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.ofSteps(ctx, ids)
+	steps, err := owner.Titles(ctx, r.c, ids)
 	for id, title := range steps {
 		names[id] = title.Name
 	}
@@ -61,37 +61,11 @@ func (r *Jobs) GroupsOf(ctx context.Context, ids []string) (map[string]string, e
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.ofSteps(ctx, ids)
+	steps, err := owner.Titles(ctx, r.c, ids)
 	for id, title := range steps {
 		groups[id] = title.Group
 	}
 	return groups, err
-}
-
-// ofSteps are the titles of steps of workflows, by the ids of their executions' jobs: a step is of the group of its
-// workflow, and named after it. Ids of jobs are no ids of steps, so that nothing is read for them.
-func (r *Jobs) ofSteps(ctx context.Context, ids []string) (map[string]repository.JobName, error) {
-	var steps []string
-	for _, id := range sqlvalue.OnlyASCIIIDs(ids) {
-		if identity.IsStepID(id) {
-			steps = append(steps, id)
-		}
-	}
-	if len(steps) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]repository.JobName, len(steps))
-	_, err := sqldb.CollectIn(ctx, r.c, "job.steps", "SELECT s.id, j.group_name, j.name, s.name FROM "+
-		"scheduler_workflow_step s JOIN scheduler_job_definition j ON j.id = s.workflow_id WHERE {in}", "s.id", steps,
-		func(rows *sql.Rows) (id string, err error) {
-			var title repository.JobName
-			var step string
-			_, err = sqlvalue.ScanRow(rows, &id, &title.Group, &title.Name, &step)
-			title.Name += "/" + step
-			out[id] = title
-			return id, err
-		})
-	return out, err
 }
 
 // Titles implements repository.JobReader.
@@ -108,7 +82,7 @@ func (r *Jobs) Titles(ctx context.Context, ids []string) (map[string]repository.
 	if err != nil {
 		return nil, err
 	}
-	steps, err := r.ofSteps(ctx, ids)
+	steps, err := owner.Titles(ctx, r.c, ids)
 	maps.Copy(out, steps)
 	return out, err
 }
