@@ -2,6 +2,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -252,7 +253,7 @@ func (c chunk) inFile(field string) string {
 	if e.name != "" {
 		name = " (" + e.name + ")"
 	}
-	return fmt.Sprintf("%s: %s[%d]%s%s", e.file, m[1], e.index, name, m[3])
+	return fmt.Sprintf("%s: %s[%d]%s%s", e.file, cmp.Or(e.list, m[1]), e.index, name, m[3])
 }
 
 // merge adds one answer to those before it.

@@ -25,7 +25,8 @@ type entry struct {
 	raw         json.RawMessage
 	group, name string
 	file        string
-	// index counts the entries of its list in the file.
+	// list is that of its document, where it is another one than that of the call; index counts its entries in the file.
+	list  string
 	index int
 }
 
@@ -75,8 +76,10 @@ func readDefinitions(path string, stdin io.Reader) (*definitions, error) {
 
 // of notes where entries stand.
 func of(file string, entries []entry) []entry {
+	count := map[string]int{}
 	for i := range entries {
-		entries[i].file, entries[i].index = file, i
+		entries[i].file, entries[i].index = file, count[entries[i].list]
+		count[entries[i].list]++
 	}
 	return entries
 }
@@ -175,8 +178,15 @@ func (d *definitions) add(text json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := entries(slices.Concat(one.Jobs, one.Workflows))
-	d.jobs = append(d.jobs, jobs...)
+	jobs, err := entries(one.Jobs)
+	if err != nil {
+		return err
+	}
+	flows, err := entries(one.Workflows)
+	for i := range flows {
+		flows[i].list = "workflows"
+	}
+	d.jobs = append(append(d.jobs, jobs...), flows...)
 	return err
 }
 
