@@ -44,7 +44,10 @@ func KillPoints() []string {
 		{"follow", []string{"before-commit", "after-commit"}},
 		{"complete", []string{"run-opened", "run-locked", "run-saved"}}, // a run opens and closes with an end
 		{"follow-run", []string{"run-locked", "inserted", "run-saved", "before-commit", "after-commit"}},
+		{"stop-steps", []string{"before-commit", "after-commit"}},
 		{"vote", []string{"voted", "before-commit", "after-commit"}},
+		{"execution.cancel", []string{"before-commit", "after-commit"}},
+		{"job.trigger", []string{"inserted", "before-commit", "after-commit"}},
 		{"fold-open", []string{"after-commit"}},
 		{"fold-shards", []string{"after-commit"}},
 		{"fold-scopes", []string{"after-commit"}},
@@ -62,7 +65,8 @@ func KillPoints() []string {
 func lostPoints() []string {
 	return []string{
 		"fire.reply-lost", "complete.reply-lost", "claim.reply-lost", "follow.reply-lost", "fold-jobs.reply-lost",
-		"follow-run.reply-lost", "vote.reply-lost",
+		"follow-run.reply-lost", "stop-steps.reply-lost", "vote.reply-lost", "execution.cancel.reply-lost",
+		"job.trigger.reply-lost",
 	}
 }
 
@@ -240,7 +244,7 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 		d.node.Kill()
 		before := d.node.KilledItself(point)
 		hit := 1 + d.random.IntN(6)
-		if strings.HasPrefix(point, "fold-") || strings.HasPrefix(point, "vote.") { // they are rare
+		if slices.ContainsFunc(rarePoints(), func(tx string) bool { return strings.HasPrefix(point, tx) }) {
 			hit = 1
 		}
 		if lost {
@@ -269,6 +273,11 @@ func (d *Driver) killAt(ctx context.Context, point string) error {
 		return d.start(ctx, "")
 	}
 	return fmt.Errorf("the failpoint %s was not hit in %d lives", point, pointTries)
+}
+
+// rarePoints are the beginnings of those that a life of a server may meet once.
+func rarePoints() []string {
+	return []string{"fold-", "vote.", "stop-steps.", "execution.cancel.", "job.trigger."}
 }
 
 // trigger runs the job by hand; a call that fails is made again later.
