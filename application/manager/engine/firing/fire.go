@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -153,11 +154,10 @@ func splitByGroup(items []*item) (parts [][]*item) {
 
 // fireAll reserves slots for what may start here and runs the fire transaction.
 func (m *attempt) fireAll(ctx context.Context, items []*item, now time.Time, waitForLocks bool) error {
-	var reserved entity.Slots
-	defer func() { m.Slots.Release(reserved) }()
 	m.prepare(ctx, items)
-	m.startDirectly(items, now, &reserved)
-	return m.commit(ctx, items, now, waitForLocks, &reserved)
+	starts := m.startDirectly(items, now)
+	defer starts.Close()
+	return m.commit(ctx, items, now, waitForLocks, starts)
 }
 
 // prepare lets the routing read what it needs before the transaction.
@@ -170,13 +170,12 @@ func (m *JobManager) prepare(ctx context.Context, items []*item) {
 }
 
 // startDirectly makes as many executions RUNNING on this node as there are slots of
-// their kind, the most urgent first (engine rule 14). It counts the slots it
-// reserved.
-func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entity.Slots) {
+// their kind, the most urgent first (engine rule 14).
+func (m *JobManager) startDirectly(items []*item, now time.Time) *direct.Batch {
 	var candidates []*item
 	for _, it := range items {
 		it.revertStarts()
-		if !it.job.Coordinated() && it.job.Routing.Strategy == entity.RouteAny && m.Runner.CanRun(&it.job) {
+		if direct.May(m.Runner, &it.job) {
 			candidates = append(candidates, it)
 		}
 	}
@@ -184,28 +183,18 @@ func (m *JobManager) startDirectly(items []*item, now time.Time, reserved *entit
 	for _, it := range candidates {
 		wanted[it.job.SlotKind()] += waiting(it.execs)
 	}
-	if wanted == (entity.Slots{}) {
-		return
-	}
-	*reserved = m.Slots.Reserve(wanted)
-	if *reserved != wanted {
+	starts := direct.Reserve(m.Slots, m.Runner, wanted)
+	if starts.Reserved() != wanted {
 		slices.SortStableFunc(candidates, func(a, b *item) int { return b.job.Priority - a.job.Priority })
 	}
-	node, epoch := m.Runner.NodeIdentity()
-	left := *reserved
 	for _, it := range candidates {
-		kind := it.job.SlotKind()
 		for _, exec := range it.execs {
-			if left[kind] == 0 {
-				break
+			if starts.Take(&it.job, exec, now) {
+				it.direct = append(it.direct, exec)
 			}
-			if exec.Status != entity.StatusWaiting || exec.StartOn(node, epoch, now) != nil {
-				continue
-			}
-			it.direct = append(it.direct, exec)
-			left[kind]--
 		}
 	}
+	return starts
 }
 
 // revertStarts makes executions wait again that a former try, which failed, would have
@@ -228,14 +217,11 @@ func waiting(execs []*entity.Execution) int {
 }
 
 // commit runs the fire transaction over the items and then tells everybody.
-// reserved is lowered by the slots that were used.
 func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, waitForLocks bool,
-	reserved *entity.Slots,
+	starts *direct.Batch,
 ) error {
 	var res result
-	direct := directOf(items)
-	m.Runner.Expect(direct)
-	defer m.Runner.Forget(direct)
+	starts.Expect()
 	err := m.Store.Write(ctx, repository.LaneFire, "fire", func(ctx context.Context, tx repository.Tx) error {
 		res = result{}
 		if waitForLocks {
@@ -247,35 +233,25 @@ func (m *attempt) commit(ctx context.Context, items []*item, now time.Time, wait
 	})
 	switch {
 	case errors.Is(err, repository.ErrCommitUnknown):
-		return m.resolveUnknown(ctx, items, res, reserved)
+		return m.resolveUnknown(ctx, items, res, starts)
 	case errors.Is(err, repository.ErrDuplicateID):
-		return m.resolveDuplicates(ctx, items, now, waitForLocks, reserved)
+		return m.resolveDuplicates(ctx, items, now, waitForLocks, starts)
 	case err != nil:
 		return err
 	}
-	m.announce(res, now, reserved)
+	m.announce(res, now, starts)
 	return nil
-}
-
-// directOf are the executions of the items that start on this node.
-func directOf(items []*item) []*entity.Execution {
-	var execs []*entity.Execution
-	for _, it := range items {
-		execs = append(execs, it.direct...)
-	}
-	return execs
 }
 
 // announce hands the committed executions on: direct starts to the executor, due jobs
 // of the next fires to the due set, news to the claimers.
-func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots) {
+func (m *JobManager) announce(res result, now time.Time, starts *direct.Batch) {
 	var runs []entity.Run
 	for _, it := range res.fired {
 		it.done = true
 		job := it.job
 		for _, exec := range it.direct {
 			runs = append(runs, entity.Run{Job: &job, Execution: exec})
-			reserved[job.SlotKind()]--
 		}
 		m.dueSet.FinishFiring(it.due, &job, now)
 	}
@@ -290,9 +266,7 @@ func (m *JobManager) announce(res result, now time.Time, reserved *entity.Slots)
 	if len(res.locked) > 0 {
 		m.Metrics.LockedFires(len(res.locked))
 	}
-	if len(runs) > 0 {
-		m.Runner.Start(runs)
-	}
+	starts.Start(runs)
 	m.Commits.AfterCommit(res.postCommit)
 	m.count(res.execs)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/dueset"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
@@ -23,33 +24,13 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
-// Slots are those of this node. They are reserved before the commit of a direct
-// start, so that nothing RUNNING waits for one (rule 14).
+// Slots are those of this node.
 type Slots interface {
 	// WaitForSlots returns how many direct starts are possible now in general slots:
 	// zero while draining or while waiting runs of the store go first. It waits up to
 	// wait for that to change.
 	WaitForSlots(ctx context.Context, wait time.Duration) int
-	// Reserve takes slots up to those wanted of each kind, and returns how many.
-	Reserve(wanted entity.Slots) entity.Slots
-	// Release gives reserved slots back.
-	Release(given entity.Slots)
-}
-
-// Runner runs on this node what is fired.
-type Runner interface {
-	// NodeIdentity is the node and epoch that direct starts carry.
-	NodeIdentity() (nodeID string, epoch int64)
-	// CanRun reports whether this node may run the job at all.
-	CanRun(job *entity.Job) bool
-	// Expect tells of executions that are about to be committed as direct starts, so
-	// that they do not count as lost meanwhile; Forget that those of them that
-	// were not started will not be.
-	Expect(execs []*entity.Execution)
-	Forget(execs []*entity.Execution)
-	// Start runs committed direct starts that are expected; each uses one
-	// reserved slot of its kind.
-	Start(runs []entity.Run)
+	direct.Slots
 }
 
 // Owner tells which partitions this scheduler fires; nil means all of them,
@@ -138,7 +119,7 @@ type Deps struct {
 	Clock       clock.Clock
 	StoreClock  clock.StoreClock
 	Slots       Slots
-	Runner      Runner
+	Runner      direct.Runner
 	// Commits are told of what a transaction did, and tell of jobs that were
 	// re-armed.
 	Commits *commit.Commits

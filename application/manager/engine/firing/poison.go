@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -70,7 +71,8 @@ func (m *attempt) recordPoison(ctx context.Context, it *item, cause error, now t
 	for i, exec := range execs {
 		reduced[i] = exec.Rejected(now, why)
 	}
-	return m.commit(ctx, []*item{{due: it.due, job: it.job, execs: reduced, last: it.last}}, now, false, &entity.Slots{})
+	nothing := direct.Reserve(m.Slots, m.Runner, entity.Slots{})
+	return m.commit(ctx, []*item{{due: it.due, job: it.job, execs: reduced, last: it.last}}, now, false, nothing)
 }
 
 // recordBroken records that a due job cannot be planned, because its schedule no

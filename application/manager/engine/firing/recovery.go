@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/storeretry"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -15,7 +16,7 @@ import (
 // answers: executions that carry my node, epoch and token are mine and run (engine rule
 // 9). A commit that lands only after this look leaves executions that the
 // reconciliation of held runs finds.
-func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, reserved *entity.Slots) error {
+func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result, starts *direct.Batch) error {
 	now := m.StoreClock.Now()
 	var stored map[string]*entity.Execution
 	//nolint:contextcheck // the node's work outlives the call
@@ -39,15 +40,12 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 			if s != nil && s.HeldAs(exec) {
 				job := it.job
 				runs = append(runs, entity.Run{Job: &job, Execution: exec})
-				reserved[job.SlotKind()]--
 			}
 		}
 	}
 	m.Logger.Warn("a commit was not answered; its rows were read again",
 		"fires", len(items), "started", len(runs))
-	if len(runs) > 0 {
-		m.Runner.Start(runs)
-	}
+	starts.Start(runs)
 	m.Commits.AfterCommit(res.postCommit)
 	return nil
 }
@@ -56,7 +54,7 @@ func (m *attempt) resolveUnknown(ctx context.Context, items []*item, res result,
 // has not passed them. It should never happen; the executions are compared, counted
 // and left as they are, and the cursor moves on (engine rule 1).
 func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time.Time, waitForLocks bool,
-	reserved *entity.Slots,
+	starts *direct.Batch,
 ) error {
 	stored, err := m.byID(ctx, items)
 	if err != nil {
@@ -79,7 +77,7 @@ func (m *attempt) resolveDuplicates(ctx context.Context, items []*item, now time
 		}
 		it.fires = kept
 	}
-	return m.commit(ctx, items, now, waitForLocks, reserved)
+	return m.commit(ctx, items, now, waitForLocks, starts)
 }
 
 func (m *JobManager) withoutStored(it *item, execs []*entity.Execution,

@@ -2,7 +2,7 @@ package running
 
 import "github.com/platform-scheduler/platform-scheduler/domain/entity"
 
-// Expect implements firing.Runner: a transaction that is about to be committed
+// Expect implements direct.Runner: a transaction that is about to be committed
 // holds the executions for this node. Until Start or Forget they are not taken for
 // lost, however long the answer of the store takes (engine rule 9).
 func (t *TaskManager) Expect(execs []*entity.Execution) {
@@ -16,7 +16,7 @@ func (t *TaskManager) Expect(execs []*entity.Execution) {
 	}
 }
 
-// Forget implements firing.Runner: those of the executions that were not started will
+// Forget implements direct.Runner: those of the executions that were not started will
 // not be. Reconcile finds what the store holds of them.
 func (t *TaskManager) Forget(execs []*entity.Execution) {
 	if len(execs) == 0 {

@@ -12,7 +12,7 @@ import (
 // beside nodes of the former release, whose queues do not tell runs apart.
 const putBackWait = time.Second
 
-// CanRun implements firing.Runner: the node is fit for the runs of the job.
+// CanRun implements direct.Runner: the node is fit for the runs of the job.
 func (t *TaskManager) CanRun(job *entity.Job) bool {
 	return routing.Missing(entity.NodeClassOf(job), &t.self) == entity.WaitNone
 }

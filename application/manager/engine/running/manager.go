@@ -255,7 +255,7 @@ func (t *TaskManager) Drain(ctx context.Context, grace time.Duration) {
 	}
 }
 
-// NodeIdentity implements firing.Runner.
+// NodeIdentity implements direct.Runner.
 func (t *TaskManager) NodeIdentity() (nodeID string, epoch int64) {
 	return t.cfg.NodeID, t.epoch.Load()
 }

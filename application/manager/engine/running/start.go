@@ -28,7 +28,7 @@ type active struct {
 	parked *slots.Parked
 }
 
-// Start implements firing.Runner: it runs attempts that are committed to this
+// Start implements direct.Runner: it runs attempts that are committed to this
 // node, each on a goroutine of its own, bounded by the slots. One that is not
 // expected any more does not start, and gives its slot back: Reconcile ends it.
 func (t *TaskManager) Start(runs []entity.Run) {
