@@ -17,6 +17,7 @@ func StepJob(job *entity.Job, step *Step) (*entity.Job, error) {
 		Schedule: schedule.Spec{Kind: schedule.None, TimeZone: job.Schedule.TimeZone},
 		Priority: cmp.Or(step.Priority, job.Priority), TimeoutSec: step.Limit(), StartDeadlineSec: step.StartDeadlineSec,
 		Overlap: entity.OverlapParallel, OnNodeLoss: entity.NodeLossRetry,
+		Routing: entity.Routing{Strategy: entity.RouteAny},
 	}
 	if step.RetryPolicy != nil {
 		s.Retry = *step.RetryPolicy
