@@ -196,7 +196,7 @@ func newWorkflows(b base, s storage, c core, x *exports, tasks *periodic.Tasks, 
 		Store: s.Store, Todos: s.Store, Runs: s.Store, Executions: s.Store.Executions, Catalog: c.catalog, Jobs: c.jobs,
 		Claims: s.Store, Approvals: s.Store, Electorate: electorate(s),
 		Conditions: expression.Whens{}, Readers: x.readers, Starts: starts, Admitter: c.admitter,
-		Ends: runner.Ends, Closer: c.closer,
+		Slots: runner, Runner: runner, Ends: runner.Ends, Closer: c.closer,
 		Commits: c.Commits, Clock: b.machine, StoreClock: s.Clock, Leads: tasks.Leads, Beating: c.lease.Beating,
 		Note: tasks.Watch("follow-runs", follow.Interval), Logger: b.logger,
 	})

@@ -217,7 +217,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		Claims: store, Approvals: store,
 		Electorate: n.Electorate,
 		Conditions: expression.Whens{}, Readers: entity.EventReaders{Rules: true, Kafka: true}, Starts: starts,
-		Admitter: n.Admitter, Ends: n.Runner.Ends, Closer: n.Closer,
+		Admitter: n.Admitter, Slots: n.Runner, Runner: n.Runner, Ends: n.Runner.Ends, Closer: n.Closer,
 		Commits: n.Commits, Clock: o.Clock, StoreClock: n.Time,
 		Leads: func() bool { return true }, Note: func(error) {}, Logger: logger,
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/admission"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/completion"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/maintenance"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/batch"
 	"github.com/platform-scheduler/platform-scheduler/application/manager/internal/turns"
@@ -59,6 +60,9 @@ type Deps struct {
 	// Starts starts the jobs that steps name.
 	Starts   Starts
 	Admitter *admission.Admitter
+	// Slots and Runner start steps on this node, while nobody waits for a slot.
+	Slots  direct.Slots
+	Runner direct.Runner
 	// Ends closes runs and stops what nobody holds, Closer what waits.
 	Ends    Ends
 	Closer  *maintenance.Closer

@@ -35,6 +35,8 @@ type passage struct {
 	before, next *wf.State
 	// cut: rows are left for another transaction. closes: every step is final and stored.
 	cut, closes bool
+	// direct are those of the rows that this node has slots for.
+	direct map[int]bool
 	// moments are those until which steps wait that start now, by step.
 	moments map[int]time.Time
 	// gone: it opens now, and its workflow is deleted.

@@ -3,12 +3,14 @@ package follow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
+	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/direct"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
@@ -29,14 +31,23 @@ func (f *Follower) store(ctx context.Context, part []*passage) error {
 		}
 	}
 	f.Admitter.Prepare(ctx, jobs...)
+	starts := f.reserve(part)
+	defer starts.Close()
 	var w *writing
 	err := f.Store.Write(ctx, repository.LaneComplete, "follow-run", func(ctx context.Context, tx repository.Tx) error {
-		w = &writing{Follower: f, now: f.StoreClock.Now()}
+		starts.Again()
+		w = &writing{Follower: f, now: f.StoreClock.Now(), starts: starts}
 		return w.write(ctx, tx, part)
 	})
+	if errors.Is(err, repository.ErrCommitUnknown) {
+		err = errors.Join(err, f.reread(ctx, starts, w))
+		f.Commits.AfterCommit(w.done)
+		return err
+	}
 	if err != nil {
 		return err
 	}
+	starts.Start(w.direct)
 	for _, p := range w.taken {
 		p.stored = true
 		if len(p.run.State) == 0 {
@@ -53,6 +64,9 @@ type writing struct {
 	now   time.Time
 	taken []*passage
 	done  commit.PostCommit
+	// starts has slots for direct, which are the steps that start on this node.
+	starts *direct.Batch
+	direct []entity.Run
 }
 
 func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) error {
@@ -84,7 +98,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 		}
 		finals = append(finals, ended...)
 		opened := len(ballots)
-		for _, row := range p.rows {
+		for i, row := range p.rows {
 			if row.Kind == workflow.RowFinish {
 				continue
 			}
@@ -99,8 +113,10 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 				finals = append(finals, e)
 			} else if b, opens := p.ballot(row.Step, e); opens {
 				ballots = append(ballots, b)
+			} else if job, starts := p.starts(row); starts && p.direct[i] && w.starts.Take(job, e, w.now) {
+				w.direct = append(w.direct, entity.Run{Job: job, Execution: e})
 			} else if row.Kind == workflow.RowStart && until.IsZero() {
-				w.Admitter.MakeReady(p.flow.steps[row.Step], e, 0, w.now, &w.done)
+				w.Admitter.MakeReady(job, e, 0, w.now, &w.done)
 			}
 		}
 		events = append(events, w.standing(p, ballots[opened:])...)
@@ -110,6 +126,7 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 		add = append(add, p.owed(w.now)...)
 		drop = append(drop, p.paid()...)
 	}
+	w.starts.Expect()
 	if err := w.insert(ctx, tx, steps, execs, finals); err != nil {
 		return err
 	}
