@@ -36,5 +36,7 @@ func DefaultRules(now time.Time) []alert.Rule {
 		of("nothing-ran", alert.NothingRan, alert.Critical, func(r *alert.Rule) { r.WindowSec = 300 }),
 		of("degraded", alert.Degraded, alert.Warning, func(r *alert.Rule) { r.ForSec = 60 }),
 		of("delivery-failed", alert.DeliveryFailed, alert.Critical, nil),
+		of("step-held", alert.StepHeld, alert.Warning, nil),
+		of("approval-waiting", alert.ApprovalWaiting, alert.Info, nil),
 	}
 }
