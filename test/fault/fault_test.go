@@ -25,7 +25,7 @@ var (
 		"the long form: FAULT_MINUTES (10) of all faults, with a store of its own that is killed too")
 	storeSteps = flag.Bool("fault.storeclock", os.Getenv("SERVER") != "mysql",
 		"step the store's clock, too, in the long form; by default where the store is no MySQL")
-	flows = flag.Bool("fault.flows", false, "let workflows run, too")
+	flows = flag.Bool("fault.flows", true, "let workflows run, too, in the long form")
 	redis = flag.Bool("fault.redis", false, "run the nodes under the cluster profile, with Redis")
 )
 
@@ -64,7 +64,7 @@ func TestFault(t *testing.T) {
 		test.Terms.Kinds = slices.DeleteFunc(test.Terms.Kinds, func(k fault.Kind) bool { return k == fault.StoreStep })
 	}
 	test.Size.Long, test.Size.Wide, test.Size.Async = true, true, true
-	test.Size.Flows, test.Size.Seed, test.Size.Pace = *flows, uint64(test.Terms.Seed), 2
+	test.Size.Flows, test.Size.Seed, test.Size.Pace = *flows && *long, uint64(test.Terms.Seed), 2
 	test.Size.Handlers = map[string][]string{"first": {"node-0"}, "last": {"node-1", "node-2"}}
 	run(t, test, options)
 }
