@@ -15,10 +15,11 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
+// maxBytes and maxSteps bound the workflows, and the ids of steps, that a Catalog keeps in memory. What does not fit is
+// read again.
 const (
-	// maxWorkflows and maxSteps bound what a Catalog keeps in memory; what does not fit is read again.
-	maxWorkflows = 500
-	maxSteps     = 20_000
+	maxBytes = 64 << 20
+	maxSteps = 100_000
 )
 
 // Workflow is one version of a workflow, ready for decisions. It is immutable but for recorded.
@@ -63,8 +64,10 @@ type Catalog struct {
 	Versions repository.VersionReader
 	Runs     repository.WorkflowRunReader
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	// workflows take about held bytes.
 	workflows map[version]*Workflow
+	held      int
 	known     map[string]wf.StepRow
 }
 
@@ -90,13 +93,15 @@ func (c *Catalog) Get(ctx context.Context, id string, number int) (*Workflow, er
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.workflows) >= maxWorkflows {
-		clear(c.workflows)
-	}
 	if c.workflows == nil {
 		c.workflows = map[version]*Workflow{}
 	}
+	if former := c.workflows[v]; former != nil {
+		return former, nil // read by somebody else meanwhile
+	}
+	c.held = forget(c.workflows, c.held, maxBytes, (*Workflow).bytes)
 	c.workflows[v] = w
+	c.held += w.bytes()
 	for i, step := range w.Graph.Definition().Steps {
 		c.know(wf.StepRow{ID: w.ownID(i), WorkflowID: id, Name: step.Name})
 	}
@@ -193,10 +198,30 @@ func (c *Catalog) rows(ctx context.Context, steps []*entity.Execution) (map[stri
 
 // know remembers a step. The caller holds the lock.
 func (c *Catalog) know(row wf.StepRow) {
-	if c.known == nil || len(c.known) >= maxSteps {
+	if c.known == nil {
 		c.known = map[string]wf.StepRow{}
 	}
+	forget(c.known, len(c.known), maxSteps, func(wf.StepRow) int { return 1 })
 	c.known[row.ID] = row
+}
+
+// bytes is about what the workflow takes: its text, the parts of it that steps keep, and a kilobyte for each step.
+func (w *Workflow) bytes() int { return 2*len(w.Job.Data) + len(w.steps)<<10 }
+
+// forget drops any tenth of what is kept where it takes as much as it may, and returns how much is left. To drop all
+// would let a node with slightly more workflows read nearly each of them again.
+func forget[K comparable, V any](kept map[K]V, held, most int, size func(V) int) int {
+	if held < most {
+		return held
+	}
+	for key, value := range kept {
+		if held <= most-most/10 {
+			break
+		}
+		delete(kept, key)
+		held -= size(value)
+	}
+	return held
 }
 
 // Known says which step an id is of, if this node has met it lately.
