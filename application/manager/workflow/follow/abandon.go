@@ -41,12 +41,12 @@ func (f *Follower) abandon(ctx context.Context, p *passage, cause error) error {
 	if state, err := wf.Decode(p.run.State); err == nil {
 		p.next = state
 	}
-	return f.close(ctx, p, func() entity.Outcome {
+	return f.close(ctx, closing{p, func() entity.Outcome {
 		return entity.Outcome{
 			Status: entity.StatusCancelled, Reason: p.root.Reason, NoRetry: true, Progress: p.root.Progress,
 			Message: validation.Text("the workflow run could not go on: "+cause.Error(), maxWhy),
 		}
-	})
+	}})
 }
 
 // maxWhy bounds what the root says of a run that was ended without a decision, in bytes.

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,22 +14,49 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// close ends the root as outcome says, in the transaction of any end: its job and its group are locked, their places go
-// on, and observers hear of it. The run is marked closed there.
-func (f *Follower) close(ctx context.Context, p *passage, outcome func() entity.Outcome) error {
-	mark := func(ctx context.Context, tx repository.Tx) error { return f.markClosed(ctx, tx, p) }
-	if p.root == nil || p.root.Status.Final() {
-		return f.Store.Write(ctx, repository.LaneComplete, "close-run", mark)
+// closing is a run that ends, and what its root comes to, if it is there.
+type closing struct {
+	*passage
+	outcome func() entity.Outcome
+}
+
+// close ends roots in the transactions of any ends: their jobs and groups are locked, their places go on, and observers
+// hear of them. The runs are marked closed there. What the store does not take is owed still, and the next look decides.
+func (f *Follower) close(ctx context.Context, runs ...closing) error {
+	var errs []error
+	var roots []*entity.Execution
+	for _, c := range runs {
+		if c.root != nil && !c.root.Status.Final() {
+			roots = append(roots, c.root)
+			continue
+		}
+		err := f.Store.Write(ctx, repository.LaneComplete, "close-run", func(ctx context.Context, tx repository.Tx) error {
+			return f.markClosed(ctx, tx, c.passage)
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("close the workflow run %s: %w", c.id(), err))
+		}
 	}
-	jobs, err := f.Jobs.For(ctx, []*entity.Execution{p.root})
+	if len(roots) == 0 {
+		return errors.Join(errs...)
+	}
+	jobs, err := f.Jobs.For(ctx, roots)
 	if err != nil {
-		return err
+		return errors.Join(append(errs, err)...)
 	}
-	p.root.Waited = p.next != nil && p.next.Waited
-	_, err = f.Ends.Conclude(ctx, []completion.End{{
-		Run: entity.Run{Job: entity.JobOf(p.root, jobs), Execution: p.root}, Outcome: outcome(), Also: mark,
-	}})
-	return err // where the store did not take it, the row of what is owed is there, and the next look decides
+	var ends []completion.End
+	for _, c := range runs {
+		if c.root == nil || c.root.Status.Final() {
+			continue
+		}
+		c.root.Waited = c.next != nil && c.next.Waited
+		ends = append(ends, completion.End{
+			Run: entity.Run{Job: entity.JobOf(c.root, jobs), Execution: c.root}, Outcome: c.outcome(),
+			Also: func(ctx context.Context, tx repository.Tx) error { return f.markClosed(ctx, tx, c.passage) },
+		})
+	}
+	_, err = f.Ends.Conclude(ctx, ends)
+	return errors.Join(append(errs, err)...)
 }
 
 func (f *Follower) markClosed(ctx context.Context, tx repository.Tx, p *passage) error {

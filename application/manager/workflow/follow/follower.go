@@ -157,16 +157,20 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 	if errs = append(errs, err); err != nil && batch.Passes(err) {
 		return left, errors.Join(errs...)
 	}
+	var over []closing
 	for _, p := range ready {
 		if p.stored {
-			errs = append(errs, f.finish(ctx, p))
+			err := f.finish(ctx, p)
+			if errs = append(errs, err); err == nil && p.closes {
+				over = append(over, closing{p, p.outcome})
+			}
 		}
 		left = left || !p.stored || p.cut
 	}
-	return left, errors.Join(errs...)
+	return left, errors.Join(append(errs, f.close(ctx, over...))...)
 }
 
-// finish stops what is to be stopped, and closes a run whose steps are final. A row stays until that is done.
+// finish starts the jobs of steps, and stops what is to be stopped. A row stays until that is done.
 func (f *Follower) finish(ctx context.Context, p *passage) error {
 	if err := f.startJobs(ctx, p); err != nil {
 		return fmt.Errorf("start the jobs of steps of the workflow run %s: %w", p.id(), err)
@@ -174,11 +178,6 @@ func (f *Follower) finish(ctx context.Context, p *passage) error {
 	if len(p.decision.Cancels) > 0 {
 		if err := f.stop(ctx, p); err != nil {
 			return fmt.Errorf("stop the steps of the workflow run %s: %w", p.id(), err)
-		}
-	}
-	if p.closes {
-		if err := f.close(ctx, p, p.outcome); err != nil {
-			return fmt.Errorf("close the workflow run %s: %w", p.id(), err)
 		}
 	}
 	return nil
