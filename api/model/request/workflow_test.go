@@ -2,8 +2,10 @@ package request_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -211,4 +213,28 @@ func TestTextsWithoutAWorkflow(t *testing.T) {
 		_, err := workflows().Read(t.Context(), []byte(text))
 		require.ErrorContains(t, err, want, text)
 	}
+}
+
+// Each document of the page of patterns is good, and the page answers each of the 43 patterns once.
+func TestTheDocumentsOfThePatterns(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/workflow-patterns.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
+	require.Len(t, blocks, 3)
+	for _, b := range blocks {
+		all, err := workflows().Read(t.Context(), b[1])
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Empty(t, all[0].Faults, all[0].Job.Name)
+		require.Empty(t, all[0].Warnings, all[0].Job.Name)
+	}
+	answered := map[string]int{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \| (direct|by construction|refused) \| [^|]{5,} \|$`).
+		FindAllSubmatch(page, -1) {
+		answered[string(row[1])]++
+	}
+	for n := range 43 {
+		require.Equal(t, 1, answered[fmt.Sprint(n+1)], "WCP-%d", n+1)
+	}
+	require.Len(t, answered, 43)
 }
