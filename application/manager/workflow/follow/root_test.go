@@ -72,3 +72,30 @@ func TestADeadStepMakesNoDeadLetter(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, letters)
 }
+
+// Retention takes no step of a run that is open, however old, and none before its run has been closed for that long.
+func TestRetentionKeepsTheStepsOfAnOpenRun(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Start(t)
+	release := n.Script.Hold()
+	job := n.Add(t, flowJob("old", stepsOf(`{"name": "off", "when": "params.day == 8", "custom": {"jobClass": "noop"}}`,
+		custom("long", "")), nil))
+	root := fire(t, n, job)
+	awaitStarts(t, n, 1)
+	require.True(t, stepRow(t, n, root, job.ID, "off").Status.Final())
+	purge := func() int {
+		purged, err := n.Store.PurgeExecutions(t.Context(), n.Time.Now().AddDate(0, 0, -30), 100)
+		require.NoError(t, err)
+		return purged.Deleted
+	}
+	n.Clock.Advance(40 * 24 * time.Hour)
+	require.Zero(t, purge(), "the run is open")
+	release()
+	follow(t, n, root, entity.StatusSuccess)
+	require.Zero(t, purge(), "the run was closed just now")
+	n.Clock.Advance(31 * 24 * time.Hour)
+	require.Equal(t, 3, purge())
+	runs, err := n.Store.WorkflowRuns(t.Context(), []string{root})
+	require.NoError(t, err)
+	require.Empty(t, runs)
+}
