@@ -23,11 +23,12 @@ import (
 const (
 	// Interval is how often the leader looks for runs that nobody has let go on.
 	Interval = turns.DebtInterval
-	// todosAtOnce bounds the rows of one look, runsAtOnce its runs, and stepsAtOnce the executions that one run adds in a
-	// transaction.
+	// todosAtOnce bounds the rows of one look, runsAtOnce its runs. stepsAtOnce bounds the executions that one run adds in
+	// a transaction, and rowsAtOnce those of all its runs.
 	todosAtOnce = 500
 	runsAtOnce  = 100
 	stepsAtOnce = 200
+	rowsAtOnce  = 500
 )
 
 // Ends stores ends of executions that no process is at work on.
@@ -152,10 +153,14 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 			errs = append(errs, f.stuck(ctx, p, err))
 		}
 	}
-	err = batch.Walk(f.blame, ready, (*passage).id, func(part []*passage) error { return f.store(ctx, part) },
-		func(p *passage, cause error) error { return f.stuck(ctx, p, cause) })
-	if errs = append(errs, err); err != nil && batch.Passes(err) {
-		return left, errors.Join(errs...)
+	for rest := ready; len(rest) > 0; {
+		n := chunk(rest)
+		err = batch.Walk(f.blame, rest[:n], (*passage).id, func(part []*passage) error { return f.store(ctx, part) },
+			func(p *passage, cause error) error { return f.stuck(ctx, p, cause) })
+		if errs = append(errs, err); err != nil && batch.Passes(err) {
+			return left, errors.Join(errs...)
+		}
+		rest = rest[n:]
 	}
 	var over []closing
 	for _, p := range ready {
@@ -168,6 +173,17 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 		left = left || !p.stored || p.cut
 	}
 	return left, errors.Join(append(errs, f.close(ctx, over...))...)
+}
+
+// chunk is how many runs one transaction stores: at least one.
+func chunk(ready []*passage) int {
+	rows := 0
+	for i, p := range ready {
+		if rows += len(p.rows); i > 0 && rows > rowsAtOnce {
+			return i
+		}
+	}
+	return len(ready)
 }
 
 // finish starts the jobs of steps, and stops what is to be stopped. A row stays until that is done.

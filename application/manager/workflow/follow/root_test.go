@@ -1,6 +1,7 @@
 package follow_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,4 +99,36 @@ func TestRetentionKeepsTheStepsOfAnOpenRun(t *testing.T) {
 	runs, err := n.Store.WorkflowRuns(t.Context(), []string{root})
 	require.NoError(t, err)
 	require.Empty(t, runs)
+}
+
+// Runs that open together share transactions of a bounded size.
+func TestATransactionAddsABoundedNumberOfSteps(t *testing.T) {
+	n := enginetest.New(t, enginetest.Options{})
+	n.Start(t)
+	n.Script.Hold()
+	const runs, wide = 12, 100
+	steps := make([]string, wide)
+	for i := range steps {
+		steps[i] = custom(fmt.Sprint("s", i), "")
+	}
+	job := n.Add(t, flowJob("wide", stepsOf(steps...), nil))
+	var roots []string
+	for range runs {
+		roots = append(roots, fire(t, n, job))
+	}
+	enginetest.Await(t, func() bool { return len(owed(t, n)) == runs }, "all runs are to open")
+	transactions := 0
+	n.Faults.Before(func(name string) {
+		if name == "follow-run" {
+			transactions++
+		}
+	})
+	_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
+	require.NoError(t, err)
+	require.Equal(t, 3, transactions, "of five runs, five and two")
+	n.Faults.Before(nil)
+	require.Empty(t, owed(t, n))
+	for _, root := range roots {
+		require.NotNil(t, stepRow(t, n, root, job.ID, "s99"))
+	}
 }
