@@ -144,7 +144,12 @@ func (f *Follower) follow(ctx context.Context, todos []entity.Todo, due []string
 	}
 	var ready []*passage
 	var errs []error
+	now := f.StoreClock.Now()
 	for _, p := range passages {
+		if p.gathers(now) {
+			left = true
+			continue
+		}
 		if err := batch.Guard(func() error { return f.decide(ctx, p) }); err == nil {
 			ready = append(ready, p)
 		} else if batch.Passes(err) {
