@@ -276,3 +276,56 @@ func TestWhyAStepStandsWhereItStands(t *testing.T) {
 	}
 	require.NotContains(t, codes, "STEP_ENDED", "what is over is in nobody's way")
 }
+
+// openFacts are the facts of why of a workflow whose latest run is open, behind that it runs.
+func (e *edge) openFacts(job string) (facts []string) {
+	e.t.Helper()
+	m := e.call("GET", "/api/v1/jobs/"+job+"/why", "").want(200).json()
+	require.Equal(e.t, "RUNNING", m["verdict"])
+	for _, f := range m["facts"].([]any) {
+		facts = append(facts, f.(map[string]any)["code"].(string)+" "+f.(map[string]any)["text"].(string))
+	}
+	require.Contains(e.t, facts[0], "LATEST_RUN_RUNS")
+	return facts[1:]
+}
+
+func TestWhyAnOpenRunNamesTheStepsThatItWaitsFor(t *testing.T) {
+	e := newEdge(t)
+	e.Start(t)
+	e.ends(map[string]entity.Outcome{"bad": entity.Failed(entity.ReasonError, "no")})
+	job, root := e.flow("release", "default", `{"onStepFailure":"HOLD","steps":[`+strings.Join([]string{
+		step("load", ""), step("slow", `,"needs":["load"]`), `{"name":"rest","wait":{"forSec":3600}}`,
+		`{"name":"ask","needs":["load"],"approval":{"text":"go?","timeoutSec":7200}}`, step("bad", `,"needs":["load"]`),
+		step("after", `,"needs":["bad"]`), step("last", `,"finally":true`),
+	}, ",")+`]}`)
+	e.stateOf(root, map[string]string{
+		"load": "SUCCESS", "slow": "RUNNING", "rest": "WAITING", "ask": "WAITING", "bad": "FAILED", "after": "NOT_DECIDED",
+	})
+	require.Equal(t, []string{
+		"STEP_HELD the step bad failed and is held until 2026-11-21 12:00:00Z: repeat it, skip it or call it a success",
+		"STEP_APPROVAL the step ask waits for people to approve it, until 2026-11-20 14:00:00Z",
+		"STEP_LIVE the step slow is RUNNING",
+		"STEP_LIVE the step rest is WAITING, it waits: its time, or that of its next attempt, has not come, " +
+			"until 2026-11-20 13:00:00Z",
+		"STEPS_WAIT 2 steps wait until others have ended: after, last",
+	}, e.openFacts(job.ID), "people are needed first")
+}
+
+func TestWhyAnOpenRunNamesSomeOfManySteps(t *testing.T) {
+	e := newEdge(t)
+	e.Start(t)
+	e.ends(map[string]entity.Outcome{"bad": entity.Failed(entity.ReasonError, "no")})
+	var steps []string
+	for i := range 22 {
+		steps = append(steps, step(fmt.Sprintf("slow%d", i), ""), step(fmt.Sprintf("after%d", i), `,"needs":["bad"]`))
+	}
+	steps = append(steps, step("bad", ""))
+	job, root := e.flow("wide", "default", `{"onStepFailure":"HOLD","steps":[`+strings.Join(steps, ",")+`]}`)
+	e.stateOf(root, map[string]string{"bad": "FAILED"})
+	facts := e.openFacts(job.ID)
+	require.Len(t, facts, 22)
+	require.Contains(t, facts[0], "STEP_HELD the step bad", "it stands last in the definition")
+	require.Equal(t, "MORE_STEPS and 3 steps more", facts[20])
+	require.Contains(t, facts[21], "STEPS_WAIT 22 steps wait until others have ended: after0, after1, ")
+	require.Contains(t, facts[21], ", after19, and 2 others")
+}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,11 +76,11 @@ func (c *inquiry) standingOf(at *Standing, i int) {
 	case state.Fate == wf.FateOpen:
 		c.add(FactStepUndecided, "", Params{"step": step.Name})
 	case state.Fate == wf.FateLive && step.Kind() == wf.KindApproval:
-		c.add(FactStepApproval, id, Params{"step": step.Name})
+		c.add(FactStepApproval, id, Params{"step": step.Name, "until": untilOf(row)})
 	case state.Fate == wf.FateLive:
 		p = Params{"step": step.Name, "status": string(entity.StatusWaiting)}
 		if row != nil {
-			p["status"], p["waitsFor"] = string(row.Status), row.Claim.WaitsFor()
+			p["status"], p["waitsFor"], p["until"] = string(row.Status), row.Claim.WaitsFor(), untilOf(row)
 		}
 		c.add(FactStepLive, id, p)
 	default:
@@ -88,6 +89,18 @@ func (c *inquiry) standingOf(at *Standing, i int) {
 		}
 		c.add(FactStepEnded, id, p)
 	}
+}
+
+// untilOf is the moment that a step waits for, or that ends its approval; zero where there is none.
+func untilOf(row *entity.Execution) time.Time {
+	if row == nil {
+		return time.Time{}
+	}
+	if until, ok := row.Claim.ApprovalUntil(); ok {
+		return until
+	}
+	until, _ := row.Claim.ScheduledUntil()
+	return until
 }
 
 // rules tells of each need, and of the rules that made the fate of a step.
@@ -182,20 +195,41 @@ func (c *inquiry) openRun(ctx context.Context, root *entity.Execution) error {
 	if at.Graph == nil {
 		return nil
 	}
-	shown, more := 0, 0
+	c.inTheWayOf(at)
+	return nil
+}
+
+// inTheWayOf names the steps that an open run waits for: first those that need people, then those that are live, then
+// those that wait for them.
+func (c *inquiry) inTheWayOf(at *Standing) {
+	var held, asked, live []int
+	var waiting []string
 	for i := range at.State.Steps {
-		if s := &at.State.Steps[i]; !s.Held() && s.Fate != wf.FateLive {
-			continue
+		step := &at.Graph.Definition().Steps[i]
+		switch s := &at.State.Steps[i]; {
+		case s.Held():
+			held = append(held, i)
+		case s.Fate == wf.FateOpen:
+			waiting = append(waiting, step.Name)
+		case s.Fate == wf.FateLive && step.Kind() == wf.KindApproval:
+			asked = append(asked, i)
+		case s.Fate == wf.FateLive:
+			live = append(live, i)
 		}
-		if shown == stepsShown {
-			more++
-			continue
-		}
-		shown++
+	}
+	all := slices.Concat(held, asked, live)
+	for _, i := range all[:min(len(all), stepsShown)] {
 		c.standingOf(at, i)
 	}
-	if more > 0 {
+	if more := len(all) - stepsShown; more > 0 {
 		c.add(FactStepsMore, "", Params{"count": more})
 	}
-	return nil
+	if len(waiting) == 0 {
+		return
+	}
+	p := Params{"count": len(waiting), "steps": strings.Join(waiting[:min(len(waiting), stepsShown)], ", ")}
+	if more := len(waiting) - stepsShown; more > 0 {
+		p["more"] = more
+	}
+	c.add(FactStepsWait, "", p)
 }

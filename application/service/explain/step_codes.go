@@ -8,6 +8,7 @@ const (
 	FactStepHeld       Code = "STEP_HELD"
 	FactStepApproval   Code = "STEP_APPROVAL"
 	FactStepsMore      Code = "MORE_STEPS"
+	FactStepsWait      Code = "STEPS_WAIT"
 	FactStepNoNeeds    Code = "STEP_NEEDS_NOTHING"
 	FactStepLast       Code = "STEP_RUNS_LAST"
 	FactNeedMet        Code = "NEED_MET"
@@ -27,14 +28,18 @@ const (
 func stepSentences() []Sentence {
 	return []Sentence{
 		{"", FactStepUndecided, "nothing is decided of the step {step} yet"},
-		{"", FactStepLive, "the step {step} is {status}[, it {waitsFor}]"},
+		{"", FactStepLive, "the step {step} is {status}[, it {waitsFor}][, until {until}]"},
 		{"", FactStepEnded, "the step {step} ended as {status}[, at {time}][, {reason}][; {message}]"},
 		{
 			"", FactStepHeld,
 			"the step {step} failed and is held until {until}: repeat it, skip it or call it a success",
 		},
-		{"", FactStepApproval, "the step {step} waits for people to approve it"},
+		{"", FactStepApproval, "the step {step} waits for people to approve it[, until {until}]"},
 		{"", FactStepsMore, "and {count} (step|steps) more"},
+		{
+			"", FactStepsWait,
+			"{count} (step waits|steps wait) until others have ended: {steps}[, and {more} (other|others)]",
+		},
 		{"", FactStepNoNeeds, "it needs no other step"},
 		{"", FactStepLast, "it runs last, whatever became of the others (finally)"},
 		{"", FactNeedMet, "it asks for {on} of {need}, which ended as {class}[, at {time}]: the need is met"},

@@ -59,6 +59,23 @@ describe.each(['en', 'zh-CN'] as const)('the sentences of %s', (language) => {
     expect(factOf(no, 'UTC')).toBe(language === 'en' ? 'The day of the week says no: Thursday; it names Monday to Wednesday, Sunday.' : '星期不符合：周四；调度包含 周一至周三, 周日。')
   })
 
+  it('names the steps that an open workflow run waits for', async () => {
+    await setLanguage(language)
+    const said = [
+      fact('STEP_LIVE', { step: 'rest', status: 'WAITING', waitsFor: 'TIME', until: '2026-11-20T13:00:00Z' }), fact('STEP_LIVE', { step: 'load', status: 'RUNNING' }),
+      fact('STEP_APPROVAL', { step: 'ask', until: '2026-11-20T14:00:00Z' }), fact('STEPS_WAIT', { count: 1, steps: 'after' }),
+      fact('STEPS_WAIT', { count: 22, steps: 'a, b', more: 20 }),
+    ].map((f) => factOf(f, 'UTC'))
+    expect(said).toEqual(language === 'en' ? [
+      'The step rest is Waiting: its time, or that of its next attempt, has not come, until 2026-11-20 13:00:00 UTC.', 'The step load is Running.',
+      'The step ask waits for people to approve it, until 2026-11-20 14:00:00 UTC.', '1 step waits until others have ended: after.',
+      '22 steps wait until others have ended: a, b, and 20 others.',
+    ] : [
+      '步骤 rest 的状态为 等待中：尚未到它或其下次尝试的时间，至 2026-11-20 13:00:00 UTC。', '步骤 load 的状态为 运行中。',
+      '步骤 ask 正在等待审批，截止 2026-11-20 14:00:00 UTC。', '1 个步骤需等其他步骤结束：after。', '22 个步骤需等其他步骤结束：a, b，以及另外 20 个。',
+    ])
+  })
+
   it.each(reasons)('the reason %s is written', (code) => expect(hasText(`jobs.why.reason.${code}`)).toBe(true))
   it.each(waits)('the wait %s is written', (code) => expect(hasText(`jobs.why.waits.${code}`)).toBe(true))
 })
