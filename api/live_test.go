@@ -17,6 +17,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/clock"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 )
@@ -112,6 +113,18 @@ func TestLiveStreamsTellWhatHasChanged(t *testing.T) {
 	one := e.listen(url, adminToken, "execution:"+id)
 	e.call("POST", "/api/v1/executions/"+id+"/cancel", "").want(202)
 	require.NotContains(t, one.until("execution:"+id), `"executions"`)
+}
+
+func TestLiveStreamsTellOfApprovals(t *testing.T) {
+	e := liveEdge(t)
+	url := e.served()
+	stream := e.listen(url, viewerToken, "approvals")
+	id := e.asks("default", func(b *wf.Ballot) { b.Need = 2 })
+	stream.until("approvals")
+	e.call("POST", "/api/v1/approvals/"+id, `{"decision":"APPROVE"}`).want(200)
+	stream.until("approvals")
+	e.call("POST", "/api/v1/approvals/"+id, `{"decision":"REJECT"}`, as(operatorToken)...).want(200)
+	stream.until("approvals")
 }
 
 func TestWhoIsBoundToGroupsHearsOfTheirObjectsAlone(t *testing.T) {

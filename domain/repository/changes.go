@@ -17,7 +17,7 @@ type ExecutionState struct {
 }
 
 // Changes reads what has changed lately, for those who watch. Each call is one statement
-// over a primary key.
+// over a primary key or the claim index.
 type Changes interface {
 	// ExecutionsAfter returns those with ids behind one of them, in order, at most limit.
 	// Ids begin with the time of the fire, or of the request.
@@ -27,6 +27,8 @@ type Changes interface {
 	// DigestsAfter returns digests with ids behind one of them, in order, at most limit.
 	// Ids begin with the time of the transaction.
 	DigestsAfter(ctx context.Context, id BinaryID, limit int) ([]Digest, error)
+	// OpenApprovals returns the ids of executions that wait for people to approve them, at most limit.
+	OpenApprovals(ctx context.Context, limit int) ([]string, error)
 	// GroupsOf are the groups of those jobs that exist, deleted ones among them.
 	GroupsOf(ctx context.Context, jobs []BinaryID) (map[BinaryID]string, error)
 }

@@ -60,7 +60,7 @@ func NewLiveController(
 //
 //	@Summary Follow which objects change
 //	@Description Each event changed names topics that changed within about a second, never data: read them again. Lists that change all the time are named every three seconds. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
-//	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes" maxlength(4096)
+//	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes, approvals" maxlength(4096)
 //	@Produce text/event-stream
 //	@Success 200 {string} string "server-sent events: changed with topics and seq"
 //	@Failure 422 {object} problem.Problem
@@ -149,7 +149,7 @@ func (l *LiveController) permit(c *gin.Context, topics []string) error {
 			object, id = middleware.Job, rest
 		case named && kind+":" == live.ExecutionPrefix:
 			wants, object, id = permission.ExecutionRead, middleware.Execution, rest
-		case topic == live.Executions:
+		case topic == live.Executions, topic == live.Approvals:
 			wants = permission.ExecutionRead
 		case topic == live.Alerts:
 			wants = permission.AlertRead

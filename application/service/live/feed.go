@@ -21,6 +21,7 @@ const (
 	Executions = "executions"
 	Alerts     = "alerts"
 	Nodes      = "nodes"
+	Approvals  = "approvals"
 	// Many stands for all topics: too much has changed, or the store was away meanwhile.
 	Many = "many"
 

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -18,6 +19,8 @@ const (
 	auditAtOnce = 200
 	// alertsAtOnce bounds the open alerts that are compared.
 	alertsAtOnce = 1000
+	// approvalsAtOnce bounds the open approvals that are compared.
+	approvalsAtOnce = 1000
 )
 
 // looked is what former looks have found. It belongs to the loop.
@@ -27,8 +30,10 @@ type looked struct {
 	digests map[repository.BinaryID]struct{}
 	entries map[string]struct{}
 	alerts  map[string]heldAlert
-	nodes   map[string]nodeState
-	groups  map[string]string
+	// approvals are those that were open, in their order.
+	approvals []string
+	nodes     map[string]nodeState
+	groups    map[string]string
 }
 
 // part says what of a job has changed.
@@ -57,7 +62,7 @@ func newLooked() *looked {
 	}
 }
 
-// look reads what is new, in at most seven statements.
+// look reads what is new, in at most eight statements.
 func (f *Feed) look(ctx context.Context, seen *looked) (*changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -69,6 +74,7 @@ func (f *Feed) look(ctx context.Context, seen *looked) (*changes, error) {
 		func() error { return f.ends(ctx, seen, since, jobs, c) },
 		func() error { return f.calls(ctx, seen, jobs, c) },
 		func() error { return f.alerts(ctx, seen, c) },
+		func() error { return f.approvals(ctx, seen, c) },
 		func() error { return f.ofJobs(ctx, seen, jobs, c) },
 	} {
 		if err := read(); err != nil {
@@ -260,6 +266,8 @@ func called(e entity.AuditEntry, t touched, c *changes) touched {
 		}
 	case "nodes":
 		c.list(Nodes, everyone)
+	case "approvals":
+		c.list(Approvals, everyone)
 	}
 	return t
 }
@@ -283,6 +291,20 @@ func (f *Feed) alerts(ctx context.Context, seen *looked, c *changes) error {
 		}
 	}
 	seen.alerts = now
+	return nil
+}
+
+// approvals compares the open approvals with those of the last look. Everybody is told, as a person of any group may
+// have a vote; votes are told of as calls.
+func (f *Feed) approvals(ctx context.Context, seen *looked, c *changes) error {
+	open, err := f.Changes.OpenApprovals(ctx, approvalsAtOnce)
+	if err != nil {
+		return fmt.Errorf("read the open approvals: %w", err)
+	}
+	if !slices.Equal(open, seen.approvals) {
+		c.list(Approvals, everyone)
+	}
+	seen.approvals = open
 	return nil
 }
 

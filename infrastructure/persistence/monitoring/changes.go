@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
@@ -29,6 +30,17 @@ func (r *Reader) ExecutionStates(ctx context.Context, ids []string) ([]repositor
 	}
 	in, args := r.c.Dialect.In("id", ids)
 	return sqldb.Collect(ctx, r.c, "changes.states", stateColumns+in+" ORDER BY id", args, scanState)
+}
+
+// OpenApprovals implements repository.Changes.
+func (r *Reader) OpenApprovals(ctx context.Context, limit int) ([]string, error) {
+	open := entity.ApprovalSpan()
+	return sqldb.Collect(ctx, r.c, "changes.approvals",
+		"SELECT id FROM scheduler_job_execution WHERE claim_key >= ? AND claim_key < ? ORDER BY claim_key LIMIT ?",
+		[]any{string(open.Lo), string(open.Hi), limit}, func(rows *sql.Rows) (id string, err error) {
+			err = rows.Scan(&id)
+			return id, err
+		})
 }
 
 // DigestsAfter implements repository.Changes.

@@ -38,6 +38,8 @@ export interface NavItem {
   /** The key of the word in the rail. */
   title: string
   icon: Component
+  /** Behind the word: how much waits there for the user. */
+  badge?: Component
   section: 'work' | 'observe' | 'manage'
   /** Its place within the section. */
   order: number

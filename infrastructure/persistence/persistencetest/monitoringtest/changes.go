@@ -47,6 +47,19 @@ func Changes(t *testing.T, open storetest.Opener) {
 	require.NoError(t, err)
 	require.Empty(t, found)
 
+	asked := storetest.RunOf(job.ID, storetest.Noon.Add(2*time.Minute))
+	later := storetest.RunOf(job.ID, storetest.Noon.Add(3*time.Minute))
+	asked.WaitForApproval(storetest.Noon.Add(time.Hour))
+	later.WaitForApproval(storetest.Noon.Add(2 * time.Hour))
+	decided := storetest.RunOf(job.ID, storetest.Noon.Add(4*time.Minute))
+	decided.WaitForApproval(storetest.Noon.Add(time.Hour))
+	storetest.Add(t, s, nil, later, asked, storetest.Ended(decided, storetest.Noon))
+	for limit, want := range map[int][]string{10: {asked.ID, later.ID}, 1: {asked.ID}} {
+		ids, err := s.Statistics.OpenApprovals(t.Context(), limit)
+		require.NoError(t, err)
+		require.Equal(t, want, ids)
+	}
+
 	for i, data := range []string{"one", "two"} {
 		change(t, s, func(ctx context.Context, w repository.StatisticsWriter) error {
 			return w.AddDigests(ctx, storetest.Noon.Add(time.Duration(i)*time.Second),

@@ -35,9 +35,11 @@ const keys = {
 
 /** No topic tells of each step that ends: what is not closed is asked for as often. */
 const OPEN_MS = 2_000
-/** Approvals wait for people, who take their time. */
-const WAITS_MS = 15_000
+/** The live feed tells of approvals; this is for what it missed. */
+const WAITS_MS = 30_000
 const PAGE = 50
+/** Of so many approvals it is not said how many more there are. */
+const MOST_COUNTED = 99
 
 const given = (filters: object) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== '' && value !== false))
 
@@ -175,9 +177,26 @@ export function useStepVerb() {
   })
 }
 
+/**
+ * How many open approvals wait for the vote of the user. It stands on every page: it asks again when the feed tells of
+ * approvals, which is as often as people are asked, and not as often as executions change.
+ */
+export function useWaiting(asked: MaybeRefOrGetter<boolean>) {
+  useLive(() => (toValue(asked) ? ['approvals'] : []), () => [keys.approvals()], { aside: true })
+  return useQuery({
+    queryKey: [...keys.approvals(), 'waiting'],
+    queryFn: async ({ signal }) => {
+      const query = { status: 'OPEN' as const, mine: true, limit: MOST_COUNTED }
+      const { items, nextCursor } = await data(client.GET('/api/v1/approvals', { params: { query }, signal }))
+      return { count: items.filter((a) => a.mayVote).length, more: nextCursor !== null }
+    },
+    enabled: computed(() => toValue(asked)),
+  })
+}
+
 /** A page of approvals, newest first. */
 export function useApprovals(filters: () => ApprovalFilters, cursor: MaybeRefOrGetter<string>) {
-  useLive(['executions'], [keys.approvals()])
+  useLive(['approvals'], [keys.approvals()])
   return useQuery({
     queryKey: computed(() => [...keys.approvals(), { ...filters() }, toValue(cursor)]),
     queryFn: ({ signal }) => data(client.GET('/api/v1/approvals', {

@@ -1,11 +1,12 @@
 import { Share, Stamp } from '@element-plus/icons-vue'
+import { defineAsyncComponent } from 'vue'
 import type { Feature } from '@/app/feature'
 
 export default {
   name: 'workflows',
   nav: [
     { route: 'workflow-runs', title: 'workflows.title', icon: Share, section: 'work', order: 25 },
-    { route: 'approvals', title: 'workflows.approvals.title', icon: Stamp, section: 'work', order: 27 },
+    { route: 'approvals', title: 'workflows.approvals.title', icon: Stamp, section: 'work', order: 27, badge: defineAsyncComponent(() => import('./parts/ApprovalCount.vue')) },
   ],
   routes: [
     {

@@ -5,7 +5,7 @@ import { Refresher } from './refresher'
 import { Stream, type Source } from './stream'
 
 /** The topics that one may follow. The server tells of a change by the same names. */
-type Topic = 'jobs' | 'executions' | 'alerts' | 'nodes' | `job:${string}` | `execution:${string}`
+type Topic = 'jobs' | 'executions' | 'alerts' | 'nodes' | 'approvals' | `job:${string}` | `execution:${string}`
 
 /** How often the screen asks while no stream is open, in milliseconds. */
 const POLL_MS = 15_000
@@ -15,6 +15,8 @@ const MISSED_MS = 5_000
 interface Follower {
   topics: readonly Topic[]
   keys: readonly QueryKey[]
+  /** It stands beside the page: the page does not count as live for it. */
+  aside: boolean
 }
 
 const followers = new Set<Follower>()
@@ -33,11 +35,13 @@ export const polling = readonly(missed)
 
 /**
  * Asks again for queries while they are on screen, whenever a topic changed:
- * `useLive(['nodes'], [['nodes']])`. Keys are beginnings of query keys.
+ * `useLive(['nodes'], [['nodes']])`. Keys are beginnings of query keys. What stands on every page is `aside`.
  */
-export function useLive(topics: MaybeRefOrGetter<readonly Topic[]>, keys: MaybeRefOrGetter<readonly QueryKey[]>): void {
+export function useLive(
+  topics: MaybeRefOrGetter<readonly Topic[]>, keys: MaybeRefOrGetter<readonly QueryKey[]>, { aside = false } = {},
+): void {
   refresher ??= new Refresher(useQueryClient())
-  const follower: Follower = { topics: [], keys: [] }
+  const follower: Follower = { topics: [], keys: [], aside }
   followers.add(follower)
   watch([() => toValue(topics), () => toValue(keys)], ([nextTopics, nextKeys]) => {
     follower.topics = nextTopics
@@ -51,7 +55,7 @@ export function useLive(topics: MaybeRefOrGetter<readonly Topic[]>, keys: MaybeR
 }
 
 function tellTopics(): void {
-  following.value = [...followers].filter((f) => f.topics.length > 0).length
+  following.value = [...followers].filter((f) => f.topics.length > 0 && !f.aside).length
   election?.want([...new Set([...followers].flatMap((f) => f.topics))].sort())
 }
 

@@ -62,6 +62,7 @@ export default {
   approvals: {
     title: 'Approvals', text: 'Steps of workflows that wait for the word of people.', step: 'Workflow / step', facts: 'What it is about', opened: 'Opened', votes: 'Votes',
     of: '{approved} of {need} have approved.', open: 'Open', decided: 'Decided', both: 'Both', whose: 'Whose vote', mine: 'Mine', all: 'All',
+    waiting: 'one waits for your vote | {n} wait for your vote',
     empty: 'Nothing waits for you', emptyText: 'Open approvals stand here, as soon as a workflow asks for your vote.', comment: 'Comment, which all see',
     onTimeout: { REJECT: 'It counts as rejected', APPROVE: 'It counts as approved', FAIL: 'It fails' },
     APPROVE: { name: 'Approve', of: 'Approve {step} of {workflow}', title: 'Approve {step} of {workflow}?', text: 'You have one vote, and cannot take it back.', done: 'Your approval counts' },

@@ -65,6 +65,7 @@ export default {
   approvals: {
     title: '审批', text: '等待人工审批的工作流步骤。', step: '工作流 / 步骤', facts: '审批内容', opened: '发起时间', votes: '投票',
     of: '已有 {approved} / {need} 人批准。', open: '待审批', decided: '已决定', both: '全部状态', whose: '谁的投票', mine: '我的', all: '全部',
+    waiting: '{n} 项等待您投票',
     empty: '没有等待您审批的内容', emptyText: '工作流需要您投票时，待审批项会显示在这里。', comment: '意见（所有人可见）',
     onTimeout: { REJECT: '到期视为驳回', APPROVE: '到期视为批准', FAIL: '到期判为失败' },
     APPROVE: { name: '批准', of: '批准 {workflow} 的 {step}', title: '批准 {workflow} 的 {step}？', text: '每人一票，投出后不能撤回。', done: '您的批准已计入' },
