@@ -82,7 +82,8 @@ export function layout(steps: readonly GraphStep[]): Layout {
   const height = stack(columns)
   const xOf = (layer: number) => MARGIN + layer * (WIDTH + COLUMN)
   return {
-    width: xOf(columns.length) - COLUMN + MARGIN,
+    // A text that cannot be read yet has no steps.
+    width: columns.length === 0 ? 2 * MARGIN : xOf(columns.length) - COLUMN + MARGIN,
     height,
     nodes: steps.flatMap((step) => {
       const spot = spots.get(step.name)

@@ -55,6 +55,7 @@ describe('the layout of a graph', () => {
     expect(layout([step('a', ['b']), step('b', ['a']), step('c', ['nobody', 'c'])]).nodes).toHaveLength(3)
     expect(layout([step('a'), step('a')]).nodes).toHaveLength(2)
     expect(layout([])).toMatchObject({ nodes: [], edges: [] })
+    expect(layout([]).width, 'a picture has no negative width').toBeGreaterThan(0)
   })
 })
 
