@@ -58,3 +58,17 @@ describe('a job that was deleted', () => {
     expect(wrapper.text()).not.toContain('Delete')
   })
 })
+
+describe('a job that is triggered by hand', () => {
+  it.each([['HTTP', '/executions/e1'], ['WORKFLOW', '/workflow-runs/e1']] as const)('of the type %s leads to %s', async (jobType, path) => {
+    const calls = serve({ 'POST /api/v1/jobs/7/trigger': () => json({ executionIds: ['e1'] }, 202) })
+    await signInAs(['job:read', 'job:run', 'execution:read'])
+    const { wrapper, router } = await mountAt(JobActions, '/jobs/7', { props: { job: storedJob({ id: '7', name: 'settle', group: 'pay', jobType }) } })
+    await press('Trigger')
+    const dialog = [...document.querySelectorAll('[role=dialog][aria-label="Trigger settle?"]')].at(-1)
+    dialog?.querySelector('form')?.dispatchEvent(new Event('submit', { cancelable: true }))
+    await vi.waitFor(() => expect(router.currentRoute.value.path).toBe(path))
+    expect(calls.map((c) => `${c.method} ${new URL(c.url).pathname}`)).toEqual(['POST /api/v1/jobs/7/trigger'])
+    wrapper.unmount()
+  })
+})
