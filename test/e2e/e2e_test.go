@@ -33,6 +33,13 @@ type server struct {
 
 func start(t *testing.T) *server {
 	t.Helper()
+	s, _ := startInside(t)
+	return s
+}
+
+// startInside is start, with the server itself.
+func startInside(t *testing.T) (*server, *appserver.Server) {
+	t.Helper()
 	cfg, _, err := config.Load(config.Options{Flags: map[string]string{
 		"dataDir": t.TempDir(), "server.addr": "127.0.0.1:0", "server.shutdownGraceSec": "1",
 	}})
@@ -57,7 +64,7 @@ func start(t *testing.T) *server {
 	s.must(200, http.MethodPost, "/api/v1/auth/login",
 		map[string]any{"username": "admin", "password": strings.TrimSpace(string(password))}, &login)
 	s.token = login.Token
-	return s
+	return s, srv
 }
 
 // call sends a request and returns the status and the body.
