@@ -76,7 +76,7 @@ export default {
     NOT_STARTED: '结束后本应启动任务 {nextJob}，但没有运行：{reason}[；{message}]。', NOT_FOLLOWED: '没有启动任务 {nextJob}：它在 {on} 时启动，而本次以 {outcome} 结束。',
     TO_BE_STARTED: '结束后将启动任务 {nextJob}，目前尚未启动。',
     STEP_NOT_DECIDED: '步骤 {step} 尚未作出任何决定。', STEP_LIVE: '步骤 {step} 的状态为 {status}[：{waitsFor}][，至 {until}]。',
-    STEP_ENDED: '步骤 {step} 以 {status} 结束[，时间 {time}][，{reason}][；{message}]。', STEP_HELD: '步骤 {step} 失败后被挂起至 {until}：可以重做、跳过或判定为成功。',
+    STEP_ENDED: '步骤 {step} 以 {status} 结束[，时间 {time}][，{reason}][；{message}]。', STEP_HELD: '步骤 {step} 失败后被挂起至 {until}：可以重新运行、跳过或视为成功。',
     STEP_APPROVAL: '步骤 {step} 正在等待审批[，截止 {until}]。', MORE_STEPS: '以及另外 {count} 个步骤。',
     STEPS_WAIT: '{count} 个步骤需等其他步骤结束：{steps}[，以及另外 {more} 个]。', STEP_NEEDS_NOTHING: '它不依赖其他步骤。',
     STEP_RUNS_LAST: '无论其他步骤结果如何，它最后运行。', NEED_MET: '它要求 {need} 的结果为 {on}，该步骤以 {class} 结束[，时间 {time}]：依赖已满足。',
