@@ -4,6 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { waitFor, type Server } from '../harness'
 import type { Receiver } from '../receiver'
+import { flow } from './flow'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
@@ -19,6 +20,9 @@ export interface Shown {
   rule: string
   node: string
   worker: string
+  flow: string
+  /** A workflow run with a step that is held. */
+  held: string
 }
 
 const http = (url: string, more: Record<string, unknown> = {}) => ({ jobType: 'HTTP', jobData: { method: 'GET', url, ...more } })
@@ -261,6 +265,6 @@ export async function live(server: Server, far: Receiver, jobs: Map<string, Job>
   return {
     job: id('sync stock'), edited: id('daily sales report'), failed, shards,
     alert: (await about())?.id ?? '', rule: rules.find((r) => r.name === 'billing fails')?.id ?? '', node: node?.id ?? '',
-    worker: '',
+    worker: '', ...(await flow(server, far, cron('0 0 15 ? * MON-FRI'))),
   }
 }

@@ -21,14 +21,14 @@ const one = (name: string, address: string | ((shown: Shown) => string), more: P
 
 const rows = { until: 'tbody tr' }
 const form = { until: 'main form' }
+/** Scrolls until something stands below the bar. */
+const toTop = (page: Page, what: string) => page.locator(what).first().evaluate((element) => {
+  if (element instanceof HTMLElement) element.style.scrollMarginTop = '64px'
+  element.scrollIntoView()
+})
 /** The tabs of a job, scrolled to: its facts are on its first picture. */
 const tab = (name: string, id: (shown: Shown) => string) =>
-  one(`job-${name}`, (s) => `/jobs/${id(s)}?tab=${name}`, {
-    before: (page) => page.locator('nav.tabs').evaluate((tabs) => {
-      tabs.style.scrollMarginTop = '64px'
-      tabs.scrollIntoView()
-    }),
-  })
+  one(`job-${name}`, (s) => `/jobs/${id(s)}?tab=${name}`, { before: (page) => toTop(page, 'nav.tabs') })
 
 export const pictures: Picture[] = [
   one('sign-in', '/sign-in', { signedOut: true, until: 'main form' }),
@@ -56,6 +56,14 @@ export const pictures: Picture[] = [
     await page.locator('.preview').first().scrollIntoViewIfNeeded()
   } }),
   one('job-yaml', (s) => `/jobs/${s.edited}/edit?view=yaml`, { until: '.cm-content' }),
+  one('workflow-new', '/jobs/new', { before: async (page, w) => {
+    await page.getByRole('radio', { name: w('jobform.type.WORKFLOW') }).check()
+    await page.getByText(w('jobform.workflow.good')).waitFor()
+    await toTop(page, '.workflow')
+  } }),
+  one('workflow', (s) => `/jobs/${s.flow}`, { until: 'td.cell a', before: (page) => toTop(page, 'nav.tabs') }),
+  one('workflow-run', (s) => `/workflow-runs/${s.held}?step=publish`, { until: 'g.node', before: (page) => toTop(page, 'section.card:has(g.node)') }),
+  one('approvals', '/approvals', rows),
   one('executions', '/executions', rows),
   one('execution', (s) => `/executions/${s.failed}`, { until: '.log .line' }),
   one('execution-shards', (s) => `/executions/${s.shards}`),
