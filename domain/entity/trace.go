@@ -56,15 +56,16 @@ func (c TraceContext) part(n int) string {
 	return strings.Split(string(c), "-")[n]
 }
 
-// AskedFor reports whether a call asked for the run, outside the schedule: only such a run
-// may have a Parent.
-func (e *Execution) AskedFor() bool {
-	return e.Trigger == TriggerManual && strings.HasPrefix(e.FireKey, string(TriggerManual)+":")
+// MayHaveParent reports whether the run may have a Parent: a call asked for it, outside the schedule, or it is a step of
+// a workflow run.
+func (e *Execution) MayHaveParent() bool {
+	return e.IsStep() || e.Trigger == TriggerManual && strings.HasPrefix(e.FireKey, string(TriggerManual)+":")
 }
 
 // TraceParent is the header traceparent of an attempt (W3C Trace Context). The trace is
 // the run: the trace id is the run's id without dashes, so that a reader of the trace
-// finds the run, or that of the span that asked for the run. The span is the attempt. It is
+// finds the run, or that of the span that asked for the run. A step is asked for by the
+// root of its workflow run, so that it stands in the trace of the root. The span is the attempt. It is
 // marked as sampled, or nobody behind it would ever record one.
 func (e *Execution) TraceParent() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d", e.ID, e.Attempt, e.Token))

@@ -160,6 +160,8 @@ type ExecutionReader interface {
 	Get(ctx context.Context, id string) (*entity.Execution, error)
 	// ByIDs returns those that exist, in no particular order.
 	ByIDs(ctx context.Context, ids []string) ([]*entity.Execution, error)
+	// WithParents is ByIDs with the spans that asked for the runs.
+	WithParents(ctx context.Context, ids []string) ([]*entity.Execution, error)
 	// Standings returns those that exist, in no particular order, without results, parameters and checkpoints: id, job,
 	// node, shard, state, reason, times, message, fire key, trigger, version, claim key, attempt and progress alone.
 	Standings(ctx context.Context, ids []string) ([]*entity.Execution, error)

@@ -224,7 +224,11 @@ func (t *TaskManager) reread(ctx context.Context, execs []*entity.Execution) ([]
 		return nil, err
 	}
 	claimed := entity.ByID(execs)
-	return slices.DeleteFunc(stored, func(exec *entity.Execution) bool { return !exec.HeldAs(claimed[exec.ID]) }), nil
+	mine := slices.DeleteFunc(stored, func(exec *entity.Execution) bool { return !exec.HeldAs(claimed[exec.ID]) })
+	for _, exec := range mine {
+		exec.Parent, exec.Holds = claimed[exec.ID].Parent, claimed[exec.ID].Holds // no other read has them
+	}
+	return mine, nil
 }
 
 // startClaimed runs claimed executions by their jobs' current definitions. A run

@@ -51,7 +51,7 @@ func (f *Follower) startOf(ctx context.Context, p *passage, key wf.Key) (chain.S
 	now := f.StoreClock.Now()
 	s := chain.Start{JobID: p.flow.stepID(i), Fire: entity.Fire{
 		Key: identity.StepKey(p.id(), key.String()), ScheduledTime: now, DueTime: now, Trigger: entity.TriggerDependency,
-		Computed: true, MadeAt: at,
+		Computed: true, MadeAt: at, Parent: p.parent(),
 	}}
 	if p.root != nil {
 		s.Fire.ScheduledTime = p.root.ScheduledTime

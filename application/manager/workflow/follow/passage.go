@@ -73,7 +73,7 @@ func (f *Follower) read(ctx context.Context, todos []entity.Todo, due []string) 
 	if err != nil {
 		return nil, false, fmt.Errorf("read %d workflow runs: %w", len(ids), err)
 	}
-	roots, err := f.Executions.ByIDs(ctx, ids)
+	roots, err := f.Executions.WithParents(ctx, ids)
 	if err != nil {
 		return nil, false, fmt.Errorf("read the roots of %d workflow runs: %w", len(ids), err)
 	}
@@ -167,6 +167,14 @@ func (p *passage) origin() string {
 		return p.id()
 	}
 	return p.root.IdempotencyKey()
+}
+
+// parent is the span that asks for the steps: the attempt that opened the run.
+func (p *passage) parent() entity.TraceContext {
+	if p.root == nil {
+		return ""
+	}
+	return entity.TraceContext(p.root.TraceParent())
 }
 
 // stepID is the id of an execution of the run.

@@ -29,7 +29,7 @@ func (w *Workflow) Reused(root *entity.Execution, i int, s *wf.StepState, former
 		ID: w.reusedID(root.ID, i), JobID: w.ownID(i), FireKey: identity.StepKey(root.ID, key.String()),
 		ScheduledTime: root.ScheduledTime, DueTime: now, Trigger: entity.TriggerDependency, ShardTotal: 1,
 		JobVersion: root.JobVersion, Priority: w.steps[i].Priority, Status: s.Fate.Status(), Reason: s.Fate.Reason(),
-		RootID: wf.ExecutionID(root.IdempotencyKey(), w.ownID(i), key), Parent: root.Parent, EndTime: now, Decided: true,
+		RootID: wf.ExecutionID(root.IdempotencyKey(), w.ownID(i), key), EndTime: now, Decided: true,
 		CreateTime: now, UpdateTime: now,
 	}
 	if former != nil {

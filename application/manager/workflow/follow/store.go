@@ -181,7 +181,10 @@ func (p *passage) execution(row workflow.Row, now time.Time) *entity.Execution {
 		UpdateTime: now,
 	}
 	if p.root != nil {
-		e.ScheduledTime, e.Parent, e.Priority = p.root.ScheduledTime, p.root.Parent, job.Priority
+		e.ScheduledTime, e.Priority = p.root.ScheduledTime, job.Priority
+	}
+	if row.Kind == workflow.RowStart {
+		e.Parent = p.parent()
 	}
 	first := row.Key
 	first.Generation = 1

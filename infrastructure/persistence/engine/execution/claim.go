@@ -81,13 +81,13 @@ func (w *executionWriter) lockIDs(ctx context.Context, ids []string) (rows []*en
 		" WHERE {in} ORDER BY id"+w.c.Dialect.SkipLocked, "id", sqlvalue.LockOrder(ids), ScanExecution)
 }
 
-// readParents reads the spans that asked for runs. Only fires outside the schedule have
-// any, so that no other claim has the statement.
+// readParents reads the spans that asked for runs. Only fires outside the schedule, and steps
+// of workflow runs, have any, so that no other claim has the statement.
 func (w *executionWriter) readParents(ctx context.Context, rows []*entity.Execution) error {
 	asked := map[string]*entity.Execution{}
 	var ids []string
 	for _, e := range rows {
-		if e.AskedFor() {
+		if e.MayHaveParent() {
 			asked[e.ID] = e
 			ids = append(ids, e.ID)
 		}

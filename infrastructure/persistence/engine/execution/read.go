@@ -37,6 +37,20 @@ func (r *Executions) ByIDs(ctx context.Context, ids []string) ([]*entity.Executi
 		sqlvalue.OnlyASCIIIDs(ids), ScanExecution)
 }
 
+// WithParents implements repository.ExecutionReader.
+func (r *Executions) WithParents(ctx context.Context, ids []string) ([]*entity.Execution, error) {
+	return sqldb.CollectIn(ctx, r.c, "execution.with-parents", "SELECT "+executionColumns+
+		", trace_parent FROM scheduler_job_execution WHERE {in}", "id", sqlvalue.OnlyASCIIIDs(ids),
+		func(rows *sql.Rows) (*entity.Execution, error) {
+			var parent sql.NullString
+			e, err := scanColumns(rows, &parent)
+			if err == nil {
+				e.Parent = entity.ReadTraceContext(parent.String)
+			}
+			return e, err
+		})
+}
+
 // Standings implements repository.ExecutionReader.
 func (r *Executions) Standings(ctx context.Context, ids []string) ([]*entity.Execution, error) {
 	return sqldb.CollectIn(ctx, r.c, "execution.standings",

@@ -20,7 +20,8 @@ const executionColumns = `id, job_id, node_id, shard_id, status, start_time, end
 	skip_from, skip_to, skip_count, skip_at_least`
 
 // viewColumns are what people are shown beyond executionColumns. The engine
-// reads none of them, but for trace_parent, where a claim meets a run that may have one.
+// reads none of them, but for trace_parent, where a claim meets a run that may have one, and of
+// the roots of workflow runs.
 const viewColumns = "triggered_by, exit_code, trace_parent"
 
 // SelectExecutions reads executions for the engine, with ScanExecution.

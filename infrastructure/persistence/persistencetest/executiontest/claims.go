@@ -11,6 +11,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
@@ -62,7 +63,7 @@ func claimEffect(t *testing.T, s *persistence.Store) {
 	require.Equal(t, &want, storetest.Get(t, s, e.ID), "what is returned is what is stored")
 }
 
-// The claimer of a run that somebody asked for learns of the span that did, also among others.
+// The claimer of a run that somebody, or a workflow run, asked for learns of the span that did, also among others.
 func claimOfAskedRuns(t *testing.T, s *persistence.Store) {
 	planned, plain, asked := ready(1, 5, storetest.Noon), ready(2, 5, storetest.Noon), ready(3, 5, storetest.Noon)
 	planned.Parent = parentSpan // nobody stores that; the claim of a planned run reads none
@@ -70,12 +71,14 @@ func claimOfAskedRuns(t *testing.T, s *persistence.Store) {
 		e.Trigger, e.FireKey = entity.TriggerManual, "MANUAL:"+e.ID
 	}
 	asked.Parent = parentSpan
-	storetest.Add(t, s, nil, planned, plain, asked)
+	step := ready(4, 5, storetest.Noon)
+	step.FireKey, step.Parent = identity.StepKey(asked.ID, "load"), parentSpan
+	storetest.Add(t, s, nil, planned, plain, asked, step)
 	got := map[string]entity.TraceContext{}
 	for _, e := range storetest.Claim(t, s, "n1", 10, storetest.Noon) {
 		got[e.ID] = e.Parent
 	}
-	require.Equal(t, map[string]entity.TraceContext{planned.ID: "", plain.ID: "", asked.ID: parentSpan}, got)
+	require.Equal(t, map[string]entity.TraceContext{planned.ID: "", plain.ID: "", asked.ID: parentSpan, step.ID: parentSpan}, got)
 }
 
 func claimPassesOver(t *testing.T, s *persistence.Store) {

@@ -58,9 +58,13 @@ func everyExecutionField(t *testing.T, s *persistence.Store) {
 	list, _, err := s.Executions.List(t.Context(), repository.ExecutionFilter{}, repository.Page{})
 	require.NoError(t, err)
 	require.Equal(t, []*entity.Execution{e}, list)
-	read, err := s.Executions.ByIDs(t.Context(), []string{e.ID})
+	read, err := s.Executions.WithParents(t.Context(), []string{e.ID, "unknown"})
 	require.NoError(t, err)
-	e.TriggeredBy, e.Parent = entity.Actor{}, ""
+	e.TriggeredBy = entity.Actor{}
+	require.Equal(t, []*entity.Execution{e}, read)
+	read, err = s.Executions.ByIDs(t.Context(), []string{e.ID})
+	require.NoError(t, err)
+	e.Parent = ""
 	require.Equal(t, []*entity.Execution{e}, read, "the engine has no use for it")
 }
 
