@@ -81,8 +81,9 @@ func (f *feed) next() string {
 func (f *feed) until(topic string) string {
 	f.t.Helper()
 	var all strings.Builder
-	for !strings.Contains(all.String(), `"`+topic+`"`) {
+	for began := time.Now(); !strings.Contains(all.String(), `"`+topic+`"`); {
 		line := f.next()
+		require.Less(f.t, time.Since(began), within, "%s is not named", topic) // comments keep the stream from silence
 		require.NotEmpty(f.t, line, "the stream ended")
 		if data, is := strings.CutPrefix(line, "data: "); is {
 			require.Regexp(f.t, `^\{"topics":\[("[A-Za-z0-9:-]+",?)+\],"seq":[1-9][0-9]*\}$`, data)
@@ -127,6 +128,44 @@ func TestLiveStreamsTellOfApprovals(t *testing.T) {
 	stream.until("approvals")
 }
 
+// The ids of steps begin with the time of their run, so that nothing but the run tells of them.
+func TestALiveStreamTellsOfWorkflowRuns(t *testing.T) {
+	e := liveEdge(t)
+	e.Start(t)
+	release := make(chan struct{})
+	e.Script.Reply(func(ctx context.Context, run entity.Run, _ entity.Reporter) entity.Outcome {
+		ends := release
+		if run.Job.Group != "mine" {
+			ends = nil
+		}
+		select {
+		case <-ends:
+			return entity.Succeeded("done")
+		case <-ctx.Done():
+			return entity.Outcome{Status: entity.StatusCancelled}
+		}
+	})
+	url := e.served()
+	_, mine := e.flow("mine", "mine", `{"steps":[`+step("a", "")+`]}`)
+	_, other := e.flow("other", "other", `{"steps":[`+step("a", "")+`]}`)
+	topic, foreign := "workflow-run:"+mine, "workflow-run:"+other
+	f := e.listen(url, adminToken, topic+","+foreign+",workflow-run:none")
+	bound := e.listen(url, boundToken, topic)
+	require.Contains(t, f.until(topic), foreign, "the first look knows of no former one")
+	bound.until(topic)
+	e.call("POST", flowRuns+"/"+other+"/pause", "").want(202)
+	require.NotContains(t, f.until(foreign), topic, "a run that does not change is named once")
+	close(release)
+	e.stateOf(mine, map[string]string{"a": "SUCCESS"})
+	require.NotContains(t, f.until(topic), foreign)
+	require.NotContains(t, bound.until(topic), foreign)
+
+	for _, id := range []string{other, "none"} {
+		e.call("GET", "/api/v1/live?topics=workflow-run:"+id, "", as(boundToken)...).wantField(422, "topics", "unknown_object")
+	}
+	e.call("GET", "/api/v1/live?topics="+topic, "", as(apiToken)...).wantCode(403, "forbidden")
+}
+
 func TestWhoIsBoundToGroupsHearsOfTheirObjectsAlone(t *testing.T) {
 	e := liveEdge(t)
 	url := e.served()
@@ -162,7 +201,7 @@ func TestBadTopicsAreRefused(t *testing.T) {
 		"": "required", "topics=": "required", "topics=jobs&topics=nodes": "repeated", "topics=x": "unknown_topic",
 		"topics=jobs,": "unknown_topic", "topics=job:": "unknown_topic", "topics=job:a%20b": "unknown_topic",
 		"topics=jobs:1": "unknown_topic", "topics=many": "unknown_topic", "topics=execution:../x": "unknown_topic",
-		"topics=%00": "unknown_topic", "topics=JOBS": "unknown_topic", "topics=user:1": "unknown_topic",
+		"topics=%00": "unknown_topic", "topics=workflow-run:": "unknown_topic", "topics=workflow-run": "unknown_topic", "topics=JOBS": "unknown_topic", "topics=user:1": "unknown_topic",
 		"topics=" + strings.Repeat("x", 4097): "too_long",
 		"topics=" + topicsOf(51):              "too_many",
 	} {

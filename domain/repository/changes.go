@@ -16,6 +16,12 @@ type ExecutionState struct {
 	Stopping bool
 }
 
+// RunSeq is how often the row of a workflow run has changed.
+type RunSeq struct {
+	ID  string
+	Seq int64
+}
+
 // Changes reads what has changed lately, for those who watch. Each call is one statement
 // over a primary key or the claim index.
 type Changes interface {
@@ -24,6 +30,8 @@ type Changes interface {
 	ExecutionsAfter(ctx context.Context, id string, limit int) ([]ExecutionState, error)
 	// ExecutionStates returns those that exist, in order of their ids.
 	ExecutionStates(ctx context.Context, ids []string) ([]ExecutionState, error)
+	// RunSeqs returns those of the workflow runs that exist, in order of their ids.
+	RunSeqs(ctx context.Context, ids []string) ([]RunSeq, error)
 	// DigestsAfter returns digests with ids behind one of them, in order, at most limit.
 	// Ids begin with the time of the transaction.
 	DigestsAfter(ctx context.Context, id BinaryID, limit int) ([]Digest, error)

@@ -60,7 +60,7 @@ func NewLiveController(
 //
 //	@Summary Follow which objects change
 //	@Description Each event changed names topics that changed within about a second, never data: read them again. Lists that change all the time are named every three seconds. The topic many stands for all. A comment comes after 15 seconds of silence. The stream ends when the session, token or right ends.
-//	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes, approvals" maxlength(4096)
+//	@Param topics query string true "1 to 50, with commas between: jobs, job:ID, executions, execution:ID, workflow-run:ID, alerts, nodes, approvals" maxlength(4096)
 //	@Produce text/event-stream
 //	@Success 200 {string} string "server-sent events: changed with topics and seq"
 //	@Failure 422 {object} problem.Problem
@@ -147,7 +147,7 @@ func (l *LiveController) permit(c *gin.Context, topics []string) error {
 		switch kind, rest, named := strings.Cut(topic, ":"); {
 		case named && kind+":" == live.JobPrefix:
 			object, id = middleware.Job, rest
-		case named && kind+":" == live.ExecutionPrefix:
+		case named && (kind+":" == live.ExecutionPrefix || kind+":" == live.RunPrefix): // a run has the id of its root
 			wants, object, id = permission.ExecutionRead, middleware.Execution, rest
 		case topic == live.Executions, topic == live.Approvals:
 			wants = permission.ExecutionRead
@@ -183,5 +183,5 @@ func (l *LiveController) permit(c *gin.Context, topics []string) error {
 
 func noTopic(topic string) error {
 	return apperror.InvalidField("topics", "unknown_topic",
-		fmt.Sprintf("%q is no topic: use jobs, job:ID, executions, execution:ID, alerts or nodes", topic))
+		fmt.Sprintf("%q is no topic: use jobs, job:ID, executions, execution:ID, workflow-run:ID, alerts or nodes", topic))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/internal/faillog"
 )
 
-// The topics of lists. The topics of one object are JobPrefix and ExecutionPrefix with its id.
+// The topics of lists. The topics of one object are JobPrefix, ExecutionPrefix and RunPrefix with its id.
 const (
 	Jobs       = "jobs"
 	Executions = "executions"
@@ -27,6 +27,8 @@ const (
 
 	JobPrefix       = "job:"
 	ExecutionPrefix = "execution:"
+	// RunPrefix is of workflow runs.
+	RunPrefix = "workflow-run:"
 )
 
 const (

@@ -26,10 +26,12 @@ const (
 // looked is what former looks have found. It belongs to the loop.
 type looked struct {
 	// runs are the states of young executions and of those that are watched.
-	runs    map[string]repository.ExecutionState
-	digests map[repository.BinaryID]struct{}
-	entries map[string]struct{}
-	alerts  map[string]heldAlert
+	runs map[string]repository.ExecutionState
+	// passages are how often workflow runs that are watched have changed.
+	passages map[string]int64
+	digests  map[repository.BinaryID]struct{}
+	entries  map[string]struct{}
+	alerts   map[string]heldAlert
 	// approvals are those that were open, in their order.
 	approvals []string
 	nodes     map[string]nodeState
@@ -62,7 +64,7 @@ func newLooked() *looked {
 	}
 }
 
-// look reads what is new, in at most eight statements.
+// look reads what is new, in at most nine statements.
 func (f *Feed) look(ctx context.Context, seen *looked) (*changes, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -71,6 +73,7 @@ func (f *Feed) look(ctx context.Context, seen *looked) (*changes, error) {
 	jobs := map[string]part{}
 	for _, read := range []func() error{
 		func() error { return f.executions(ctx, seen, since, jobs, c) },
+		func() error { return f.passages(ctx, seen, c) },
 		func() error { return f.ends(ctx, seen, since, jobs, c) },
 		func() error { return f.calls(ctx, seen, jobs, c) },
 		func() error { return f.alerts(ctx, seen, c) },
@@ -93,7 +96,7 @@ func (f *Feed) executions(ctx context.Context, seen *looked, since string, jobs 
 		return fmt.Errorf("read young executions: %w", err)
 	}
 	c.many = c.many || len(young) > maxChanged
-	watched, err := f.Changes.ExecutionStates(ctx, f.watched())
+	watched, err := f.Changes.ExecutionStates(ctx, f.watched(ExecutionPrefix))
 	if err != nil {
 		return fmt.Errorf("read the executions that are watched: %w", err)
 	}
@@ -110,14 +113,32 @@ func (f *Feed) executions(ctx context.Context, seen *looked, since string, jobs 
 	return nil
 }
 
-// watched lists the executions that somebody watches, each once, at most maxChanged.
-func (f *Feed) watched() []string {
+// passages compares the workflow runs that somebody watches with the last look. The ids of their steps begin with the
+// time of the run, so that no look at young executions finds these.
+func (f *Feed) passages(ctx context.Context, seen *looked, c *changes) error {
+	runs, err := f.Changes.RunSeqs(ctx, f.watched(RunPrefix))
+	if err != nil {
+		return fmt.Errorf("read the workflow runs that are watched: %w", err)
+	}
+	now := make(map[string]int64, len(runs))
+	for _, run := range runs {
+		now[run.ID] = run.Seq
+		if before, known := seen.passages[run.ID]; !known || before != run.Seq {
+			c.object(RunPrefix + run.ID)
+		}
+	}
+	seen.passages = now
+	return nil
+}
+
+// watched lists the objects of a kind that somebody watches, each once, at most maxChanged.
+func (f *Feed) watched(prefix string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ids := map[string]struct{}{}
 	for w := range f.watchers {
 		for _, topic := range w.topics {
-			if id, is := strings.CutPrefix(topic, ExecutionPrefix); is && len(ids) < maxChanged {
+			if id, is := strings.CutPrefix(topic, prefix); is && len(ids) < maxChanged {
 				ids[id] = struct{}{}
 			}
 		}

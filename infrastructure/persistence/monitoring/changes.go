@@ -43,6 +43,19 @@ func (r *Reader) OpenApprovals(ctx context.Context, limit int) ([]string, error)
 		})
 }
 
+// RunSeqs implements repository.Changes.
+func (r *Reader) RunSeqs(ctx context.Context, ids []string) ([]repository.RunSeq, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	in, args := r.c.Dialect.In("id", ids)
+	return sqldb.Collect(ctx, r.c, "changes.workflow-runs", "SELECT id, seq FROM scheduler_workflow_run WHERE "+in+
+		" ORDER BY id", args, func(rows *sql.Rows) (s repository.RunSeq, err error) {
+		err = rows.Scan(&s.ID, &s.Seq)
+		return s, err
+	})
+}
+
 // DigestsAfter implements repository.Changes.
 func (r *Reader) DigestsAfter(ctx context.Context, id repository.BinaryID, limit int) ([]repository.Digest, error) {
 	return sqldb.Collect(ctx, r.c, "changes.digests",

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/statistics"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/persistencetest/storetest"
 )
 
@@ -60,6 +62,7 @@ func Changes(t *testing.T, open storetest.Opener) {
 		require.Equal(t, want, ids)
 	}
 
+	runSeqs(t, s)
 	for i, data := range []string{"one", "two"} {
 		change(t, s, func(ctx context.Context, w repository.StatisticsWriter) error {
 			return w.AddDigests(ctx, storetest.Noon.Add(time.Duration(i)*time.Second),
@@ -75,4 +78,23 @@ func Changes(t *testing.T, open storetest.Opener) {
 	after, err := s.Statistics.DigestsAfter(t.Context(), digests[0].ID, 10)
 	require.NoError(t, err)
 	require.Equal(t, digests[1:], after)
+}
+
+// runSeqs: the number of a workflow run grows with each change of its row, and of that alone.
+func runSeqs(t *testing.T, s *persistence.Store) {
+	a, b := workflow.Run{ID: "a", WorkflowID: "w", Version: 1, CreateTime: storetest.Noon}, workflow.Run{ID: "b"}
+	b.WorkflowID, b.Version, b.CreateTime = "w", 1, storetest.Noon
+	a.UpdateTime, b.UpdateTime = storetest.Noon, storetest.Noon
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.WorkflowRuns.AddRuns(ctx, []workflow.Run{a, b})
+	})
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		return tx.WorkflowRuns.SaveRuns(ctx, []workflow.Run{b}, storetest.Noon)
+	})
+	found, err := s.Statistics.RunSeqs(t.Context(), []string{"b", "none", "a"})
+	require.NoError(t, err)
+	require.Equal(t, []repository.RunSeq{{ID: "a", Seq: 0}, {ID: "b", Seq: 1}}, found)
+	found, err = s.Statistics.RunSeqs(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
 }

@@ -33,8 +33,10 @@ const keys = {
   approvals: () => [...keys.all, 'approvals'] as const,
 }
 
-/** No topic tells of each step that ends: what is not closed is asked for as often. */
-const OPEN_MS = 2_000
+/** No topic tells of a step that waited and is taken by a node: while one waits, its run is asked for as often. */
+const STEP_WAITS_MS = 5_000
+/** A topic tells of all else; where that is missed, it shows so late. */
+const MISSED_MS = 30_000
 /** The live feed tells of approvals; this is for what it missed. */
 const WAITS_MS = 30_000
 const PAGE = 50
@@ -55,14 +57,20 @@ export function useRuns(filters: () => RunFilters, cursor: MaybeRefOrGetter<stri
   })
 }
 
-/** One workflow run with its steps. It is asked for until it is closed. */
+/** How often a run is asked for besides: not at all once it is closed. */
+function besides(run: WorkflowRunDetail | undefined): number | false {
+  if (run?.phase === 'CLOSED') return false
+  return run?.steps.some((s) => s.state === 'WAITING' || (s.items?.live ?? 0) > 0) ? STEP_WAITS_MS : MISSED_MS
+}
+
+/** One workflow run with its steps. Whatever is on screen of the run is asked for again where it changes. */
 export function useRun(id: MaybeRefOrGetter<string>) {
   const key = computed(() => [...keys.run(toValue(id)), 'run'])
-  useLive(() => [`execution:${toValue(id)}`], () => [key.value])
+  useLive(() => [`workflow-run:${toValue(id)}`, `execution:${toValue(id)}`], () => [keys.run(toValue(id))])
   return useQuery({
     queryKey: key,
     queryFn: ({ signal }) => data(client.GET('/api/v1/workflow-runs/{id}', { params: { path: { id: toValue(id) } }, signal })),
-    refetchInterval: ({ state }) => (state.data?.phase === 'CLOSED' ? false : OPEN_MS),
+    refetchInterval: ({ state }) => besides(state.data),
   })
 }
 
@@ -123,7 +131,7 @@ export function useStepExecutions(at: () => { run: string; step: string; phase: 
       const query = { step, limit: PAGE, ...given({ status: toValue(status), cursor: toValue(cursor) }) }
       return data(client.GET('/api/v1/workflow-runs/{id}/steps', { params: { path: { id: run }, query }, signal }))
     },
-    refetchInterval: () => (at().phase === 'CLOSED' ? false : OPEN_MS),
+    refetchInterval: () => (at().phase === 'CLOSED' ? false : STEP_WAITS_MS),
     placeholderData: keepPreviousData,
   })
 }

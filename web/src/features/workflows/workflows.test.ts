@@ -112,30 +112,6 @@ describe('the page of a workflow run', () => {
     expect(posted(calls)).toEqual(['/workflow-runs/r1/cancel'])
   })
 
-  it('is asked for again until it is closed', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
-    try {
-      let closed = false
-      const calls = serve({ ...answers, 'GET /api/v1/workflow-runs/r1': () => json({ ...run, phase: closed ? 'CLOSED' : 'OPEN', status: closed ? 'FAILED' : 'RUNNING' }) })
-      await signInAs(['job:read', 'execution:read'])
-      const reads = () => calls.filter((c) => c.url.endsWith('/workflow-runs/r1')).length
-      const { wrapper } = await show()
-      await vi.waitFor(() => expect(wrapper.text()).toContain('Running'))
-      const before = reads()
-      await vi.advanceTimersByTimeAsync(2_100)
-      expect(reads()).toBe(before + 1)
-      closed = true
-      await vi.advanceTimersByTimeAsync(2_100)
-      await flushPromises()
-      expect(wrapper.text()).toContain('Closed')
-      const after = reads()
-      await vi.advanceTimersByTimeAsync(10_000)
-      expect(reads()).toBe(after)
-    } finally {
-      vi.useRealTimers()
-    }
-  })
-
   it('offers what can be done at this moment, and nothing else', () => {
     expect((['OPEN', 'PAUSED', 'CANCELLING', 'CLOSED'] as const).map(runVerbs)).toEqual([['pause', 'cancel'], ['resume', 'cancel'], [], []])
     const [build, publish, score, tell] = run.steps

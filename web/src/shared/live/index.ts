@@ -5,7 +5,9 @@ import { Refresher } from './refresher'
 import { Stream, type Source } from './stream'
 
 /** The topics that one may follow. The server tells of a change by the same names. */
-type Topic = 'jobs' | 'executions' | 'alerts' | 'nodes' | 'approvals' | `job:${string}` | `execution:${string}`
+type Topic =
+  | 'jobs' | 'executions' | 'alerts' | 'nodes' | 'approvals'
+  | `job:${string}` | `execution:${string}` | `workflow-run:${string}`
 
 /** How often the screen asks while no stream is open, in milliseconds. */
 const POLL_MS = 15_000
