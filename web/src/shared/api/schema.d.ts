@@ -12137,7 +12137,7 @@ export interface operations {
     getLive: {
         parameters: {
             query: {
-                /** @description 1 to 50, with commas between: jobs, job:ID, executions, execution:ID, alerts, nodes, approvals */
+                /** @description 1 to 50, with commas between: jobs, job:ID, executions, execution:ID, workflow-run:ID, alerts, nodes, approvals */
                 topics: string;
             };
             header?: never;
