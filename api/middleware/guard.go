@@ -156,7 +156,8 @@ func (g Guard) authorize(c *gin.Context, p permission.Permission) error {
 		return forbidden(who, p)
 	}
 	if !c.GetBool(keyAllowed) { // else Recheck of a stream would add to the context for ever
-		c.Request = c.Request.WithContext(repository.WithActor(c.Request.Context(), who.User.Name))
+		ctx := repository.WithUser(c.Request.Context(), who.User.ID)
+		c.Request = c.Request.WithContext(repository.WithActor(ctx, who.User.Name))
 	}
 	c.Set(keyToken, token)
 	c.Set(keyByCookie, byCookie)

@@ -81,7 +81,7 @@ func newWatchdog(b base, s storage, hooks *notify.Channels) (*watching.Watchdog,
 	}), nil
 }
 
-// rights judge the editors of rules.
+// rights judge the editors of rules and of workflows.
 type rights struct{ users *persistence.Store }
 
 // UserByID implements acting.Rights.

@@ -114,8 +114,11 @@ func newCore(b base, s storage, x *exports, n self) core {
 
 func newWork(b base, s storage, c *cluster, x *exports, n self, tasks *periodic.Tasks) work {
 	k := newCore(b, s, x, n)
-	attempts := guarded{n.gate, x.traced(&follow.Inputs{
+	inputs := &follow.Inputs{
 		Next: redact.New(b.options.Executor, n.Secrets), Catalog: k.catalog, Runs: s.Store, Executions: s.Store.Executions,
+	}
+	attempts := guarded{n.gate, x.traced(&follow.Openings{
+		Next: inputs, Catalog: k.catalog, Editors: s.Store.Jobs, Rights: rights{s.Store},
 	})}
 	successes := alerting.NewSuccesses(s.Store, expression.Language{}, b.logger)
 	runner := newRunner(b, s, x, n, k, attempts, successes)

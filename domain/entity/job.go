@@ -88,6 +88,9 @@ type Job struct {
 	UpdateTime time.Time `json:"-"`
 	// ChangedBy is who made this version; former versions alone have it.
 	ChangedBy string `json:"-"`
+	// EditedBy is the id of the user who saves the definition; empty where nobody does: a pause makes a version, too. It
+	// is known while a version is stored, and kept for workflows alone.
+	EditedBy string `json:"-"`
 }
 
 // PartitionOf is the partition of a job: FNV-1a of its id, modulo Partitions.

@@ -15,3 +15,16 @@ func Actor(ctx context.Context) string {
 	name, _ := ctx.Value(actorKey{}).(string)
 	return name
 }
+
+type userKey struct{}
+
+// WithUser says which user is behind what is done below ctx, by id.
+func WithUser(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, userKey{}, id)
+}
+
+// User is the id of the user behind a write; empty where there is none.
+func User(ctx context.Context) string {
+	id, _ := ctx.Value(userKey{}).(string)
+	return id
+}

@@ -127,6 +127,7 @@ func (s *JobService) Create(ctx context.Context, job *entity.Job, enabled bool) 
 	created := *job
 	created.ID, created.Partition = id.String(), entity.PartitionOf(id.String())
 	created.Version, created.FenceSeq, created.DecidedUntil = 1, 0, time.Time{}
+	created.EditedBy = repository.User(ctx)
 	created.CreateTime, created.UpdateTime = now, now
 	created.Schedule.Anchor = now
 	created.Status = entity.JobCreated
@@ -238,6 +239,7 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 		}
 		former = old
 		next := old.WithDefinition(job)
+		next.EditedBy = repository.User(ctx)
 		if wrong, err := s.holdWorkers(ctx, tx, next); err != nil || len(wrong) > 0 {
 			return nil, cmp.Or(err, apperror.Invalid(wrong))
 		}

@@ -102,8 +102,10 @@ type Node struct {
 	Ballots    *approval.Ballots
 	// Catalog gives the versions of workflows.
 	Catalog *follow.Catalog
-	Script  *Script
-	Counts  *Counts
+	// Openings asks for the rights of who saved a workflow; a test may put others in before Start.
+	Openings *follow.Openings
+	Script   *Script
+	Counts   *Counts
 
 	Schedules *schedule.Compiler
 	Time      *storeclock.Clock
@@ -165,8 +167,11 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 		}, guard, follow.Steps{},
 	}, o.Ends...)...), n.Time)
 	logger := slog.New(slog.DiscardHandler)
-	runner := &follow.Inputs{
-		Next: redact.New(opening{n.Script}, n.Vault), Catalog: catalog, Runs: store, Executions: store.Executions,
+	n.Openings = &follow.Openings{
+		Next: &follow.Inputs{
+			Next: redact.New(opening{n.Script}, n.Vault), Catalog: catalog, Runs: store, Executions: store.Executions,
+		},
+		Catalog: catalog, Editors: store.Jobs, Rights: everyRight{store},
 	}
 	keys := Keys(t, o.Key)
 	n.Tokens = detached.NewIssuer(n.Faults, keys, o.Clock, n.Time)
@@ -176,7 +181,7 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
-		Fair: fair, Executor: runner, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
+		Fair: fair, Executor: n.Openings, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
 		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
 		Outputs: catalog,
 	}, running.Config{
@@ -225,6 +230,12 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	n.join(t)
 	return n
 }
+
+// everyRight is of all users alike.
+type everyRight struct{ *persistence.Store }
+
+// Allows implements follow.Rights.
+func (everyRight) Allows(entity.User, string, string) bool { return true }
 
 // opening opens workflow runs, and leaves all other attempts to the script.
 type opening struct{ *Script }

@@ -32,8 +32,8 @@ func (w *jobWriter) Break(ctx context.Context, b repository.JobBreak) (bool, err
 // pauses the job and changes nothing else.
 func (w *jobWriter) copyVersion(ctx context.Context, id string, version int, at time.Time) error {
 	_, err := w.c.Exec(ctx, "job.copy-version",
-		`INSERT INTO scheduler_job_version (job_id, version, definition, create_time)
-		SELECT v.job_id, ?, REPLACE(v.definition, '"status":"ENABLED"}', '"status":"PAUSED"}'), ? FROM scheduler_job_version v
+		`INSERT INTO scheduler_job_version (job_id, version, definition, create_time, edited_by)
+		SELECT v.job_id, ?, REPLACE(v.definition, '"status":"ENABLED"}', '"status":"PAUSED"}'), ?, v.edited_by FROM scheduler_job_version v
 		WHERE v.job_id = ? AND v.version = ? AND NOT EXISTS (SELECT 1 FROM scheduler_job_version k WHERE k.job_id = ? AND k.version = ?)`,
 		version+1, sqlvalue.TimeArg(at), id, version, id, version+1)
 	return err

@@ -171,6 +171,7 @@ type versionRow struct {
 	Definition string
 	CreateTime sqlvalue.DBTime
 	CreatedBy  *string
+	EditedBy   *string
 }
 
 // TableName implements GORM's Tabler.
@@ -184,6 +185,10 @@ func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error 
 	if name := repository.Actor(ctx); name != "" {
 		author = &name
 	}
+	editors, err := w.editors(ctx, jobs)
+	if err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		text, err := definitionJSON(j)
 		if err != nil {
@@ -191,7 +196,7 @@ func (w *jobWriter) keepVersions(ctx context.Context, jobs []*entity.Job) error 
 		}
 		rows = append(rows, versionRow{
 			JobID: j.ID, Version: j.Version, Definition: text,
-			CreateTime: sqlvalue.DBTime(j.UpdateTime), CreatedBy: author,
+			CreateTime: sqlvalue.DBTime(j.UpdateTime), CreatedBy: author, EditedBy: editors[j.ID],
 		})
 	}
 	for part := range slices.Chunk(rows, w.c.Dialect.MaxRows) {

@@ -22,6 +22,7 @@ func Planning(t *testing.T, open storetest.Opener) {
 	t.Run("due jobs in order, page by page", func(t *testing.T) { dueInOrder(t, open(t, nil)) })
 	t.Run("due jobs of owned partitions", func(t *testing.T) { dueByPartition(t, open(t, nil)) })
 	t.Run("due jobs without those that a group holds", func(t *testing.T) { dueWithoutHeld(t, open(t, nil)) })
+	t.Run("editors of workflows", func(t *testing.T) { editorsOfWorkflows(t, open(t, nil)) })
 	t.Run("owners where they are named", func(t *testing.T) { ownersWhereNamed(t, open(t, nil)) })
 	t.Run("unarmed jobs", func(t *testing.T) { unarmed(t, open(t, nil)) })
 	t.Run("jobs that should have a next time", func(t *testing.T) { unplanned(t, open(t, nil)) })
