@@ -49,8 +49,8 @@ func spanOf(t *testing.T, n *enginetest.Node, id string) entity.TraceContext {
 	return entity.TraceContext(e.TraceParent())
 }
 
-// Every attempt of every step is in the trace of the root, below the span that opened its run: items, retries, shards of
-// a named job, and the steps of a workflow below.
+// Every attempt of every step is in the trace of the root, below the span that opened its run: items, retries, shards
+// of a named job, and the steps of a workflow below.
 func TestStepsStandInTheTraceOfTheirRoot(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, cfg persistence.Config) {
 		n := enginetest.On(t, dbtest.Open(t, cfg), enginetest.Options{})
@@ -104,7 +104,8 @@ func TestStepsStandInTheTraceOfTheirRoot(t *testing.T) {
 	})
 }
 
-// A node that reads again what became of a claim, because the answer of the store was lost, keeps the step in its trace.
+// A node that reads again what became of a claim, because the answer of the store was lost, keeps the step in its
+// trace.
 func TestAStepWhoseClaimIsReadAgainKeepsItsTrace(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	n.Start(t)

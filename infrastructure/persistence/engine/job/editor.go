@@ -21,8 +21,8 @@ func (r *Jobs) EditorOf(ctx context.Context, id string, version int) (string, er
 	return editor.String, err
 }
 
-// editors are those of workflows whose new versions are to be kept. A version that nobody saves, such as that of a pause,
-// has the editor of the version before it.
+// editors are those of workflows whose new versions are to be kept. A version that nobody saves, such as that of a
+// pause, has the editor of the version before it.
 func (w *jobWriter) editors(ctx context.Context, jobs []*entity.Job) (map[string]*string, error) {
 	found := map[string]*string{}
 	var unsaved []string
