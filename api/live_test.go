@@ -201,7 +201,8 @@ func TestBadTopicsAreRefused(t *testing.T) {
 		"": "required", "topics=": "required", "topics=jobs&topics=nodes": "repeated", "topics=x": "unknown_topic",
 		"topics=jobs,": "unknown_topic", "topics=job:": "unknown_topic", "topics=job:a%20b": "unknown_topic",
 		"topics=jobs:1": "unknown_topic", "topics=many": "unknown_topic", "topics=execution:../x": "unknown_topic",
-		"topics=%00": "unknown_topic", "topics=workflow-run:": "unknown_topic", "topics=workflow-run": "unknown_topic", "topics=JOBS": "unknown_topic", "topics=user:1": "unknown_topic",
+		"topics=%00": "unknown_topic", "topics=workflow-run:": "unknown_topic", "topics=workflow-run": "unknown_topic",
+		"topics=JOBS": "unknown_topic", "topics=user:1": "unknown_topic",
 		"topics=" + strings.Repeat("x", 4097): "too_long",
 		"topics=" + topicsOf(51):              "too_many",
 	} {

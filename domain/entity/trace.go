@@ -56,8 +56,8 @@ func (c TraceContext) part(n int) string {
 	return strings.Split(string(c), "-")[n]
 }
 
-// MayHaveParent reports whether the run may have a Parent: a call asked for it, outside the schedule, or it is a step of
-// a workflow run.
+// MayHaveParent reports whether the run may have a Parent: a call asked for it, outside the schedule, or it is a step
+// of a workflow run.
 func (e *Execution) MayHaveParent() bool {
 	return e.IsStep() || e.Trigger == TriggerManual && strings.HasPrefix(e.FireKey, string(TriggerManual)+":")
 }

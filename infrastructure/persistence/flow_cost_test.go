@@ -65,7 +65,9 @@ func TestAMapWritesItsRunSeldom(t *testing.T) {
 	if testing.Short() {
 		items = 2_000
 	}
-	for name, longest := range map[string]time.Duration{"items of no time": 0, "items of up to 50 ms": 50 * time.Millisecond} {
+	for name, longest := range map[string]time.Duration{
+		"items of no time": 0, "items of up to 50 ms": 50 * time.Millisecond,
+	} {
 		t.Run(name, func(t *testing.T) {
 			n := onItsOwn(t, enginetest.Options{Slots: 512, Linger: 20 * time.Millisecond})
 			n.Script.Reply(func(context.Context, entity.Run, entity.Reporter) entity.Outcome {

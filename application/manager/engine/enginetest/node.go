@@ -181,7 +181,8 @@ func On(t testing.TB, store *persistence.Store, o Options) *Node {
 	})
 	n.Runner = running.New(running.Deps{
 		Store: n.Faults, Claims: store, Executions: store.Executions, Jobs: n.Jobs, Admitter: n.Admitter,
-		Fair: fair, Executor: n.Openings, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts, Lease: n.Lease,
+		Fair: fair, Executor: n.Openings, Tokens: n.Tokens, Clock: o.Clock, StoreClock: n.Time, Metrics: n.Counts,
+		Lease:   n.Lease,
 		Commits: n.Commits, Scheduled: n.Repairs, Random: func() float64 { return 0.5 }, Logger: logger,
 		Outputs: catalog,
 	}, running.Config{

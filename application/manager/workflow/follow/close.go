@@ -21,7 +21,8 @@ type closing struct {
 }
 
 // close ends roots in the transactions of any ends: their jobs and groups are locked, their places go on, and observers
-// hear of them. The runs are marked closed there. What the store does not take is owed still, and the next look decides.
+// hear of them. The runs are marked closed there. What the store does not take is owed still, and the next look
+// decides.
 func (f *Follower) close(ctx context.Context, runs ...closing) error {
 	var errs []error
 	var roots []*entity.Execution

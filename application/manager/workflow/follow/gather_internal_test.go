@@ -27,11 +27,13 @@ func TestARunGathersTheEndsOfAWideMap(t *testing.T) {
 		todos   []entity.Todo
 		gathers bool
 	}{
-		"nothing":         {nil, false},
-		"an item":         {[]entity.Todo{ended("wide[3]", 0)}, true},
-		"a while ago":     {[]entity.Todo{ended("wide[3]", 0), ended("wide[4]", gatherTime)}, false},
-		"three items":     {[]entity.Todo{ended("wide[3]", 0), ended("wide[4]", 0), ended("wide[5]", 0)}, true},
-		"a part":          {[]entity.Todo{ended("wide[1]", 0), ended("wide[2]", 0), ended("wide[3]", 0), ended("wide[4]", 0)}, false},
+		"nothing":     {nil, false},
+		"an item":     {[]entity.Todo{ended("wide[3]", 0)}, true},
+		"a while ago": {[]entity.Todo{ended("wide[3]", 0), ended("wide[4]", gatherTime)}, false},
+		"three items": {[]entity.Todo{ended("wide[3]", 0), ended("wide[4]", 0), ended("wide[5]", 0)}, true},
+		"a part": {
+			[]entity.Todo{ended("wide[1]", 0), ended("wide[2]", 0), ended("wide[3]", 0), ended("wide[4]", 0)}, false,
+		},
 		"a narrow map":    {[]entity.Todo{ended("narrow[3]", 0)}, false},
 		"a step":          {[]entity.Todo{ended("wide[3]", 0), ended("plain", 0)}, false},
 		"a cancel":        {[]entity.Todo{ended("wide[3]", 0), wf.Todo("run", wf.OwesCancel, now)}, false},

@@ -78,7 +78,8 @@ func claimOfAskedRuns(t *testing.T, s *persistence.Store) {
 	for _, e := range storetest.Claim(t, s, "n1", 10, storetest.Noon) {
 		got[e.ID] = e.Parent
 	}
-	require.Equal(t, map[string]entity.TraceContext{planned.ID: "", plain.ID: "", asked.ID: parentSpan, step.ID: parentSpan}, got)
+	want := map[string]entity.TraceContext{planned.ID: "", plain.ID: "", asked.ID: parentSpan, step.ID: parentSpan}
+	require.Equal(t, want, got)
 }
 
 func claimPassesOver(t *testing.T, s *persistence.Store) {
