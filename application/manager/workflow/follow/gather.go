@@ -9,8 +9,10 @@ import (
 const (
 	// gatherTime is how long the end of an item waits for others at most. A commit lets ends wait as long (ADR 6).
 	gatherTime = 20 * time.Millisecond
-	// gatherShare is the part of a map's window that need not be at work meanwhile.
+	// gatherShare is the part of a map's window that need not be at work meanwhile. In a window of less than gatherLeast
+	// no end waits: too few would come.
 	gatherShare = 16
+	gatherLeast = 64
 )
 
 // gathers reports whether a run waits for more ends: nothing has ended but items of maps, a moment ago, and so few that
@@ -31,7 +33,7 @@ func (p *passage) gathers(now time.Time) bool {
 			return false
 		}
 		each := p.flow.Graph.Definition().Steps[i].ForEach
-		if ended[i]++; each == nil || ended[i]*gatherShare >= each.Window() {
+		if ended[i]++; each == nil || each.Window() < gatherLeast || ended[i]*gatherShare >= each.Window() {
 			return false
 		}
 	}
