@@ -3,6 +3,7 @@ package group_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,8 +21,18 @@ import (
 // starts notes in which order the runs of jobs are claimed, over several nodes.
 // When their goroutines get to work is for the machine to say, which may be busy.
 type starts struct {
-	mu  sync.Mutex
-	ids []string
+	mu sync.Mutex
+	// claims are the jobs of the runs of each claim, in the order in which the claims locked them. A commit may take as
+	// long as several claims of another node.
+	claims [][]string
+}
+
+// locked is the place of a claim that has locked its runs.
+func (s *starts) locked() (place int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims = append(s.claims, nil)
+	return len(s.claims) - 1
 }
 
 // claims is the store of a node whose claims are noted once they are committed.
@@ -35,14 +46,14 @@ func (c claims) Write(ctx context.Context, lane repository.Lane, name string,
 ) error {
 	var w claimWriter
 	err := c.Store.Write(ctx, lane, name, func(ctx context.Context, tx repository.Tx) error {
-		w = claimWriter{ExecutionWriter: tx.Executions}
+		w = claimWriter{ExecutionWriter: tx.Executions, starts: c.starts}
 		tx.Executions = &w
 		return fn(ctx, tx)
 	})
-	if err == nil {
+	if err == nil && len(w.jobs) > 0 {
 		c.starts.mu.Lock()
 		defer c.starts.mu.Unlock()
-		c.starts.ids = append(c.starts.ids, w.jobs...)
+		c.starts.claims[w.place] = w.jobs
 	}
 	return err
 }
@@ -50,11 +61,16 @@ func (c claims) Write(ctx context.Context, lane repository.Lane, name string,
 // claimWriter notes the jobs of the runs that one transaction claims.
 type claimWriter struct {
 	repository.ExecutionWriter
-	jobs []string
+	starts *starts
+	place  int
+	jobs   []string
 }
 
 func (w *claimWriter) Claim(ctx context.Context, r repository.ClaimRequest) ([]*entity.Execution, error) {
 	rows, err := w.ExecutionWriter.Claim(ctx, r)
+	if len(rows) > 0 && len(w.jobs) == 0 {
+		w.place = w.starts.locked()
+	}
 	for _, row := range rows {
 		w.jobs = append(w.jobs, row.JobID)
 	}
@@ -64,12 +80,27 @@ func (w *claimWriter) Claim(ctx context.Context, r repository.ClaimRequest) ([]*
 func (s *starts) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ids)
+	return len(s.ids())
 }
+
+// of is how many runs of a job are claimed.
+func (s *starts) of(id string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.ids() {
+		if other == id {
+			n++
+		}
+	}
+	return n
+}
+
+// ids are the jobs of all claimed runs, in order. The caller holds the lock.
+func (s *starts) ids() []string { return slices.Concat(s.claims...) }
 
 // span is where the first and last start of a job stand, from 1.
 func (s *starts) span(id string) (first, last int) {
-	for i, other := range s.ids {
+	for i, other := range s.ids() {
 		if other != id {
 			continue
 		}
@@ -118,7 +149,7 @@ func flood(t *testing.T, cfg persistence.Config, limit int) {
 	last := 0
 	enginetest.Await(t, func() bool {
 		_, last = s.spanLocked(b.ID)
-		return s.count() >= many/10 && last > 0
+		return s.count() >= many/10 && last > 0 && s.of(urgent.ID) == urgentOnes
 	}, "the others' runs begin")
 	for _, d := range desks {
 		d.Runner.Suspend(true)

@@ -16,7 +16,10 @@ func TestARunGathersTheEndsOfAWideMap(t *testing.T) {
 	now := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 	graph, err := workflow.NewGraph(&wf.Definition{Steps: []wf.Step{
 		{Name: "wide", ForEach: &wf.ForEach{Items: []byte("[]"), MaxParallel: 64}, Custom: &wf.Custom{JobClass: "noop"}},
-		{Name: "narrow", ForEach: &wf.ForEach{Items: []byte("[]"), MaxParallel: gatherLeast - 1}, Custom: &wf.Custom{JobClass: "noop"}},
+		{
+			Name: "narrow", ForEach: &wf.ForEach{Items: []byte("[]"), MaxParallel: gatherLeast - 1},
+			Custom: &wf.Custom{JobClass: "noop"},
+		},
 		{Name: "plain", Custom: &wf.Custom{JobClass: "noop"}},
 	}})
 	require.NoError(t, err)
