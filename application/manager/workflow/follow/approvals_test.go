@@ -1,7 +1,6 @@
 package follow_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/identity"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
@@ -279,24 +277,9 @@ func TestAnApprovalNotByItsTriggerer(t *testing.T) {
 }
 
 // fireBy starts a run as a user.
-func fireBy(t *testing.T, n *enginetest.Node, job *entity.Job, user string) (id string) {
+func fireBy(t *testing.T, n *enginetest.Node, job *entity.Job, user string) string {
 	t.Helper()
-	now := n.Time.Now()
-	f := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
-	f.By.User = user
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID})
-		if err != nil {
-			return err
-		}
-		a, err := n.Admitter.Fire(ctx, tx, now, jobs[job.ID], f)
-		if err == nil {
-			id = a.Executions[0].ID
-		}
-		return err
-	})
-	n.Runner.RunsReady(entity.SlotGeneral)
-	return id
+	return fireWith(t, n, job, func(f *entity.Fire) { f.By.User = user })
 }
 
 // An approval that nobody can give fails when it opens, and says why.

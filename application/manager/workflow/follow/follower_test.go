@@ -44,14 +44,21 @@ func stepsOf(texts ...string) string { return `{"steps": [` + strings.Join(texts
 // fire starts a run of the workflow by hand, and returns the id of its root.
 func fire(t *testing.T, n *enginetest.Node, job *entity.Job) string {
 	t.Helper()
+	return fireWith(t, n, job, func(f *entity.Fire) { f.Params = `{"day":7}` })
+}
+
+// fireWith is fire without parameters, of a fire that a test changes.
+func fireWith(t *testing.T, n *enginetest.Node, job *entity.Job, change func(f *entity.Fire)) (id string) {
+	t.Helper()
 	now := n.Time.Now()
-	var id string
+	f := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
+	change(&f)
 	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID})
 		if err != nil {
 			return err
 		}
-		a, err := n.Admitter.Fire(ctx, tx, now, jobs[job.ID], entity.ExtraFire(entity.TriggerManual, now, now, now, `{"day":7}`))
+		a, err := n.Admitter.Fire(ctx, tx, now, jobs[job.ID], f)
 		if err == nil {
 			id = a.Executions[0].ID
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
-	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 )
@@ -22,23 +21,7 @@ const callerSpan = entity.TraceContext("00-4bf92f3577b34da6a3ce929d0e0e4736-00f0
 // fireBelow starts a run of the workflow by hand, below a span.
 func fireBelow(t *testing.T, n *enginetest.Node, job *entity.Job, span entity.TraceContext) string {
 	t.Helper()
-	now := n.Time.Now()
-	f := entity.ExtraFire(entity.TriggerManual, now, now, now, "")
-	f.Parent = span
-	var id string
-	n.Write(t, func(ctx context.Context, tx repository.Tx) error {
-		jobs, err := n.Admitter.Lock(ctx, tx, []string{job.ID})
-		if err != nil {
-			return err
-		}
-		a, err := n.Admitter.Fire(ctx, tx, now, jobs[job.ID], f)
-		if err == nil {
-			id = a.Executions[0].ID
-		}
-		return err
-	})
-	n.Runner.RunsReady(entity.SlotGeneral)
-	return id
+	return fireWith(t, n, job, func(f *entity.Fire) { f.Parent = span })
 }
 
 // spanOf is the span of a stored execution as its target was given it.
