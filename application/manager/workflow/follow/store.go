@@ -25,8 +25,8 @@ func (f *Follower) store(ctx context.Context, part []*passage) error {
 	var jobs []*entity.Job
 	for _, p := range part {
 		for _, row := range p.rows {
-			if row.Kind == workflow.RowStart && p.flow.Graph.Definition().Steps[row.Step].Job == nil {
-				jobs = append(jobs, p.flow.steps[row.Step])
+			if job, starts := p.starts(row); starts {
+				jobs = append(jobs, job)
 			}
 		}
 	}
@@ -107,15 +107,14 @@ func (w *writing) write(ctx context.Context, tx repository.Tx, part []*passage) 
 				continue
 			}
 			e := p.execution(row, w.now)
-			until := p.moments[row.Step]
-			w.done.Schedule(until)
+			w.done.Schedule(p.moments[row.Step])
 			if execs = append(execs, e); e.Status.Final() {
 				finals = append(finals, e)
 			} else if b, opens := p.ballot(row.Step, e); opens {
 				ballots = append(ballots, b)
 			} else if job, starts := p.starts(row); starts && p.direct[i] && w.starts.Take(job, e, w.now) {
 				w.direct = append(w.direct, entity.Run{Job: job, Execution: e})
-			} else if row.Kind == workflow.RowStart && until.IsZero() {
+			} else if starts {
 				w.Admitter.MakeReady(job, e, 0, w.now, &w.done)
 			}
 		}
