@@ -21,14 +21,15 @@ type closing struct {
 }
 
 // close ends roots in the transactions of any ends: their jobs and groups are locked, their places go on, and observers
-// hear of them. The runs are marked closed there. What the store does not take is owed still, and the next look
-// decides.
+// hear of them. The runs are marked closed there. An end that the store does not take is owed still, and the next
+// look decides.
 func (f *Follower) close(ctx context.Context, runs ...closing) error {
 	var errs []error
 	var roots []*entity.Execution
+	var open []closing
 	for _, c := range runs {
 		if c.root != nil && !c.root.Status.Final() {
-			roots = append(roots, c.root)
+			roots, open = append(roots, c.root), append(open, c)
 			continue
 		}
 		err := f.Store.Write(ctx, repository.LaneComplete, "close-run", func(ctx context.Context, tx repository.Tx) error {
@@ -38,18 +39,15 @@ func (f *Follower) close(ctx context.Context, runs ...closing) error {
 			errs = append(errs, fmt.Errorf("close the workflow run %s: %w", c.id(), err))
 		}
 	}
-	if len(roots) == 0 {
+	if len(open) == 0 {
 		return errors.Join(errs...)
 	}
 	jobs, err := f.Jobs.For(ctx, roots)
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	var ends []completion.End
-	for _, c := range runs {
-		if c.root == nil || c.root.Status.Final() {
-			continue
-		}
+	ends := make([]completion.End, 0, len(open))
+	for _, c := range open {
 		c.root.Waited = c.next != nil && c.next.Waited
 		ends = append(ends, completion.End{
 			Run: entity.Run{Job: entity.JobOf(c.root, jobs), Execution: c.root}, Outcome: c.outcome(),
