@@ -53,7 +53,7 @@ describe.each(languages)('the first workflow of somebody: %s', (language) => {
     ].join('\n'))
     await page.getByText(w('jobform.workflow.wrong').split(' | ')[0] ?? '').waitFor()
     await page.locator('.told').getByText('fetc').waitFor()
-    // Who is led to the line mends it there.
+    // The button leads to the line, where the newcomer mends it.
     await button('jobform.workflow.go', { n: 6 }).click()
     await page.keyboard.press('Home') // behind the indent
     await page.keyboard.press('Shift+End')

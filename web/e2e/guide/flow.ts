@@ -1,4 +1,4 @@
-// What the pictures show of workflows.
+// The workflows that the pictures show.
 import { waitFor, type Server } from '../harness'
 import type { Receiver } from '../receiver'
 import type { Shown } from './data'

@@ -15,8 +15,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 )
 
-// maxBytes and maxSteps bound the workflows, and the ids of steps, that a Catalog keeps in memory. What does not fit is
-// read again.
+// maxBytes and maxSteps bound the workflows, and the ids of steps, that a Catalog keeps in memory. The Catalog reads
+// again those that do not fit.
 const (
 	maxBytes = 64 << 20
 	maxSteps = 100_000

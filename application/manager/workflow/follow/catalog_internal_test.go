@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is kept stays within its bound, and most of it stays.
+// A map stays within its bound, and keeps most of its entries.
 func TestOneTenthIsForgotten(t *testing.T) {
 	const most = 1000
 	kept, held := map[int]int{}, 0

@@ -37,7 +37,7 @@ export const polling = readonly(missed)
 
 /**
  * Asks again for queries while they are on screen, whenever a topic changed:
- * `useLive(['nodes'], [['nodes']])`. Keys are beginnings of query keys. What stands on every page is `aside`.
+ * `useLive(['nodes'], [['nodes']])`. Keys are beginnings of query keys. A part of every page is `aside`.
  */
 export function useLive(
   topics: MaybeRefOrGetter<readonly Topic[]>, keys: MaybeRefOrGetter<readonly QueryKey[]>, { aside = false } = {},
