@@ -157,6 +157,20 @@ func (d *drive) disturbed(r *rand.Rand, cancels bool) {
 	}
 }
 
+// inOrder carries a run to its end: what began first ends first, and is followed by itself.
+func (d *drive) inOrder() {
+	for turn := 0; !d.closed; turn++ {
+		if turn > 10_000 {
+			d.t.Fatal("the run does not end")
+		}
+		var in workflow.Input
+		if len(d.live) > 0 {
+			in.Ends = append(in.Ends, d.finish(0))
+		}
+		d.follow(in, 1000)
+	}
+}
+
 func name(i int) string { return "s" + strconv.Itoa(i) }
 
 func reduced(fates map[string]check.Fate) (out string) {

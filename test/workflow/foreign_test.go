@@ -28,6 +28,24 @@ func facts(t *testing.T, name string) (rows [][]string) {
 	return rows
 }
 
+// list reads a list of a table.
+func list(text string) []string {
+	if text == "-" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// failures lets those steps, or items of a map, fail.
+func failures(of []string) func(key string) check.Fate {
+	return func(key string) check.Fate {
+		if slices.Contains(of, strings.TrimPrefix(key, "s")) {
+			return check.Failure
+		}
+		return check.Success
+	}
+}
+
 // edge is how docs/workflows.md writes a trigger rule of Airflow.
 type edge struct {
 	on   []wf.Word
@@ -96,32 +114,14 @@ func TestStepsRunAsTargetsOfMake(t *testing.T) {
 		for i := range n {
 			def.Steps = append(def.Steps, wf.Step{Name: name(i), Wait: &wf.Wait{ForSec: 1}})
 		}
-		list := func(text string) []string {
-			if text == "-" {
-				return nil
-			}
-			return strings.Split(text, ",")
-		}
 		for _, e := range list(row[1]) {
 			from, to, _ := strings.Cut(e, ">")
 			k, err := strconv.Atoi(to)
 			require.NoError(t, err)
 			def.Steps[k].Needs = append(def.Steps[k].Needs, wf.Need{Step: "s" + from})
 		}
-		failing := list(row[2])
-		d := newDrive(t, def, func(key string) check.Fate {
-			if slices.Contains(failing, strings.TrimPrefix(key, "s")) {
-				return check.Failure
-			}
-			return check.Success
-		}, nil)
-		for !d.closed {
-			var in workflow.Input
-			if len(d.live) > 0 {
-				in.Ends = append(in.Ends, d.finish(0))
-			}
-			d.follow(in, 1000)
-		}
+		d := newDrive(t, def, failures(list(row[2])), nil)
+		d.inOrder()
 		var ran []string
 		for i := range n {
 			if d.state.Steps[i].Fate.Status() != entity.StatusSkipped {

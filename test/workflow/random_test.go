@@ -174,13 +174,7 @@ func TestSeededViolationsAreFound(t *testing.T) {
 		{Name: "z", Finally: true, Wait: &wf.Wait{ForSec: 1}},
 	}}
 	d := newDrive(t, def, func(string) check.Fate { return check.Success }, map[string]int{"b": 3})
-	for !d.closed {
-		var in workflow.Input
-		if len(d.live) > 0 {
-			in.Ends = append(in.Ends, d.finish(0))
-		}
-		d.follow(in, 100)
-	}
+	d.inOrder()
 	require.Empty(t, d.check())
 	at := func(what, key string) int {
 		return slices.IndexFunc(d.events, func(e check.Event) bool { return e.What == what && e.Key == key })
