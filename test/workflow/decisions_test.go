@@ -9,16 +9,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each of the decisions W1 to W47 has one row on the page, which names a place, a test, and what is otherwise. That
-// the places and the tests exist is checked for all pages: test/architecture.
+// Each decision about workflows and workers has one row on its page, which names a place, a test, and what is otherwise.
+// That the places and the tests exist is checked for all pages: test/architecture.
 func TestEachDecisionIsAccountedFor(t *testing.T) {
-	page, err := os.ReadFile("../../docs/workflow-decisions.md")
-	require.NoError(t, err)
-	rows := regexp.MustCompile(`(?m)^\| (W\d+) \|`).FindAllSubmatch(page, -1)
-	require.Len(t, rows, 47)
-	whole := regexp.MustCompile("(?m)^\\| (W\\d+) \\| [^|]{4,} \\| [^|]*`[^|]+ \\| `Test[^|]+` \\| [^|]{5,} \\|$")
-	for i, row := range whole.FindAllSubmatch(page, -1) {
-		require.Equal(t, fmt.Sprint("W", i+1), string(row[1]))
+	for _, c := range []struct {
+		page, letter string
+		last         int
+	}{{"workflow-decisions.md", "W", 47}, {"workers/decisions.md", "V", 39}} {
+		page, err := os.ReadFile("../../docs/" + c.page)
+		require.NoError(t, err)
+		want, found := map[string]bool{}, map[string]bool{}
+		for i := range c.last {
+			want[fmt.Sprint(c.letter, i+1)] = true
+		}
+		rows := regexp.MustCompile(`(?m)^\| (` + c.letter + `\d+) \|`).FindAllSubmatch(page, -1)
+		require.Len(t, rows, c.last, c.page)
+		whole := regexp.MustCompile("(?m)^\\| (" + c.letter + "\\d+) \\| [^|]{4,} \\| [^|]*`[^|]+ \\| `Test[^|]+` \\| [^|]{5,} \\|$")
+		for _, row := range whole.FindAllSubmatch(page, -1) {
+			found[string(row[1])] = true
+		}
+		require.Equal(t, want, found, c.page)
 	}
-	require.Len(t, whole.FindAll(page, -1), 47)
 }
