@@ -88,6 +88,7 @@ func (c *checker) strings(i int, name string, data json.RawMessage) {
 // read checks the placeholders of steps in one text. Placeholders of one item stand where the work of one item is.
 func (c *checker) read(i int, name, text string, inItem bool) {
 	s, where := &c.d.Steps[i], field(i, ".%s", name)
+	c.shown(s, where, text)
 	reads, err := placeholder.StepReads(text)
 	if err != nil {
 		c.add(where, validation.CodeInvalid, "%s", err)
@@ -106,6 +107,20 @@ func (c *checker) read(i int, name, text string, inItem bool) {
 		case r.Step != "":
 			c.readOf(i, where, r, inItem)
 		}
+	}
+}
+
+// shown refuses secrets in texts that no executor fills: people read them, or another job keeps them as parameters.
+func (c *checker) shown(s *wf.Step, where, text string) {
+	names := placeholder.SecretNames(text)
+	switch {
+	case len(names) == 0:
+	case s.Job != nil:
+		c.add(where, validation.CodeInvalid, "a secret is not handed on: name %s in the job that is started",
+			placeholder.OfSecret(names[0]))
+	case s.Approval != nil || s.Wait != nil:
+		c.add(where, validation.CodeInvalid, "%s is a secret, and people would read it; leave it out",
+			placeholder.OfSecret(names[0]))
 	}
 }
 
