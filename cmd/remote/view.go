@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (k *Call) Describe(text string, o Object) {
 }
 
 var (
-	// blank is where a sentence takes a word: {0} is an argument, all others are columns.
+	// blank is where a sentence takes a word: {0} and {1} are arguments, all others are columns.
 	blank = regexp.MustCompile(`\{[^}]+\}`)
 	// optional is a part in brackets, which goes where one of its blanks is empty.
 	optional = regexp.MustCompile(`\[[^]]*\]`)
@@ -147,15 +148,17 @@ var (
 // Sentence fills the blanks of a text from the arguments and an object.
 func (k *Call) Sentence(text string, o Object) string {
 	fill := func(name string) string {
+		name = name[1 : len(name)-1]
+		if i, err := strconv.Atoi(name); err == nil {
+			return k.Args[i]
+		}
 		switch name {
-		case "{0}":
-			return k.Args[0]
-		case "{found}":
+		case "found":
 			return k.Title
-		case "{found.id}":
+		case "found.id":
 			return k.ID
 		}
-		return k.cell(columns(name[1 : len(name)-1])[0], o)
+		return k.cell(columns(name)[0], o)
 	}
 	text = optional.ReplaceAllStringFunc(text, func(part string) string {
 		for _, name := range blank.FindAllString(part, -1) {

@@ -43,7 +43,7 @@ func follow(k *remote.Call, id string) error {
 	case o.Text("status") != succeeded:
 		return fmt.Errorf("the run ended as %s", outcome(o))
 	case k.ForPeople():
-		k.Note("the run succeeded in {durationMs|took}, attempt {attempt} on {nodeId}", o)
+		k.Note("the run succeeded in {durationMs|took}, attempt {attempt}[ on {nodeId}]", o)
 	}
 	return nil
 }
