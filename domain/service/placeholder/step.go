@@ -167,6 +167,10 @@ func (v *Values) step(ref *reference) (value, error) {
 	if r.fallback != nil {
 		return value{placeholder: ref.text, text: *r.fallback}, nil
 	}
+	if end := v.steps.Ends[r.step]; r.part == PartOutput && end.Status == string(entity.StatusSuccess) {
+		return value{}, wrong("%s has no value in this run: the step %s succeeded, and its result has no such part; mend "+
+			"what it leaves as its result, or give a default with :- before the }", ref.text, r.step)
+	}
 	return value{}, wrong("%s has no value in this run; give it a default with :- before the }, or need the success of "+
 		"the step", ref.text)
 }

@@ -45,8 +45,10 @@ func TestPlaceholdersOfSteps(t *testing.T) {
 		require.Equal(t, want, got, text)
 	}
 	for text, want := range map[string]string{
-		"${steps.load.output.gone}": "no value in this run", "${steps.load.output.n}": "no value in this run",
-		"${steps.gate.output}": "no value", "${steps.later.status}": "no value", "${steps.load}": "no part of a step",
+		"${steps.load.output.gone}": "the step load succeeded, and its result has no such part",
+		"${steps.load.output.n}":    "its result has no such part",
+		"${steps.gate.output}":      "need the success", "${steps.later.status}": "need the success",
+		"${steps.load}":        "no part of a step",
 		"${steps.load.result}": "no part of a step", "${steps.load.status.x}": "no part of a step",
 		"${steps..status}":       "no part",
 		"${steps.map.count.sum}": "no part of a step", "${steps.load.output[x]}": "below a value",
