@@ -102,7 +102,10 @@ func (g *guard) Visit(node *ast.Node) {
 	case *ast.BinaryNode:
 		g.binary(n)
 	case *ast.MemberNode:
-		if _, constant := n.Property.(*ast.StringNode); !constant || n.Method {
+		if _, number := n.Property.(*ast.IntegerNode); number && g.language == conditions {
+			g.refuse(n, "%s read no item of a list by its number; name the item where the list is made, as in "+
+				"output: {first: \"${result.list[0]}\"}", g.language)
+		} else if _, constant := n.Property.(*ast.StringNode); !constant || n.Method {
 			g.refuse(n, "name a field by a constant, as in job.labels[\"team\"]")
 		}
 	case *ast.BuiltinNode:

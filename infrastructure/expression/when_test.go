@@ -108,6 +108,7 @@ func TestConditionsAreBounded(t *testing.T) {
 		`steps.load.output.a ** 9 > 1`:                      "conditions have no operator **",
 		`now() > params.at`:                                 "conditions have no",
 		`steps[params.name].status == "DEAD"`:               "name a field by a constant",
+		`steps.load.output.list[0] > 5`:                     "conditions read no item of a list by its number",
 		`params.a matches params.b`:                         "give the pattern as a constant",
 		`params.a matches "(a{100}){100}"`:                  "pattern",
 		"params.a == \"" + strings.Repeat("x", 1024) + "\"": "use at most 1024 bytes",
