@@ -70,6 +70,7 @@ func TestARetryShowsItsPlanFirst(t *testing.T) {
 	require.Equal(t, []any{"SUCCESS", "REUSED"}, []any{steps["load"]["state"], steps["load"]["reason"]})
 	require.Equal(t, []any{"SUCCESS", ""}, []any{steps["well"]["state"], steps["well"]["reason"]})
 	require.Nil(t, e.call("GET", at, "").want(200).json()["retryOf"])
+	require.Contains(t, e.call("GET", flowRuns+"/"+again+"/retry-plan", "").want(409).body, "workflow runs retry --from")
 	e.call("GET", flowRuns+"/"+again+"/retry-plan", "").wantCode(409, "run_succeeded")
 	e.call("POST", flowRuns+"/"+again+"/retry", "").wantCode(409, "run_succeeded")
 	e.call("POST", "/api/v1/executions/"+again+"/retry", "").wantCode(409, "run_succeeded")
