@@ -259,7 +259,10 @@ func TestWhyAStepStandsWhereItStands(t *testing.T) {
 	}
 	_, facts, _ := why("each")
 	require.Contains(t, facts, "STEP_ITEMS of 3 items 3 succeeded, 0 failed, 0 live, and 0 did not run")
-	e.call("GET", flowRuns+"/"+root+"/steps/nobody/why", "").wantCode(404, "not_found")
+	unknown := e.call("GET", flowRuns+"/"+root+"/steps/nobody/why", "")
+	unknown.wantCode(404, "not_found")
+	require.Contains(t, unknown.body, `has no step \"nobody\" in the version of the run; its steps are load, `)
+	require.Contains(t, e.call("POST", flowRuns+"/"+root+"/steps/nobody/skip", "").want(404).body, "its steps are load, ")
 	e.call("GET", flowRuns+"/none/steps/load/why", "").wantCode(404, "not_found")
 	e.call("GET", flowRuns+"/"+root+"/steps/load/why?timeZone=Mars/Base", "").wantField(422, "timeZone", "unknown_time_zone")
 	require.Contains(t, e.call("GET", flowRuns+"/"+root+"/steps/load/why?timeZone=Asia/Shanghai", "").body, "20:00:00+08:00")

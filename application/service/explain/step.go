@@ -48,7 +48,7 @@ func (s *ExplainService) Step(ctx context.Context, runID, step string, zone *tim
 	}
 	i, known := at.Graph.Step(key.Name)
 	if !known {
-		return nil, apperror.NotFound("step", step)
+		return nil, at.Graph.NoStep(step)
 	}
 	if zone == nil {
 		zone = time.UTC

@@ -141,24 +141,10 @@ func (w *walk) narrow(step string) error {
 	}
 	i, known := w.flow.Graph.Step(key.Name)
 	if !known {
-		return apperror.InvalidField("step", "unknown", "the workflow has no such step; its steps are "+w.names())
+		return apperror.InvalidField("step", "unknown", "the workflow has no such step; its steps are "+w.flow.Graph.Names())
 	}
 	w.only, w.item, w.next.step = &i, key.Item, i
 	return nil
-}
-
-// names are some steps of the workflow.
-func (l *look) names() string {
-	const most = 20
-	var names []string
-	for i, step := range l.flow.Graph.Definition().Steps {
-		if i == most {
-			names = append(names, "…")
-			break
-		}
-		names = append(names, step.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // resume begins at the place of a cursor, of which some shards may follow.

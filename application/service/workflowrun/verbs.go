@@ -79,7 +79,7 @@ func (s *Service) target(ctx context.Context, id, step string) (*target, error) 
 	}
 	i, known := l.flow.Graph.Step(key.Name)
 	if !known {
-		return nil, apperror.NotFound("step", step)
+		return nil, l.flow.Graph.NoStep(step)
 	}
 	if l.state == nil {
 		if l.Problem != "" {

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
@@ -63,7 +62,7 @@ func Repetitions(g *Graph, s *wf.State, from []string) ([]Repetition, error) {
 		switch {
 		case !known:
 			return nil, apperror.InvalidField("from", "unknown_step", fmt.Sprintf(
-				"the workflow has no step %.40q in the version of the run; its steps are %s", name, g.names()))
+				"the workflow has no step %.40q in the version of the run; its steps are %s", name, g.Names()))
 		case !s.Steps[i].Fate.Final():
 			return nil, apperror.InvalidField("from", "not_decided", fmt.Sprintf(
 				"nothing was decided of the step %s in that run, so it is repeated anyway; leave it out", name))
@@ -116,18 +115,4 @@ func kept(step *wf.Step, state *wf.StepState) Repetition {
 		return keep(CauseItems, fmt.Sprintf("the results of its %d items are reused", items.Total))
 	}
 	return keep(CauseSucceeded, "it succeeded, and its result is reused")
-}
-
-// names are some steps of the workflow.
-func (g *Graph) names() string {
-	const most = 20
-	var names []string
-	for i := range g.def.Steps {
-		if i == most {
-			names = append(names, "…")
-			break
-		}
-		names = append(names, g.def.Steps[i].Name)
-	}
-	return strings.Join(names, ", ")
 }

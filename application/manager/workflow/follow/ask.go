@@ -32,7 +32,7 @@ func (f *Follower) Act(ctx context.Context, runID, step string, verb workflow.Ve
 	return f.ask(ctx, runID, func(p *passage, state *wf.State) error {
 		at, known := p.flow.Graph.Step(step)
 		if !known {
-			return apperror.NotFound("step", step)
+			return p.flow.Graph.NoStep(step)
 		}
 		if !slices.Contains(workflow.Verbs(state, at), verb) {
 			return apperror.Conflict("step_not_held", "the step %s is not held, or what follows it is decided already; "+

@@ -1,0 +1,28 @@
+package workflow
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
+)
+
+// Names are some steps of the workflow, for messages.
+func (g *Graph) Names() string {
+	const most = 20
+	var names []string
+	for i := range g.def.Steps {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, g.def.Steps[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// NoStep reports that the workflow has no step of that name, and names those that it has.
+func (g *Graph) NoStep(name string) error {
+	return apperror.New(apperror.KindNotFound, "not_found",
+		fmt.Sprintf("the workflow has no step %.60q in the version of the run; its steps are %s", name, g.Names()))
+}
