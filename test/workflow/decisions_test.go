@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each decision about workflows and workers has one row on its page, which names a place, a test, and what is otherwise.
-// That the places and the tests exist is checked for all pages: test/architecture.
+// Each decision about workflows and workers has one row on its page, which names a place, a test, and what is
+// otherwise. That the places and the tests exist is checked for all pages: test/architecture.
 func TestEachDecisionIsAccountedFor(t *testing.T) {
 	for _, c := range []struct {
 		page, letter string
@@ -22,7 +22,7 @@ func TestEachDecisionIsAccountedFor(t *testing.T) {
 		for i := range c.last {
 			want[fmt.Sprint(c.letter, i+1)] = true
 		}
-		rows := regexp.MustCompile(`(?m)^\| (` + c.letter + `\d+) \|`).FindAllSubmatch(page, -1)
+		rows := regexp.MustCompile(`(?m)^\| (`+c.letter+`\d+) \|`).FindAllSubmatch(page, -1)
 		require.Len(t, rows, c.last, c.page)
 		whole := regexp.MustCompile("(?m)^\\| (" + c.letter + "\\d+) \\| [^|]{4,} \\| [^|]*`[^|]+ \\| `Test[^|]+` \\| [^|]{5,} \\|$")
 		for _, row := range whole.FindAllSubmatch(page, -1) {

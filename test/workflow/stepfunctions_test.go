@@ -84,9 +84,18 @@ func TestMapsOfStepFunctions(t *testing.T) {
 		count, percent, items, failed int
 		status                        string
 	}{
-		{0, 0, 10, 1, "FAILED"}, {1, 0, 10, 1, "SUCCEEDED"}, {1, 0, 10, 2, "FAILED"}, {9, 0, 10, 9, "SUCCEEDED"},
-		{20, 0, 10, 10, "SUCCEEDED"}, {0, 10, 10, 1, "SUCCEEDED"}, {0, 10, 10, 2, "FAILED"}, {0, 10, 9, 1, "FAILED"},
-		{0, 33, 3, 1, "FAILED"}, {0, 34, 3, 1, "SUCCEEDED"}, {0, 99, 10, 10, "FAILED"}, {0, 100, 10, 10, "SUCCEEDED"},
+		{0, 0, 10, 1, "FAILED"},
+		{1, 0, 10, 1, "SUCCEEDED"},
+		{1, 0, 10, 2, "FAILED"},
+		{9, 0, 10, 9, "SUCCEEDED"},
+		{20, 0, 10, 10, "SUCCEEDED"},
+		{0, 10, 10, 1, "SUCCEEDED"},
+		{0, 10, 10, 2, "FAILED"},
+		{0, 10, 9, 1, "FAILED"},
+		{0, 33, 3, 1, "FAILED"},
+		{0, 34, 3, 1, "SUCCEEDED"},
+		{0, 99, 10, 10, "FAILED"},
+		{0, 100, 10, 10, "SUCCEEDED"},
 		{0, 50, 0, 0, "SUCCEEDED"},
 	} {
 		var failing []string

@@ -78,8 +78,8 @@ func (l *look) repetitions(from []string) ([]workflow.Repetition, error) {
 		return nil, apperror.Conflict("run_broken", "the state of the workflow run cannot be read, so that nothing of it "+
 			"can be reused; trigger the workflow instead")
 	case l.Root.Status == entity.StatusSuccess && len(from) == 0:
-		return nil, apperror.Conflict("run_succeeded", "the workflow run succeeded, and nothing of it failed; name the steps "+
-			"to repeat in from, of POST /workflow-runs/{id}/retry or of workflow runs retry --from")
+		return nil, apperror.Conflict("run_succeeded", "the workflow run succeeded, and nothing of it failed; name the "+
+			"steps to repeat in from, of POST /workflow-runs/{id}/retry or of workflow runs retry --from")
 	}
 	return workflow.Repetitions(l.flow.Graph, l.known(), from)
 }
