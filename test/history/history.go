@@ -51,6 +51,8 @@ type Job struct {
 	Refused bool
 	// Next are the jobs that its ends start.
 	Next []Next
+	// Passing: it is a workflow that is deleted while its runs are open.
+	Passing bool
 	// Flow: it is a workflow. OneAtATime is then said of its runs.
 	Flow bool
 	// Lines: each of its attempts puts out the same lines.
@@ -71,7 +73,9 @@ type Row struct {
 	ScheduledTime time.Time
 	Trigger       string
 	// StartedBy is the first execution of the fire whose end started this one.
-	StartedBy    string
+	StartedBy string
+	// RetryOf is the run that this one repeats.
+	RetryOf      string
 	ShardIndex   int
 	ShardTotal   int
 	Status       string

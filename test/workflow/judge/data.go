@@ -17,6 +17,9 @@ type out struct {
 
 // handedOn is what a step hands on: the answer to its last attempt.
 func (p *passage) handedOn(s *step) (o out, ok bool) {
+	if at, of := p.origin(s); of != s {
+		return at.handedOn(of)
+	}
 	if s.status != "SUCCESS" || s.reason == "OPERATOR" {
 		return o, false
 	}
@@ -110,6 +113,9 @@ func (p *passage) given(s *step, name string, item int) (text string, checked bo
 
 // outputs are the results of a map in the order of its items, null for those that did not succeed.
 func (p *passage) outputs(s *step) string {
+	if at, of := p.origin(s); of != s {
+		return at.outputs(of)
+	}
 	list, known := p.listOf(s)
 	if !known || s.status == "SKIPPED" || workflow.FateOf(s.status, s.reason) == workflow.Failure && len(s.items) == 0 {
 		return "null"

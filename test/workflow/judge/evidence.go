@@ -22,6 +22,7 @@ const (
 	RuleClosed   = "I9.8: nothing of a run begins after its end"
 	RuleData     = "I9.11: a step reads what those before it were answered"
 	RuleVersion  = "I9.12: all steps of a run are of its version"
+	RuleRetry    = "I9.1: a retry begins one run, and repeats what did not succeed"
 	RuleApproval = "I9.13: an approval is decided once, by as many people as it needs"
 )
 
@@ -29,7 +30,7 @@ const (
 func Rules() []string {
 	return []string{
 		RuleOnce, RuleOrder, RuleLost, RuleFate, RuleItems, RuleOutcome, RuleStopped, RuleClosed, RuleData, RuleVersion,
-		RuleApproval,
+		RuleApproval, RuleRetry,
 	}
 }
 
@@ -41,8 +42,8 @@ type Flow struct {
 	Whens map[string]When
 	// OneAtATime: a run begins after the end of the one before. Replaces: it cancels that one.
 	OneAtATime, Replaces bool
-	// TimesOut: its runs may take longer than they may.
-	TimesOut bool
+	// TimesOut: its runs may take longer than they may. Deleted: somebody deletes it while runs are open.
+	TimesOut, Deleted bool
 }
 
 // When is a condition: it holds unless the step succeeded and was answered a number that is not above this.
@@ -68,6 +69,8 @@ type Run struct {
 type Ask struct {
 	Run, Step, Verb string
 	Sent, Done      int64
+	// Made is the run that an acknowledged retry began.
+	Made string
 }
 
 // Vote is one that was sent, as an Ask is.
@@ -95,6 +98,8 @@ type Evidence struct {
 	Asks    []Ask
 	Votes   []Vote
 	Ballots []Ballot
+	// Edits and Deletes count texts of workflows that were changed, and workflows that were deleted.
+	Edits, Deletes int
 }
 
 // Judge lists what is broken.
@@ -114,6 +119,7 @@ func Judge(e Evidence) []history.Violation {
 	j.closed()
 	j.versions()
 	j.approvals()
+	j.retries()
 	return j.found
 }
 
@@ -124,6 +130,9 @@ type judge struct {
 	// calls by execution; votes by execution.
 	calls map[string][]history.Call
 	votes map[string][]Vote
+	// asks by run, ballots by execution.
+	asks    map[string][]Ask
+	ballots map[string][]Ballot
 	// parents are the steps that started a run or a job, by the execution.
 	parents map[string]parent
 	found   []history.Violation

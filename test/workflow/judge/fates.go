@@ -86,8 +86,15 @@ func (p *passage) fate(s *step) {
 	name := s.def.Name
 	switch s.reason {
 	case "OPERATOR":
-		if len(p.asked(name, "skip", "succeed", "cancel")) == 0 {
+		former := p.passages[p.run.Root.RetryOf]
+		kept := former != nil && former.steps[name].reason == "OPERATOR" // a retry keeps what was skipped
+		if len(p.asked(name, "skip", "succeed", "cancel")) == 0 && !kept {
 			p.violate(RuleFate, "%s of %s: %s is %s (OPERATOR), and nobody asked for it", p.flow.Name, p.run.ID, name, s.status)
+		}
+		return
+	case "REUSED":
+		if _, of := p.origin(s); of == s {
+			p.violate(RuleRetry, "%s of %s: %s is REUSED, and no former run came to it", p.flow.Name, p.run.ID, name)
 		}
 		return
 	case "RUN_CANCELLED":
@@ -135,12 +142,12 @@ func (p *passage) holds(s *step) bool {
 	if !is {
 		return true
 	}
-	of := p.steps[when.Step]
+	at, of := p.origin(p.steps[when.Step])
 	if of.status != "SUCCESS" {
 		return true
 	}
 	for _, r := range of.rows[of.last] {
-		if c, ok := p.answered(r); ok && c.Step != nil {
+		if c, ok := at.answered(r); ok && c.Step != nil {
 			var out struct{ N int }
 			_ = json.Unmarshal([]byte(c.Step.Out), &out)
 			return out.N > when.Above
@@ -152,7 +159,7 @@ func (p *passage) holds(s *step) bool {
 // seen checks that the target answered the last attempt of an execution as its row says.
 func (p *passage) seen(s *step, r history.Row) {
 	if s.def.Wait != nil || s.def.Approval != nil || p.passages[r.ID] != nil || s.def.ForEach != nil &&
-		!strings.Contains(r.FireKey, "[") || r.Reason == "OPERATOR" || r.Reason == "NODE_LOST" || r.Reason == "SHUTDOWN" {
+		!strings.Contains(r.FireKey, "[") || r.Reason == "OPERATOR" || r.Reason == "NODE_LOST" || r.Reason == "SHUTDOWN" || r.Reason == "REUSED" {
 		return
 	}
 	c, answered := p.answered(r)

@@ -72,12 +72,13 @@ func good(t *testing.T) *world {
 	w := &world{}
 	for id, text := range map[string]string{
 		"F": definition, "G": `{"steps": [{"name": "s0", "http": {}}, {"name": "s1", "needs": ["s0"], "http": {}}]}`,
+		"H": `{"steps": [{"name": "s0", "http": {}}, {"name": "s1", "needs": ["s0"], "http": {}}]}`,
 	} {
 		f := judge.Flow{ID: id, Name: "flow " + id, Definition: &wf.Definition{}, Whens: map[string]judge.When{}}
 		require.NoError(t, json.Unmarshal([]byte(text), f.Definition))
 		if id == "F" {
 			f.Whens["odd"] = judge.When{Step: "a", Above: 3}
-		} else {
+		} else if id == "G" {
 			f.OneAtATime = true
 		}
 		w.Flows = append(w.Flows, f)
@@ -119,11 +120,30 @@ func good(t *testing.T) *world {
 	w.ran("r", "b", nil)
 	w.row("r", "no", "r/no", "SKIPPED", "UPSTREAM_SKIPPED")
 	w.ran("r", "last", nil)
+	w.retried()
 	w.After = []history.Row{{ID: "after", StartedBy: "r", Status: "SUCCESS"}}
 	w.Calls = append(w.Calls, history.Call{
 		Execution: "after", Attempt: 1, Began: w.now(), Ended: w.now(), Answer: history.AnswerOK,
 	})
 	return w
+}
+
+// retried is a run whose second step failed, and its repetition.
+func (w *world) retried() {
+	for _, run := range []string{"h1", "h2"} {
+		w.Runs = append(w.Runs, judge.Run{
+			ID: run, Flow: "H", Version: 3, Phase: "CLOSED", Root: history.Row{ID: run, Status: "SUCCESS", CreateTime: time.Now()},
+		})
+	}
+	w.Runs[3].Root.Status, w.Runs[3].Root.Reason = "FAILED", "STEP_FAILED"
+	w.Runs[4].Root.RetryOf = "h1"
+	w.ran("h1", "s0", nil)
+	read := map[string]string{"s0": `"of h1/s0"`}
+	w.ran("h1", "s1", read)
+	w.call("h1/s1").Answer, w.step("h1/s1").Status = history.AnswerFailed, "FAILED"
+	w.row("h2", "s0", "h2/s0", "SUCCESS", "REUSED")
+	w.ran("h2", "s1", read)
+	w.Asks = append(w.Asks, judge.Ask{Run: "h1", Verb: "retry", Made: "h2", Sent: w.now(), Done: w.now()})
 }
 
 func (w *world) call(execution string) *history.Call {
@@ -266,6 +286,19 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 			w.Ballots[0].Status, w.Ballots[0].Reason, w.Ballots[0].OnTimeout = "FAILED", "TIMEOUT", "REJECT"
 			w.Ballots[0].Votes = nil
 			w.Votes = nil
+		}},
+		"a repetition nobody asked for": {judge.RuleRetry, func(w *world) { w.Asks = nil }},
+		"a repetition that is lost":     {judge.RuleRetry, func(w *world) { w.Runs[4].Root.RetryOf = "" }},
+		"kept although it had failed": {judge.RuleRetry, func(w *world) {
+			w.drop("h2/s1")
+			w.row("h2", "s1", "h2/s1", "SUCCESS", "REUSED")
+		}},
+		"done again although it had succeeded": {judge.RuleRetry, func(w *world) {
+			w.drop("h2/s0")
+			w.ran("h2", "s0", nil)
+		}},
+		"read of a repetition that was never made": {judge.RuleData, func(w *world) {
+			w.call("h2/s1").Step.In["s0"] = json.RawMessage(`"of h2/s0"`)
 		}},
 		"open in a run that is over": {judge.RuleApproval, func(w *world) { w.Ballots[0].Status = "WAITING" }},
 	} {

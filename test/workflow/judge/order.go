@@ -166,7 +166,7 @@ func (j *judge) versions() {
 // items checks maps: which items there were, how many at once, and what they make of the map.
 func (p *passage) items() {
 	for name, s := range p.steps {
-		if s.def.ForEach == nil || !s.final() {
+		if s.def.ForEach == nil || !s.final() || s.reason == "REUSED" {
 			continue
 		}
 		list, known := p.listOf(s)

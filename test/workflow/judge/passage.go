@@ -35,7 +35,13 @@ type step struct {
 func newJudge(e Evidence) *judge {
 	j := &judge{
 		Evidence: e, flows: map[string]Flow{}, passages: map[string]*passage{}, calls: map[string][]history.Call{},
-		votes: map[string][]Vote{}, parents: map[string]parent{},
+		votes: map[string][]Vote{}, parents: map[string]parent{}, asks: map[string][]Ask{}, ballots: map[string][]Ballot{},
+	}
+	for _, a := range e.Asks {
+		j.asks[a.Run] = append(j.asks[a.Run], a)
+	}
+	for _, b := range e.Ballots {
+		j.ballots[b.ExecutionID] = append(j.ballots[b.ExecutionID], b)
 	}
 	for _, f := range e.Flows {
 		j.flows[f.ID] = f
@@ -213,9 +219,9 @@ func (p *passage) votedAt(s *step) int64 {
 		return 0
 	}
 	first, counts := map[string]int64{}, map[string]bool{}
-	for _, b := range p.Ballots {
+	for _, b := range p.ballots[rows[0].ID] {
 		for _, v := range b.Votes {
-			counts[v.User] = counts[v.User] || b.ExecutionID == rows[0].ID
+			counts[v.User] = true
 		}
 	}
 	for _, v := range p.votes[rows[0].ID] {
@@ -241,9 +247,9 @@ func (p *passage) votedAt(s *step) int64 {
 
 // asked lists what people asked of a step, or of the run where it is empty.
 func (p *passage) asked(name string, verbs ...string) (asks []Ask) {
-	for _, a := range p.Asks {
+	for _, a := range p.asks[p.run.ID] {
 		asked, _, _ := strings.Cut(a.Step, "[")
-		if a.Run == p.run.ID && asked == name && slices.Contains(verbs, a.Verb) {
+		if asked == name && slices.Contains(verbs, a.Verb) {
 			asks = append(asks, a)
 		}
 	}
@@ -255,7 +261,7 @@ func (p *passage) timedOut() bool { return p.flow.TimesOut && p.run.Root.Status 
 
 // cancelled reports whether the run, or the one above, was asked to end, or may have been.
 func (p *passage) cancelled() bool {
-	if len(p.asked("", "cancel")) > 0 || p.flow.Replaces || p.timedOut() {
+	if len(p.asked("", "cancel")) > 0 || p.flow.Replaces || p.flow.Deleted || p.timedOut() {
 		return true
 	}
 	above, is := p.parents[p.run.ID]
