@@ -23,6 +23,7 @@ const (
 	RuleData     = "I9.11: a step reads what those before it were answered"
 	RuleVersion  = "I9.12: all steps of a run are of its version"
 	RuleRetry    = "I9.1: a retry begins one run, and repeats what did not succeed"
+	RuleAgain    = "I9.4: the ends of a run make its fates in any order"
 	RuleApproval = "I9.13: an approval is decided once, by as many people as it needs"
 )
 
@@ -30,7 +31,7 @@ const (
 func Rules() []string {
 	return []string{
 		RuleOnce, RuleOrder, RuleLost, RuleFate, RuleItems, RuleOutcome, RuleStopped, RuleClosed, RuleData, RuleVersion,
-		RuleApproval, RuleRetry,
+		RuleApproval, RuleRetry, RuleAgain,
 	}
 }
 
@@ -120,6 +121,7 @@ func Judge(e Evidence) []history.Violation {
 	j.versions()
 	j.approvals()
 	j.retries()
+	j.again()
 	return j.found
 }
 

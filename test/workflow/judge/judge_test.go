@@ -300,7 +300,12 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 		"read of a repetition that was never made": {judge.RuleData, func(w *world) {
 			w.call("h2/s1").Step.In["s0"] = json.RawMessage(`"of h2/s0"`)
 		}},
-		"open in a run that is over": {judge.RuleApproval, func(w *world) { w.Ballots[0].Status = "WAITING" }},
+		"a map that failed with what it tolerates": {judge.RuleAgain, func(w *world) {
+			w.step("r/each").Status, w.step("r/each").Reason = "FAILED", "STEP_FAILED"
+		}},
+		"blocked where the ends skip it": {judge.RuleAgain, func(w *world) { w.step("r/no").Reason = "UPSTREAM_FAILED" }},
+		"an outcome of no order":         {judge.RuleAgain, func(w *world) { w.Runs[2].Root.Status = "FAILED" }},
+		"open in a run that is over":     {judge.RuleApproval, func(w *world) { w.Ballots[0].Status = "WAITING" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := good(t)
