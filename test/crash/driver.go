@@ -61,6 +61,18 @@ func KillPoints() []string {
 	return points
 }
 
+// FlowPoints are those of them at which workflow runs open, go on, close and are stopped, and votes are counted.
+func FlowPoints() (points []string) {
+	for _, p := range KillPoints() {
+		for _, of := range []string{"follow-run.", "complete.run-", "stop-steps.", "vote."} {
+			if strings.HasPrefix(p, of) {
+				points = append(points, p)
+			}
+		}
+	}
+	return points
+}
+
 // lostPoints are those at which the commit is applied and its reply lost.
 func lostPoints() []string {
 	return []string{
@@ -178,7 +190,7 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	h.Cancels = flows.Cancelled()
 	d.report.ExitCode = d.node.Stop()
 	d.report.Summary = history.Summarize(h)
-	d.report.Flows = flows.String()
+	d.report.Flows = flows.Count().String()
 	d.report.Violations = append(d.report.Violations, judge.Judge(flows)...)
 	return d.report, nil
 }

@@ -266,5 +266,8 @@ func flows(target string, size Size) []definition {
 	for i := range 4 {
 		list = append(list, flow(fmt.Sprintf("flow, graph %d", i), 3, s.graph(r), nil))
 	}
+	if size.Small {
+		list = append(list, small(s, size)...)
+	}
 	return list
 }

@@ -36,18 +36,16 @@ type Steerer struct {
 	target *Target
 	url    string
 	size   Size
-	random *rand.Rand
 	ids    map[string]string // of the workflows, by name
 	// bases are those of the nodes.
 	bases []string
 
 	mu       sync.Mutex
+	random   *rand.Rand
 	asks     []judge.Ask
 	votes    []judge.Vote
+	edits    int
 	settling bool
-	// plans are what a run is met with, and when.
-	plans  map[string]plan
-	edited time.Time
 }
 
 type plan struct {
@@ -81,7 +79,6 @@ func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, siz
 		bases:  append(bases, c.Base),
 		client: c, people: people, target: t, url: url, size: size, ids: map[string]string{},
 		random: rand.New(rand.NewPCG(size.Seed, 5)), //nolint:gosec // it is to be repeatable
-		plans:  map[string]plan{},
 	}
 	for _, j := range jobs {
 		s.ids[j.Name] = j.ID
@@ -90,14 +87,23 @@ func NewSteerer(c *Client, people map[string]*Client, t *Target, url string, siz
 }
 
 // Run steers until the context ends. Nodes die meanwhile: what was not answered is asked again, or not.
+// Each kind of people waits for its own answers alone: a node that is silent holds up one of them.
 func (s *Steerer) Run(ctx context.Context) {
-	for ctx.Err() == nil {
-		s.look(ctx)
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-		}
+	var all sync.WaitGroup
+	for _, do := range []func(context.Context){
+		s.freer(), s.steerer(flowSteered), s.steerer(smallSteered), s.vote, s.editor(), s.retrier(),
+	} {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				do(ctx)
+				select {
+				case <-ctx.Done():
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+		})
 	}
+	all.Wait()
 }
 
 // Settle lets every run come to its end from now on: nothing is paused, held or edited any more.
@@ -113,33 +119,78 @@ func (s *Steerer) settled() bool {
 	return s.settling
 }
 
-// Asked is what was asked so far.
-func (s *Steerer) Asked() (asks []judge.Ask, votes []judge.Vote) {
+// Asked is what was asked so far, and how often a text was changed.
+func (s *Steerer) Asked() (asks []judge.Ask, votes []judge.Vote, edits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.asks), slices.Clone(s.votes)
+	return slices.Clone(s.asks), slices.Clone(s.votes), s.edits
+}
+
+// draw is a number below n.
+func (s *Steerer) draw(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.random.IntN(n)
 }
 
 // node is some node, for the session of a client.
-func (s *Steerer) node(c *Client) *Client { return c.At(s.bases[s.random.IntN(len(s.bases))]) }
+func (s *Steerer) node(c *Client) *Client { return c.At(s.bases[s.draw(len(s.bases))]) }
 
-func (s *Steerer) look(ctx context.Context) {
-	for _, name := range []string{flowHeld, flowSteered} {
-		var page struct{ Items []flowView }
-		path := "/api/v1/workflow-runs?limit=100&phase=OPEN,PAUSED&workflowId=" + s.ids[name]
-		if s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &page) != nil {
-			return // the node is away
-		}
-		for _, run := range page.Items {
-			if name == flowHeld {
+// runs are some of a workflow; none where it is not there, or the node is away.
+func (s *Steerer) runs(ctx context.Context, name, more string) []flowView {
+	var page struct{ Items []flowView }
+	path := "/api/v1/workflow-runs?limit=100" + more + "&workflowId=" + s.ids[name]
+	if s.ids[name] == "" || s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &page) != nil {
+		return nil
+	}
+	return page.Items
+}
+
+const stillOpen = "&phase=OPEN,PAUSED"
+
+func (s *Steerer) freer() func(context.Context) {
+	return func(ctx context.Context) {
+		for _, name := range []string{flowHeld, smallHeld} {
+			for _, run := range s.runs(ctx, name, stillOpen) {
 				s.free(ctx, run.ID)
-			} else {
-				s.steer(ctx, run)
 			}
 		}
 	}
-	s.vote(ctx)
-	s.edit(ctx)
+}
+
+// steerer keeps what each run of a workflow is met with, and when.
+func (s *Steerer) steerer(name string) func(context.Context) {
+	plans := map[string]plan{}
+	return func(ctx context.Context) {
+		for _, run := range s.runs(ctx, name, stillOpen) {
+			s.steer(ctx, run, plans)
+		}
+	}
+}
+
+// retryEach is how long it is between two retries.
+const retryEach = 2 * time.Second
+
+// retrier repeats runs that failed, each once: a repetition that fails may be repeated itself.
+func (s *Steerer) retrier() func(context.Context) {
+	repeated, last := map[string]bool{}, time.Time{}
+	names := []string{smallFails, "flow, small diamond", "flow, small list", "flow, named", "flow, map", "flow, small job"}
+	for i := range 4 {
+		names = append(names, fmt.Sprintf("flow, graph %d", i))
+	}
+	return func(ctx context.Context) {
+		if s.settled() || time.Since(last) < retryEach {
+			return
+		}
+		name := names[s.draw(len(names))]
+		for _, run := range s.runs(ctx, name, "&phase=CLOSED&status=FAILED") {
+			if !repeated[run.ID] {
+				repeated[run.ID], last = true, time.Now()
+				s.ask(ctx, run.ID, "", "retry")
+				return
+			}
+		}
+	}
 }
 
 // ask sends a verb and notes it. A verb that is refused was not asked.
@@ -149,7 +200,11 @@ func (s *Steerer) ask(ctx context.Context, run, step, verb string) {
 	if step != "" {
 		path += "/steps/" + step
 	}
-	err := s.node(s.client).Call(ctx, http.MethodPost, path+"/"+verb, nil)
+	var made struct{ ExecutionID string }
+	err := s.node(s.client).call(ctx, http.MethodPost, path+"/"+verb, "", nil, &made)
+	if verb == "retry" {
+		a.Made = made.ExecutionID
+	}
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.Status < 500 {
 		return
@@ -169,15 +224,15 @@ func (s *Steerer) free(ctx context.Context, id string) {
 		return
 	}
 	for _, step := range run.Steps {
-		if step.Held && (s.settled() || s.random.IntN(3) > 0) {
-			s.ask(ctx, id, step.Step, []string{"repeat", "repeat", "skip", "succeed"}[s.random.IntN(4)])
+		if step.Held && (s.settled() || s.draw(3) > 0) {
+			s.ask(ctx, id, step.Step, []string{"repeat", "repeat", "skip", "succeed"}[s.draw(4)])
 		}
 	}
 }
 
 // steer does to a run what was drawn for it when it was seen first.
-func (s *Steerer) steer(ctx context.Context, run flowView) {
-	p, known := s.plans[run.ID]
+func (s *Steerer) steer(ctx context.Context, run flowView, plans map[string]plan) {
+	p, known := plans[run.ID]
 	if !known {
 		draws := []plan{
 			{verb: "cancel"},
@@ -190,9 +245,9 @@ func (s *Steerer) steer(ctx context.Context, run flowView) {
 			{verb: "skip", step: "pause"},
 			{},
 		}
-		p = draws[s.random.IntN(len(draws))]
-		p.at = time.Now().Add(time.Duration(s.random.IntN(900)) * time.Millisecond)
-		s.plans[run.ID] = p
+		p = draws[s.draw(len(draws))]
+		p.at = time.Now().Add(time.Duration(s.draw(900)) * time.Millisecond)
+		plans[run.ID] = p
 	}
 	switch {
 	case run.Phase == "PAUSED" && (s.settled() || time.Since(p.at) > 500*time.Millisecond):
@@ -200,7 +255,7 @@ func (s *Steerer) steer(ctx context.Context, run flowView) {
 	case p.verb != "" && !p.done && !s.settled() && time.Now().After(p.at):
 		s.ask(ctx, run.ID, p.step, p.verb)
 		p.done = true
-		s.plans[run.ID] = p
+		plans[run.ID] = p
 	}
 }
 
@@ -212,11 +267,11 @@ func (s *Steerer) vote(ctx context.Context) {
 	for _, b := range page.Items {
 		var both sync.WaitGroup
 		for _, name := range voters() {
-			if b.Step == flowLate && s.random.IntN(8) > 0 || !s.settled() && s.random.IntN(2) == 0 {
+			if b.Step == flowLate && s.draw(8) > 0 || !s.settled() && s.draw(2) == 0 {
 				continue
 			}
 			v := judge.Vote{Execution: b.ExecutionID, User: name, Decision: "APPROVE"}
-			if s.random.IntN(6) == 0 {
+			if s.draw(4) == 0 {
 				v.Decision = "REJECT"
 			}
 			person := s.node(s.people[name])
@@ -241,19 +296,30 @@ func (s *Steerer) send(ctx context.Context, person *Client, v judge.Vote) {
 	s.votes = append(s.votes, v)
 }
 
-// edit gives one workflow another text.
-func (s *Steerer) edit(ctx context.Context) {
-	if s.settled() || time.Since(s.edited) < 2*time.Second {
-		return
+// editor gives one workflow another text, again and again.
+func (s *Steerer) editor() func(context.Context) {
+	edited := time.Time{}
+	return func(ctx context.Context) {
+		if !s.settled() && time.Since(edited) > 2*time.Second && s.edit(ctx) {
+			edited = time.Now()
+		}
 	}
+}
+
+// edit reports whether the edit was acknowledged.
+func (s *Steerer) edit(ctx context.Context) bool {
 	var now struct{ Version int }
 	path := "/api/v1/jobs/" + s.ids[flowEdited]
 	if s.node(s.client).call(ctx, http.MethodGet, path, "", nil, &now) != nil {
-		return
+		return false
 	}
 	d := flow(flowEdited, 2*max(s.size.Pace, 1), sketch{s.url, now.Version + 1}.chain(4, 20), nil)
 	d.body["name"], d.body["version"] = flowEdited, now.Version
-	if err := s.node(s.client).Call(ctx, http.MethodPut, path, d.body); err == nil {
-		s.edited = time.Now()
+	if s.node(s.client).Call(ctx, http.MethodPut, path, d.body) != nil {
+		return false
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.edits++
+	return true
 }

@@ -32,6 +32,8 @@ type Size struct {
 	Flows bool
 	Seed  uint64
 	Pace  int
+	// Small adds workflows of a few steps, which fire more often and do not heed Pace.
+	Small bool
 	// Long adds runs that take longer than a lease.
 	Long bool
 }

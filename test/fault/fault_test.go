@@ -49,6 +49,9 @@ func TestFault(t *testing.T) {
 		test.Terms.Most = 9
 		test.For = time.Duration(number(t, "FAULT_MINUTES", 10)) * time.Minute
 		test.Size = crash.Size{Copies: 3, Fill: 60, Once: 60}
+		if *flows { // their rows come in the place of those of small jobs
+			test.Size.Fill, test.Size.Small, test.Terms.Flows = 16, true, true
+		}
 		var err error
 		test.Worker, err = rig.BuildWorker(t.Context(), dir)
 		require.NoError(t, err)
@@ -90,6 +93,9 @@ func run(t *testing.T, test *fault.Test, options rig.Options) {
 	report, err := test.Run(t.Context())
 	require.NoError(t, err, "seed %d", test.Terms.Seed)
 	t.Log(report.String())
+	for _, missed := range report.Missed() {
+		t.Errorf("too little of %s", missed)
+	}
 	require.LessOrEqual(t, report.Maximal.Share(report.Rows), 5.0, "maximal definitions are a small part of the load")
 	for i, v := range report.Violations {
 		if i == shown {

@@ -22,6 +22,7 @@ type Kind string
 const (
 	Kill          Kind = "kill -9 a node"
 	KillAt        Kind = "kill -9 a node inside a transaction"
+	KillFlow      Kind = "kill -9 a node inside a transaction of workflows"
 	Freeze        Kind = "freeze a node"
 	Restart       Kind = "stop a node gracefully"
 	Upgrade       Kind = "replace the program of a node"
@@ -66,7 +67,7 @@ const (
 // undo each other.
 func (k Kind) family() string {
 	switch k {
-	case Kill, KillAt, Freeze, Restart, Upgrade, Twin:
+	case Kill, KillAt, KillFlow, Freeze, Restart, Upgrade, Twin:
 		return "process"
 	case CutHints, SlowHints, HintsAway, HintsEmptied, HintsClock:
 		return "hints"
@@ -109,7 +110,7 @@ func (k Kind) harm() history.Harm {
 		return history.HarmFreeze
 	case Restart, Upgrade:
 		return history.HarmStop
-	case Kill, KillAt:
+	case Kill, KillAt, KillFlow:
 		return history.HarmDeath
 	case LostReply, Twin, RefusedOnce, InsteadOnce, AfterOnce, RefusedRow, InsteadRow, AfterRow:
 		return history.HarmHiccup
@@ -147,7 +148,7 @@ type Blow struct {
 	After, For time.Duration
 	// Step is by how much a clock jumps.
 	Step time.Duration
-	// Number is the index of the answer, of answer.Numbers.
+	// Number is the index of the answer, of answer.Numbers, or at which time KillFlow meets its point.
 	Number int
 }
 
@@ -185,6 +186,8 @@ type Terms struct {
 	// all, from a third of it on.
 	Longest, Outage time.Duration
 	Kinds           []Kind
+	// Flows adds a kill inside a transaction of workflows to each round that leaves a node's process alone.
+	Flows bool
 }
 
 // Plan draws the rounds. The same terms give the same plan. Every kind comes
@@ -206,6 +209,13 @@ func Plan(t Terms) []Round {
 				d.back(next.Kind)
 			}
 		}
+		if t.Flows {
+			next := d.blow(KillFlow)
+			next.After = d.between(0, 2*time.Second)
+			if rounds[i].takes(&next, t.Nodes) {
+				rounds[i].Blows = append(rounds[i].Blows, next)
+			}
+		}
 		rest := min(longestRest, t.Longest/3)
 		rounds[i].Rest = d.between(time.Second, rest)
 		if random.IntN(5) == 0 {
@@ -214,6 +224,15 @@ func Plan(t Terms) []Round {
 	}
 	return rounds
 }
+
+// killFlowFor is how long a failpoint of workflows may take to be met.
+const killFlowFor = 4 * time.Second
+
+// A node meets so many of them in a row, and no further one after so long.
+const (
+	killFlowTimes = 4
+	killFlowUntil = 7 * time.Second
+)
 
 // longestRest bounds the rest after a round.
 const longestRest = 3 * time.Second
@@ -274,6 +293,8 @@ func (d *drawer) blow(k Kind) Blow {
 	case KillAt:
 		points := crash.KillPoints()
 		b.Point = fmt.Sprintf("%s=kill@%d", points[d.random.IntN(len(points))], 1+d.random.IntN(20))
+	case KillFlow: // its point is the one that was met least
+		b.For, b.Number = killFlowFor, 1+d.random.IntN(2)
 	case Freeze:
 		b.For = min(b.For, 15*time.Second)
 	case StoreCrash, StoreReadOnly, StoreSilent:

@@ -10,6 +10,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/judge"
 )
 
 // Report is what a run came to.
@@ -34,13 +35,14 @@ type Report struct {
 	Maximal *crash.Maximal
 	// Works are how many runs there were of jobs that are there for their own sake.
 	Works map[string]int
-	// Flows counts what became of workflow runs.
-	Flows string
+	// Flows counts what became of workflow runs, Points the kills at failpoints; nil: there were no workflows.
+	Flows  *judge.Tally
+	Points map[string]int
 	history.Summary
 }
 
 func (r *Report) fill(rig *rig.Rig, s *Striker, h history.History) {
-	r.Counts, r.Clocks, r.Answers = s.counts, s.clocks, map[int]int{}
+	r.Counts, r.Clocks, r.Points, r.Answers = s.counts, s.clocks, s.points, map[int]int{}
 	r.Gaps, r.Alone = history.Gaps(h)
 	r.Works = map[string]int{}
 	names := map[string]string{}
@@ -97,7 +99,22 @@ func (r Report) String() string {
 	fmt.Fprintf(&b, "answers of the API during faults: %v, slowest %s\n", r.Answers, r.Slowest.Round(time.Millisecond))
 	fmt.Fprintf(&b, "a node held at most %d descriptors, %d MiB, %d connections to the store\n", r.Most.Descriptors,
 		r.Most.Memory>>20, r.Most.Connections)
-	return b.String() + r.Flows + r.Summary.String()
+	b.WriteString(pointLines(r.Points))
+	if r.Flows != nil {
+		b.WriteString(r.Flows.String())
+		for _, missed := range r.Missed() {
+			fmt.Fprintf(&b, "too little of %s\n", missed)
+		}
+	}
+	return b.String() + r.Summary.String()
+}
+
+// Missed says which floors were not reached.
+func (r Report) Missed() []string {
+	if r.Flows == nil {
+		return nil
+	}
+	return FloorsOf(r.Took).Missed(*r.Flows, r.Points)
 }
 
 // spread shows sorted durations.

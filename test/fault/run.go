@@ -140,7 +140,10 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	h.Cluster.Leftovers = left
 	report.Maximal = w.most
 	report.fill(t.Rig, striker, h)
-	report.Flows = flows.String()
+	if t.Size.Flows {
+		tally := flows.Count()
+		report.Flows = &tally
+	}
 	report.Violations = append(report.Violations, judge.Judge(flows)...)
 	return report, t.keep(h, report)
 }
@@ -175,8 +178,9 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		wg.Wait()
 	}()
 	torment, relieve := context.WithCancel(ctx)
-	tormented := make(chan error, 1)
+	tormented := make(chan error, 2)
 	go func() { tormented <- s.disturbCrew(torment, t.Terms.Seed) }()
+	go func() { tormented <- t.raze(torment, s.work) }()
 	defer func() {
 		relieve()
 		stop()
@@ -199,7 +203,7 @@ func (t *Test) disturb(ctx context.Context, w *watch, s *Striker) error {
 		rig.Sleep(ctx, round.Rest)
 	}
 	relieve()
-	return errors.Join(<-tormented, t.Rig.Heal(ctx), s.Done())
+	return errors.Join(<-tormented, <-tormented, t.Rig.Heal(ctx), s.Done())
 }
 
 // complete adds what the targets saw, and the former attempts where they tell

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/history"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
@@ -27,6 +29,8 @@ type Striker struct {
 	counts map[Kind]int
 	clocks map[Kind]clockSteps
 	steps  []history.Step
+	// points count the kills at each failpoint, missed the lives that did not meet it.
+	points, missed map[string]int
 	// works are pieces of work, worked is what failed of them.
 	works  sync.WaitGroup
 	worked error
@@ -36,7 +40,10 @@ type Striker struct {
 
 // NewStriker strikes a rig and its jobs; server is nil where the store cannot be killed.
 func NewStriker(r *rig.Rig, s *rig.Server, w *Work, jobs []history.Job) *Striker {
-	return &Striker{rig: r, server: s, work: w, jobs: jobs, counts: map[Kind]int{}, clocks: map[Kind]clockSteps{}}
+	return &Striker{
+		rig: r, server: s, work: w, jobs: jobs, counts: map[Kind]int{}, clocks: map[Kind]clockSteps{},
+		points: map[string]int{}, missed: map[string]int{},
+	}
 }
 
 // StoreFell is not of the plan: the store crashed by itself.
@@ -123,6 +130,8 @@ func (s *Striker) blow(ctx context.Context, b Blow) (err error) {
 		return s.twin(ctx, members[0])
 	case KillAt:
 		return s.killAt(ctx, b, members[0])
+	case KillFlow:
+		return s.killFlow(ctx, b, members[0])
 	}
 	at := s.open(f)
 	defer func() { s.over(at) }()
@@ -209,13 +218,62 @@ func (s *Striker) killAt(ctx context.Context, b Blow, m *rig.Member) error {
 	if err != nil {
 		return err
 	}
+	return s.recover(ctx, b.Point, m, s.fallen(b, m))
+}
+
+// fallen waits until a failpoint is met, and counts it.
+func (s *Striker) fallen(b Blow, m *rig.Member) bool {
 	met := m.Fall(b.For)
-	return s.gone(b.Point, m, history.HarmDeath, func() error {
+	point, _, _ := strings.Cut(b.Point, "=")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if met {
+		s.points[point]++
+	} else {
+		s.missed[point]++
+	}
+	return met
+}
+
+// recover starts a node without a failpoint that was to meet one.
+func (s *Striker) recover(ctx context.Context, point string, m *rig.Member, met bool) error {
+	return s.gone(point, m, history.HarmDeath, func() error {
 		if !met {
 			m.Kill() // it must not be met later
 		}
 		return m.Revive(ctx)
 	})
+}
+
+// killFlow starts a node anew with one failpoint of workflows after another. One that a node meets seldom has to be met
+// at once.
+func (s *Striker) killFlow(ctx context.Context, b Blow, m *rig.Member) error {
+	began, met := time.Now(), false
+	for n := 0; n < killFlowTimes && time.Since(began) < killFlowUntil; n++ {
+		point, hit := s.leastMet(), b.Number
+		if strings.HasPrefix(point, "vote.") || strings.HasPrefix(point, "stop-steps.") {
+			hit = 1
+		}
+		b.Point = fmt.Sprintf("%s=kill@%d", point, hit)
+		err := s.gone(string(b.Kind)+": "+b.Point, m, history.HarmDeath, func() error {
+			m.Kill()
+			return m.ReviveAt(ctx, b.Point)
+		})
+		if err != nil {
+			return err
+		}
+		met = s.fallen(b, m)
+	}
+	return s.recover(ctx, b.Point, m, met)
+}
+
+// leastMet is the failpoint of workflows at which the fewest nodes were killed. One that is missed again and again lets
+// others have their turn.
+func (s *Striker) leastMet() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turns := func(point string) int { return s.points[point] + s.missed[point]/3 }
+	return slices.MinFunc(crash.FlowPoints(), func(a, b string) int { return cmp.Compare(turns(a), turns(b)) })
 }
 
 // gone notes a fault of a node while something is done to it.

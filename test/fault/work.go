@@ -197,6 +197,43 @@ func (w *Work) deleteQueue(ctx context.Context) error {
 	return nil
 }
 
+// razeEach is how long it is between two deletions of workflows.
+const razeEach = 2 * time.Second
+
+// raze deletes one workflow after another while their runs are open, until ctx ends.
+func (t *Test) raze(ctx context.Context, w *Work) error {
+	for t.Size.Flows && rig.Sleep(ctx, razeEach) {
+		if err := w.deleteFlow(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteFlow deletes a workflow while some runs of it are open.
+func (w *Work) deleteFlow(ctx context.Context) error {
+	job, body := crash.Passing(w.url, fmt.Sprintf("flow, passing %d", w.next()))
+	j, err := w.job(ctx, job, body)
+	if err != nil {
+		return err
+	}
+	for range passingRuns {
+		if _, err := w.trigger(ctx, j.ID); err != nil {
+			return err
+		}
+		rig.Sleep(ctx, time.Duration(rand.IntN(300))*time.Millisecond) //nolint:gosec // any moment will do
+	}
+	if err := w.ask(ctx, func(c *crash.Client) error { return c.Delete(ctx, j.ID) }); err != nil {
+		return fmt.Errorf("delete %q: %w", j.Name, err)
+	}
+	now := time.Now()
+	w.update(j.ID, func(j *history.Job) { j.Deleted = now })
+	return nil
+}
+
+// passingRuns is how many runs a workflow has that is deleted.
+const passingRuns = 3
+
 // burst runs more commands at once than all nodes have slots.
 func (w *Work) burst(ctx context.Context) error {
 	j, err := w.job(ctx, history.Job{

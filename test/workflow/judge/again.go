@@ -70,7 +70,9 @@ func (p *passage) againIn(r *rand.Rand) {
 		return
 	}
 	now := time.Unix(1_800_000_000, 0)
-	a := &replay{passage: p, r: r, g: g, state: wf.NewState(p.flow.Definition, now), now: now, rows: map[string]decision.Row{}}
+	a := &replay{
+		passage: p, r: r, g: g, state: wf.NewState(p.flow.Definition, now), now: now, rows: map[string]decision.Row{},
+	}
 	for i := range p.flow.Definition.Steps {
 		if s := p.steps[p.flow.Definition.Steps[i].Name]; s.reason == "REUSED" {
 			a.state.Keep(i, wf.FateReused, nil)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
@@ -159,7 +160,8 @@ func (p *passage) holds(s *step) bool {
 // seen checks that the target answered the last attempt of an execution as its row says.
 func (p *passage) seen(s *step, r history.Row) {
 	if s.def.Wait != nil || s.def.Approval != nil || p.passages[r.ID] != nil || s.def.ForEach != nil &&
-		!strings.Contains(r.FireKey, "[") || r.Reason == "OPERATOR" || r.Reason == "NODE_LOST" || r.Reason == "SHUTDOWN" || r.Reason == "REUSED" {
+		!strings.Contains(r.FireKey, "[") ||
+		slices.Contains([]string{"OPERATOR", "NODE_LOST", "SHUTDOWN", "REUSED"}, r.Reason) {
 		return
 	}
 	c, answered := p.answered(r)

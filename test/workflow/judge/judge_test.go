@@ -132,7 +132,8 @@ func good(t *testing.T) *world {
 func (w *world) retried() {
 	for _, run := range []string{"h1", "h2"} {
 		w.Runs = append(w.Runs, judge.Run{
-			ID: run, Flow: "H", Version: 3, Phase: "CLOSED", Root: history.Row{ID: run, Status: "SUCCESS", CreateTime: time.Now()},
+			ID: run, Flow: "H", Version: 3, Phase: "CLOSED",
+			Root: history.Row{ID: run, Status: "SUCCESS", CreateTime: time.Now()},
 		})
 	}
 	w.Runs[3].Root.Status, w.Runs[3].Root.Reason = "FAILED", "STEP_FAILED"
@@ -319,4 +320,22 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 	for _, rule := range judge.Rules() {
 		require.True(t, convicted[rule], rule)
 	}
+}
+
+func TestWhatIsMetIsCounted(t *testing.T) {
+	w := good(t)
+	w.Asks = append(w.Asks, judge.Ask{Run: "r", Verb: "pause", Sent: w.now()}) // not acknowledged
+	w.Edits, w.Deletes = 3, 2
+	got := w.Count()
+	require.Equal(t, []int{5, 5}, []int{got.Closed, got.Again})
+	require.Equal(t, map[string]int{"SUCCESS": 4, "FAILED": 1}, got.Outcomes)
+	// http: a, quick, gather, b, last; three items; two steps each of the two runs of G; two and one of H.
+	require.Equal(t, map[string]int{
+		"http": 15, "item": 3, "forEach": 1, "approval": 1, "child workflow": 1, "join ANY": 1, "when": 1, "finally": 1,
+	}, got.Kinds)
+	require.Equal(t, map[string]int{"retry": 1, "approve": 2, "edit": 3, "delete": 2}, got.Verbs)
+	w.Runs[0].Phase, w.step("r/below").ID = "OPEN", "other"
+	got = w.Count()
+	require.Equal(t, []int{4, 4}, []int{got.Closed, got.Again})
+	require.Equal(t, 1, got.Kinds["named job"])
 }
