@@ -186,7 +186,7 @@ type Terms struct {
 	// all, from a third of it on.
 	Longest, Outage time.Duration
 	Kinds           []Kind
-	// Flows adds a kill inside a transaction of workflows to each round that leaves a node's process alone.
+	// Flows adds kills inside transactions of workflows to each round, of two nodes whose process it leaves alone.
 	Flows bool
 }
 
@@ -209,7 +209,7 @@ func Plan(t Terms) []Round {
 				d.back(next.Kind)
 			}
 		}
-		if t.Flows {
+		for n := 0; t.Flows && n < killFlowNodes; n++ {
 			next := d.blow(KillFlow)
 			next.After = d.between(0, 2*time.Second)
 			if rounds[i].takes(&next, t.Nodes) {
@@ -230,8 +230,10 @@ const killFlowFor = 4 * time.Second
 
 // A node meets so many of them in a row, and no further one after so long.
 const (
-	killFlowTimes = 4
-	killFlowUntil = 7 * time.Second
+	killFlowTimes = 3
+	killFlowUntil = 6 * time.Second
+	// killFlowNodes is how many nodes do so in one round.
+	killFlowNodes = 2
 )
 
 // longestRest bounds the rest after a round.

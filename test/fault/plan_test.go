@@ -62,6 +62,34 @@ func TestEveryKindComesAndNoPairUndoesItself(t *testing.T) {
 	}
 }
 
+func TestWorkflowsAreKilledInMostRounds(t *testing.T) {
+	plain, flows := terms(7), terms(7)
+	flows.Most, flows.Flows = 9, true
+	for _, round := range fault.Plan(plain) {
+		for _, b := range round.Blows {
+			require.NotEqual(t, fault.KillFlow, b.Kind)
+		}
+	}
+	rounds, kills := 0, 0
+	for _, round := range fault.Plan(flows) {
+		met := map[int]int{}
+		for _, b := range round.Blows {
+			switch b.Kind {
+			case fault.KillFlow:
+				kills++
+				met[b.Node]++
+			case fault.Kill, fault.KillAt, fault.Freeze, fault.Restart, fault.Twin:
+				met[b.Node]++
+			}
+		}
+		for node, n := range met {
+			require.Equal(t, 1, n, "node %d of %v", node, round)
+		}
+		rounds++
+	}
+	require.Greater(t, kills, rounds, "more than one in a round")
+}
+
 func TestEachAnswerHasItsKind(t *testing.T) {
 	numbers := map[string]bool{}
 	for _, round := range fault.Plan(terms(1)) {

@@ -29,8 +29,8 @@ type Striker struct {
 	counts map[Kind]int
 	clocks map[Kind]clockSteps
 	steps  []history.Step
-	// points count the kills at each failpoint, missed the lives that did not meet it.
-	points, missed map[string]int
+	// points count the kills at each failpoint, missed the lives that did not meet it, armed those that may meet it now.
+	points, missed, armed map[string]int
 	// works are pieces of work, worked is what failed of them.
 	works  sync.WaitGroup
 	worked error
@@ -42,7 +42,7 @@ type Striker struct {
 func NewStriker(r *rig.Rig, s *rig.Server, w *Work, jobs []history.Job) *Striker {
 	return &Striker{
 		rig: r, server: s, work: w, jobs: jobs, counts: map[Kind]int{}, clocks: map[Kind]clockSteps{},
-		points: map[string]int{}, missed: map[string]int{},
+		points: map[string]int{}, missed: map[string]int{}, armed: map[string]int{},
 	}
 }
 
@@ -227,6 +227,7 @@ func (s *Striker) fallen(b Blow, m *rig.Member) bool {
 	point, _, _ := strings.Cut(b.Point, "=")
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.armed[point] = max(s.armed[point]-1, 0)
 	if met {
 		s.points[point]++
 	} else {
@@ -267,13 +268,15 @@ func (s *Striker) killFlow(ctx context.Context, b Blow, m *rig.Member) error {
 	return s.recover(ctx, b.Point, m, met)
 }
 
-// leastMet is the failpoint of workflows at which the fewest nodes were killed. One that is missed again and again lets
+// leastMet takes the failpoint of workflows at which the fewest nodes were killed. One that is missed again and again lets
 // others have their turn.
 func (s *Striker) leastMet() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turns := func(point string) int { return s.points[point] + s.missed[point]/3 }
-	return slices.MinFunc(crash.FlowPoints(), func(a, b string) int { return cmp.Compare(turns(a), turns(b)) })
+	turns := func(point string) int { return s.points[point] + s.armed[point] + s.missed[point]/3 }
+	point := slices.MinFunc(crash.FlowPoints(), func(a, b string) int { return cmp.Compare(turns(a), turns(b)) })
+	s.armed[point]++
+	return point
 }
 
 // gone notes a fault of a node while something is done to it.
