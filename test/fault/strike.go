@@ -268,8 +268,8 @@ func (s *Striker) killFlow(ctx context.Context, b Blow, m *rig.Member) error {
 	return s.recover(ctx, b.Point, m, met)
 }
 
-// leastMet takes the failpoint of workflows at which the fewest nodes were killed. One that is missed again and again lets
-// others have their turn.
+// leastMet takes the failpoint of workflows at which the fewest nodes were killed. One that is missed again and again
+// lets others have their turn.
 func (s *Striker) leastMet() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

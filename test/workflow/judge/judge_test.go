@@ -76,9 +76,10 @@ func good(t *testing.T) *world {
 	} {
 		f := judge.Flow{ID: id, Name: "flow " + id, Definition: &wf.Definition{}, Whens: map[string]judge.When{}}
 		require.NoError(t, json.Unmarshal([]byte(text), f.Definition))
-		if id == "F" {
+		switch id {
+		case "F":
 			f.Whens["odd"] = judge.When{Step: "a", Above: 3}
-		} else if id == "G" {
+		case "G":
 			f.OneAtATime = true
 		}
 		w.Flows = append(w.Flows, f)
