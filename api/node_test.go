@@ -134,6 +134,7 @@ func TestWhoSavesAJobThatNoNodeCanRunIsWarned(t *testing.T) {
 					require.NotContains(t, a, "warnings", i)
 					continue
 				}
+				require.Len(t, a["warnings"], 1)
 				warning := a["warnings"].([]any)[0].(map[string]any)
 				require.Equal(t, []any{c.field, c.code}, []any{warning["field"], warning["code"]}, i)
 				require.Contains(t, warning["message"], c.says)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
@@ -62,9 +64,9 @@ func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]app
 		if s.doubt != "" {
 			out[i] = []apperror.Field{{Field: "store", Code: "unknown_store", Message: s.doubt}}
 		}
-		class := entity.NodeClassOf(job)
-		if class.Anything() || class.Workers != "" {
-			continue // nodes do not run what workers do
+		asked := classesOf(job)
+		if len(asked) == 0 {
+			continue
 		}
 		if nodes == nil {
 			var err error
@@ -72,8 +74,49 @@ func (s *NodeService) Warnings(ctx context.Context, jobs ...*entity.Job) [][]app
 				return out
 			}
 		}
-		if w, ok := warning(class, nodes); ok {
-			out[i] = append(out[i], w)
+		for _, a := range asked {
+			if w, ok := warning(a.class, nodes); ok {
+				w.Field = cmp.Or(a.field, w.Field)
+				out[i] = append(out[i], w)
+			}
+		}
+	}
+	return out
+}
+
+// asked is what a part of a job asks of nodes, and the field that says so; empty is that of the job.
+type asked struct {
+	class entity.NodeClass
+	field string
+}
+
+// classesOf is what a job, or the steps of a workflow, ask of nodes. Work that any executor or a worker may do asks
+// nothing, and a handler that several steps name is asked for once.
+func classesOf(job *entity.Job) (out []asked) {
+	if job.Type != entity.JobWorkflow {
+		if class := entity.NodeClassOf(job); !class.Anything() && class.Workers == "" {
+			out = append(out, asked{class: class})
+		}
+		return out
+	}
+	flow, err := workflow.Of(job)
+	if err != nil {
+		return nil // it is stored, and nothing of it can be run: other places say so
+	}
+	seen := map[string]bool{}
+	for i := range flow.Steps {
+		part, err := workflow.StepJob(job, &flow.Steps[i])
+		if err != nil {
+			continue
+		}
+		class := entity.NodeClassOf(part)
+		if key := fmt.Sprint(class.Command, class.Handler); !class.Anything() && !seen[key] {
+			seen[key] = true
+			field := ".command"
+			if class.Handler != "" {
+				field = ".custom.jobClass"
+			}
+			out = append(out, asked{class, fmt.Sprintf("jobData.steps[%d]%s", i, field)})
 		}
 	}
 	return out
