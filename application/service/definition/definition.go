@@ -93,6 +93,8 @@ type DefinitionJobs interface {
 	Delete(ctx context.Context, id string, ifMatch int) error
 	// NameNext fills in the present names of jobs that follow others.
 	NameNext(ctx context.Context, jobs ...*entity.Job) error
+	// CheckVoters says which voters of a workflow are not there, and will not be made.
+	CheckVoters(ctx context.Context, job *entity.Job, made func(team string) bool) ([]apperror.Field, error)
 }
 
 // DefinitionGroups keeps the settings of groups.
@@ -229,7 +231,11 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		old := present[nameOf(j.Job)]
 		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
 		missing, foreign := split(channels.NotAllowed(j.Job))
-		for _, f := range append(secret.NotAllowed(secrets, j.Job), foreign...) {
+		voters, err := s.planVoters(ctx, d, old, j)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range slices.Concat(secret.NotAllowed(secrets, j.Job), foreign, voters) {
 			f.Field = j.at(d.place(i), f.Field)
 			wrong = append(wrong, f)
 		}
@@ -249,6 +255,22 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		err = s.planEnds(ctx, d, p)
 	}
 	return p, err
+}
+
+// planVoters says which voters of a workflow are neither there nor made by the document. One that stays as it is may
+// name people who have left since: nothing of it is stored.
+func (s *DefinitionService) planVoters(ctx context.Context, d Document, old *entity.Job, j Definition) (
+	[]apperror.Field, error,
+) {
+	if len(j.Wrong) > 0 || planJob(old, j).Action == ActionUnchanged {
+		return nil, nil
+	}
+	return s.jobs.CheckVoters(ctx, j.Job, func(team string) bool {
+		return slices.ContainsFunc(d.Settings, func(made Setting) bool {
+			h := alert.HeadOf(made.Value)
+			return made.Kind == alert.KindTeam && h.Name == team && (h.Group == "" || h.Group == j.Job.Group)
+		})
+	})
 }
 
 // split divides channels that are not there from those that a job may not name. A document may name missing channels:

@@ -28,7 +28,7 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	if err != nil {
 		return nil, err
 	}
-	voters, err := s.checkVoters(ctx, job)
+	voters, err := s.CheckVoters(ctx, job, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +36,11 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job), voters), err
 }
 
-// checkVoters says which users and teams the approvals of a workflow name that are not there.
-func (s *JobService) checkVoters(ctx context.Context, job *entity.Job) (wrong []apperror.Field, err error) {
+// CheckVoters says which users and teams the approvals of a workflow name that are not there. made reports whether a
+// team will be there by then; nil is none.
+func (s *JobService) CheckVoters(ctx context.Context, job *entity.Job, made func(team string) bool) (
+	wrong []apperror.Field, err error,
+) {
 	if s.Electorate == nil || job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"approval"`) {
 		return nil, nil
 	}
@@ -46,6 +49,7 @@ func (s *JobService) checkVoters(ctx context.Context, job *entity.Job) (wrong []
 		return nil, nil //nolint:nilerr // the check of the steps has said so
 	}
 	check := s.Electorate.NewCheck(ctx, job.Group)
+	check.Made = made
 	for i := range d.Steps {
 		if a := d.Steps[i].Approval; a != nil {
 			for _, f := range check.Voters(a) {
