@@ -24,8 +24,9 @@ const maxFile = 16 << 20
 func Command(s *remote.Session) *cobra.Command {
 	chosen := remote.Flag{Name: "workflow", Help: "`NAME`, or group/name, of the workflow, where the file holds several"}
 	return s.Parent(remote.Verb{
-		Use: "workflow", Short: "Check, draw and simulate workflows of files", Local: true,
-		Long: `Check, draw and simulate workflows of files. No server is asked.
+		Use: "workflow", Short: "Check, draw and simulate workflows of files; steer their runs", Local: true,
+		Long: `Check, draw and simulate workflows of files: no server is asked for these. The
+others, below runs, ask the server for workflow runs and steer them.
 
 A FILE holds a document {version: 1, workflows: [{name, steps}]}, or one
 workflow {name, steps}, as YAML or JSON; - is standard input.`,
