@@ -12,9 +12,9 @@ import (
 const WorkerHandler = "call"
 
 // ofWorkers are jobs that workers alone run, with the rules that the nodes' own jobs have.
-func ofWorkers(target string, ids []string) []definition {
+func ofWorkers(target string, size Size) []definition {
 	of := func(name, query string, j history.Job, more map[string]any) definition {
-		j.Name, j.Called, j.Nodes = "worker, "+name, true, ids
+		j.Name, j.Called, j.Nodes = "worker, "+name, true, size.Workers
 		body := map[string]any{
 			"jobType": "CUSTOM", "jobClass": WorkerHandler, "jobData": call(target, query),
 			"routing": map[string]any{"workers": "shop"},
@@ -22,13 +22,14 @@ func ofWorkers(target string, ids []string) []definition {
 		maps.Copy(body, more)
 		return definition{j, body}
 	}
-	second := every(1, nil)
+	second, seconds := every(1, nil), size.longSerial()
 	list := []definition{
 		of("serial", "fence&ms=300", history.Job{Step: time.Second, OneAtATime: true},
 			map[string]any{"schedule": second, "overlapPolicy": "SERIAL"}),
 		of("long", "ms=6000", history.Job{Step: 2 * time.Second}, map[string]any{"schedule": every(2, nil)}),
-		of("long, serial", "fence&ms=5000", history.Job{Step: 10 * time.Second, OneAtATime: true},
-			map[string]any{"schedule": every(10, nil), "overlapPolicy": "SERIAL"}),
+		of("long, serial", "fence&ms=5000",
+			history.Job{Step: time.Duration(seconds) * time.Second, OneAtATime: true},
+			map[string]any{"schedule": every(seconds, nil), "overlapPolicy": "SERIAL"}),
 		of("not after a loss", "ms=400", history.Job{Step: time.Second, OnceOnly: true},
 			map[string]any{"schedule": second, "onNodeLoss": "FAIL"}),
 		of("fails once", "ms=5&fail=1", history.Job{Step: time.Second, MaxRetries: 2},

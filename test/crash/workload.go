@@ -203,16 +203,29 @@ func accepted(target string) []definition {
 	}
 }
 
+// longSerial is the seconds between two fires of a job whose run of five seconds has to end before the next begins. Beside
+// workflows two nodes are killed in a round, so that a run takes 24 s on average: a job that fires more often than that has
+// a queue that only grows.
+func (s Size) longSerial() int {
+	if s.Flows {
+		return 30
+	}
+	return 10
+}
+
 // long are runs that outlive a lease.
-func long(target string) []definition {
+func long(target string, size Size) []definition {
+	seconds := size.longSerial()
 	return []definition{
 		{
 			history.Job{Name: "long, parallel", Step: 2 * time.Second, Called: true},
 			map[string]any{"jobData": call(target, "ms=6000"), "schedule": every(2, nil)},
 		},
 		{
-			history.Job{Name: "long, serial", Step: 10 * time.Second, OneAtATime: true, Called: true},
-			map[string]any{"jobData": call(target, "fence&ms=5000"), "schedule": every(10, nil), "overlapPolicy": "SERIAL"},
+			history.Job{Name: "long, serial", Step: time.Duration(seconds) * time.Second, OneAtATime: true, Called: true},
+			map[string]any{
+				"jobData": call(target, "fence&ms=5000"), "schedule": every(seconds, nil), "overlapPolicy": "SERIAL",
+			},
 		},
 		{
 			history.Job{Name: "long, not after a loss", Step: 5 * time.Second, Called: true, OnceOnly: true},
@@ -260,7 +273,7 @@ func workload(target string, size Size) []definition {
 		list = append(list, commands(size.Commands)...)
 	}
 	if size.Long {
-		list = append(list, long(target)...)
+		list = append(list, long(target, size)...)
 	}
 	if size.Wide {
 		list = append(list, definition{
@@ -272,7 +285,7 @@ func workload(target string, size Size) []definition {
 		list = append(list, accepted(target)...)
 	}
 	if len(size.Workers) > 0 {
-		list = append(list, ofWorkers(target, size.Workers)...)
+		list = append(list, ofWorkers(target, size)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(size.Handlers)) {
 		list = append(list, definition{
