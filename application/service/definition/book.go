@@ -157,6 +157,12 @@ func (b *book) find(at place, group string) (id string, there bool) {
 	return found.id, known && (group == "" || found.group == "" || found.group == group)
 }
 
+// hasTeam reports whether a team of that name is there, for a group of jobs, once the document is applied.
+func (b *book) hasTeam(group, name string) bool {
+	_, there := b.find(place{alert.KindTeam, name}, group)
+	return there
+}
+
 // resolve puts ids in the place of names, and says which names are those of nothing. An id that the stored setting
 // names stays: what it was of may be deleted.
 func (b *book) resolve(given Setting, before alert.Headed) (wrong []apperror.Field) {

@@ -93,8 +93,9 @@ type DefinitionJobs interface {
 	Delete(ctx context.Context, id string, ifMatch int) error
 	// NameNext fills in the present names of jobs that follow others.
 	NameNext(ctx context.Context, jobs ...*entity.Job) error
-	// CheckVoters says which voters of a workflow are not there, and will not be made.
-	CheckVoters(ctx context.Context, job *entity.Job, made func(team string) bool) ([]apperror.Field, error)
+	// CheckVoters says which voters of workflows are not there, and will not be made for their group.
+	CheckVoters(ctx context.Context, made func(group, team string) bool, jobs ...*entity.Job) (
+		map[*entity.Job][]apperror.Field, error)
 }
 
 // DefinitionGroups keeps the settings of groups.
@@ -207,6 +208,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	p := &Plan{}
 	wrong := slices.Clone(d.Wrong)
 	known := s.settings.Store()
+	var makes func(group, team string) bool
 	if len(d.Kinds) > 0 {
 		b, err := s.bookOf(ctx, d, prune)
 		if err != nil {
@@ -216,7 +218,7 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		if p.Settings, faults, err = s.planSettings(ctx, d, b); err != nil {
 			return nil, err
 		}
-		known, wrong, p.Made = b, append(wrong, faults...), b.made
+		known, wrong, p.Made, makes = b, append(wrong, faults...), b.made, b.hasTeam
 	}
 	channels, err := jobalert.Known(ctx, known, jobs...)
 	if err != nil {
@@ -227,27 +229,23 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 		return nil, err
 	}
 	wrong = append(wrong, unknown...)
+	changes, voters, err := s.planJobs(ctx, d, present, makes)
+	if err != nil {
+		return nil, err
+	}
 	for i, j := range d.Jobs {
-		old := present[nameOf(j.Job)]
-		wrong = append(append(wrong, j.Wrong...), j.past(old)...)
+		wrong = append(append(wrong, j.Wrong...), j.past(present[nameOf(j.Job)])...)
 		missing, foreign := split(channels.NotAllowed(j.Job))
-		voters, err := s.planVoters(ctx, d, old, j)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range slices.Concat(secret.NotAllowed(secrets, j.Job), foreign, voters) {
+		for _, f := range slices.Concat(secret.NotAllowed(secrets, j.Job), foreign, voters[j.Job]) {
 			f.Field = j.at(d.place(i), f.Field)
 			wrong = append(wrong, f)
 		}
-		if len(wrong) == 0 {
-			change := planJob(old, j)
-			change.Warnings = missing
-			p.Jobs = append(p.Jobs, change)
-		}
+		changes[i].Warnings = missing
 	}
 	if len(wrong) > 0 {
 		return nil, apperror.Invalid(wrong[:min(len(wrong), maxDocumentProblems)])
 	}
+	p.Jobs = changes
 	if p.Groups, err = s.planGroups(ctx, d.Groups); err != nil {
 		return nil, err
 	}
@@ -257,20 +255,25 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	return p, err
 }
 
-// planVoters says which voters of a workflow are neither there nor made by the document. One that stays as it is may
-// name people who have left since: nothing of it is stored.
-func (s *DefinitionService) planVoters(ctx context.Context, d Document, old *entity.Job, j Definition) (
-	[]apperror.Field, error,
-) {
-	if len(j.Wrong) > 0 || planJob(old, j).Action == ActionUnchanged {
-		return nil, nil
+// planJobs compares the jobs of a document with those of the store, in their order, and says which voters of workflows are
+// neither there nor made by the document. A workflow that stays as it is may name people who have left since: nothing of
+// it is stored.
+func (s *DefinitionService) planJobs(ctx context.Context, d Document, present map[repository.JobName]*entity.Job,
+	makes func(group, team string) bool,
+) ([]JobChange, map[*entity.Job][]apperror.Field, error) {
+	changes := make([]JobChange, len(d.Jobs))
+	var changed []*entity.Job
+	for i, j := range d.Jobs {
+		if len(j.Wrong) > 0 {
+			continue // the document is refused, and this job may be no more than a name
+		}
+		changes[i] = planJob(present[nameOf(j.Job)], j)
+		if changes[i].Action != ActionUnchanged {
+			changed = append(changed, j.Job)
+		}
 	}
-	return s.jobs.CheckVoters(ctx, j.Job, func(team string) bool {
-		return slices.ContainsFunc(d.Settings, func(made Setting) bool {
-			h := alert.HeadOf(made.Value)
-			return made.Kind == alert.KindTeam && h.Name == team && (h.Group == "" || h.Group == j.Job.Group)
-		})
-	})
+	voters, err := s.jobs.CheckVoters(ctx, makes, changed...)
+	return changes, voters, err
 }
 
 // split divides channels that are not there from those that a job may not name. A document may name missing channels:

@@ -28,33 +28,38 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	if err != nil {
 		return nil, err
 	}
-	voters, err := s.CheckVoters(ctx, job, nil)
+	voters, err := s.CheckVoters(ctx, nil, job)
 	if err != nil {
 		return nil, err
 	}
 	workers, err := s.checkWorkers(ctx, job)
-	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job), voters), err
+	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job), voters[job]), err
 }
 
-// CheckVoters says which users and teams the approvals of a workflow name that are not there. made reports whether a
-// team will be there by then; nil is none.
-func (s *JobService) CheckVoters(ctx context.Context, job *entity.Job, made func(team string) bool) (
-	wrong []apperror.Field, err error,
+// CheckVoters says which users and teams the approvals of workflows name that are not there. made reports whether a team
+// will be there for a group by then; nil is none.
+func (s *JobService) CheckVoters(ctx context.Context, made func(group, team string) bool, jobs ...*entity.Job) (
+	map[*entity.Job][]apperror.Field, error,
 ) {
-	if s.Electorate == nil || job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"approval"`) {
-		return nil, nil
+	wrong := map[*entity.Job][]apperror.Field{}
+	if s.Electorate == nil {
+		return wrong, nil
 	}
-	d, err := wf.Of(job)
-	if err != nil {
-		return nil, nil //nolint:nilerr // the check of the steps has said so
-	}
-	check := s.Electorate.NewCheck(ctx, job.Group)
-	check.Made = made
-	for i := range d.Steps {
-		if a := d.Steps[i].Approval; a != nil {
-			for _, f := range check.Voters(a) {
-				f.Field = fmt.Sprintf("jobData.steps[%d].approval.%s", i, f.Field)
-				wrong = append(wrong, f)
+	check := s.Electorate.NewCheck(ctx, made)
+	for _, job := range jobs {
+		if job.Type != entity.JobWorkflow || !strings.Contains(job.Data, `"approval"`) {
+			continue
+		}
+		d, err := wf.Of(job)
+		if err != nil {
+			continue // the check of the steps has said so
+		}
+		for i := range d.Steps {
+			if a := d.Steps[i].Approval; a != nil {
+				for _, f := range check.Voters(job.Group, a) {
+					f.Field = fmt.Sprintf("jobData.steps[%d].approval.%s", i, f.Field)
+					wrong[job] = append(wrong[job], f)
+				}
 			}
 		}
 	}

@@ -2,43 +2,47 @@ package approval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/validation"
 )
 
-// Check finds the users and teams of approvals that do not exist, for workflows of one group. It is for the check of
-// one definition: what it has read stays as it was. A run asks again when its approval opens.
+// Check finds the users and teams of approvals that do not exist. It is for the check of one definition, or of one
+// document: what it has read stays as it was. A run asks again when its approval opens. It is for one goroutine.
 type Check struct {
 	electorate *Electorate
 	ctx        context.Context
-	group      string
-	// Made reports whether a team that is not there yet will be: a document makes it. Nil is none.
-	Made  func(team string) bool
+	// made reports whether a team that is not there yet will be there for a group: a document makes it. Nil is none.
+	made  func(group, team string) bool
 	users []entity.User
+	teams []*alert.Team
 	err   error
 }
 
-// NewCheck begins a check. Err says afterwards whether the store answered.
-func (e *Electorate) NewCheck(ctx context.Context, group string) *Check {
-	return &Check{electorate: e, ctx: ctx, group: group}
+// NewCheck begins a check; made reports whether a document makes a team for a group, nil is none. Err says afterwards
+// whether the store answered.
+func (e *Electorate) NewCheck(ctx context.Context, made func(group, team string) bool) *Check {
+	return &Check{electorate: e, ctx: ctx, made: made}
 }
 
 // Err is why names could not be looked up; then nothing is said of them.
 func (c *Check) Err() error { return c.err }
 
-// Voters checks the users and teams that an approval names; the fields are those below it, such as users[0].
-func (c *Check) Voters(a *wf.Approval) (faults []apperror.Field) {
+// Voters checks the users and teams that an approval of a workflow in a group names; the fields are those below it, such
+// as users[0].
+func (c *Check) Voters(group string, a *wf.Approval) (faults []apperror.Field) {
 	if len(a.Users) > 0 && c.users == nil && c.err == nil {
 		c.users, c.err = c.electorate.users(c.ctx)
 	}
-	teams, err := c.electorate.teamsOf(c.ctx, c.group, a)
-	if c.err = errors.Join(c.err, err); c.err != nil {
+	if len(a.Teams) > 0 && c.teams == nil && c.err == nil {
+		c.teams, c.err = c.electorate.teams(c.ctx)
+	}
+	if c.err != nil {
 		return nil
 	}
 	for i, name := range a.Users {
@@ -50,11 +54,11 @@ func (c *Check) Voters(a *wf.Approval) (faults []apperror.Field) {
 		}
 	}
 	for i, name := range a.Teams {
-		if teams[name] == nil && (c.Made == nil || !c.Made(name)) {
+		if teamOf(c.teams, group, name) == nil && (c.made == nil || !c.made(group, name)) {
 			faults = append(faults, apperror.Field{
 				Field: fmt.Sprintf("teams[%d]", i), Code: validation.CodeUnknown,
 				Message: fmt.Sprintf("no team of the group %s, or of all groups, has the name %q; create it under /teams",
-					c.group, name),
+					group, name),
 			})
 		}
 	}

@@ -4,6 +4,7 @@ package approval
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -128,13 +129,16 @@ func (e *Electorate) named(ctx context.Context, group string, a *wf.Approval, us
 			missing = append(missing, fmt.Sprintf("the user %s does not exist, or is disabled", name))
 		}
 	}
-	teams, err := e.teamsOf(ctx, group, a)
+	if len(a.Teams) == 0 {
+		return ids, missing, nil
+	}
+	teams, err := e.teams(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range a.Teams {
-		team, known := teams[name]
-		if !known {
+		team := teamOf(teams, group, name)
+		if team == nil {
 			missing = append(missing, fmt.Sprintf("the team %s does not exist for the group %s", name, group))
 			continue
 		}
@@ -152,20 +156,22 @@ func (e *Electorate) named(ctx context.Context, group string, a *wf.Approval, us
 	return ids, missing, nil
 }
 
-// teamsOf are the teams of a group and of all groups, by name; none where an approval names no team.
-func (e *Electorate) teamsOf(ctx context.Context, group string, a *wf.Approval) (map[string]*alert.Team, error) {
-	if len(a.Teams) == 0 {
-		return nil, nil
-	}
+// teams are those of all groups.
+func (e *Electorate) teams(ctx context.Context) (all []*alert.Team, err error) {
 	stored, err := e.Teams.AlertSettings(ctx, []alert.Kind{alert.KindTeam}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("read the teams: %w", err)
 	}
-	byName := map[string]*alert.Team{}
-	for _, team := range ruleset.Read[alert.Team](stored, alert.KindTeam, nil) {
-		if team.Group == "" || team.Group == group {
-			byName[team.Name] = team
+	return slices.AppendSeq(make([]*alert.Team, 0, len(stored)), maps.Values(
+		ruleset.Read[alert.Team](stored, alert.KindTeam, nil))), nil
+}
+
+// teamOf is the team of that name which a group, or each group, may name; nil is none.
+func teamOf(teams []*alert.Team, group, name string) *alert.Team {
+	for _, team := range teams {
+		if team.Name == name && (team.Group == "" || team.Group == group) {
+			return team
 		}
 	}
-	return byName, nil
+	return nil
 }

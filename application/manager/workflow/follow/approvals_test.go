@@ -338,9 +338,9 @@ func TestVotersOfADefinitionExist(t *testing.T) {
 	n := enginetest.New(t, enginetest.Options{})
 	people(t, n, map[string]entity.Role{"ann": "viewer", "off": "disabled"})
 	team(t, n, 1)
-	check := n.Electorate.NewCheck(t.Context(), "default")
-	require.Empty(t, check.Voters(&wf.Approval{Users: []string{"ann"}, Teams: []string{"pricing"}}))
-	faults := check.Voters(&wf.Approval{Users: []string{"ann", "off", "Ann"}, Teams: []string{"Pricing"}})
+	check := n.Electorate.NewCheck(t.Context(), nil)
+	require.Empty(t, check.Voters("default", &wf.Approval{Users: []string{"ann"}, Teams: []string{"pricing"}}))
+	faults := check.Voters("default", &wf.Approval{Users: []string{"ann", "off", "Ann"}, Teams: []string{"Pricing"}})
 	require.NoError(t, check.Err())
 	var fields []string
 	for _, f := range faults {
