@@ -141,7 +141,7 @@ func (w *walk) narrow(step string) error {
 	}
 	i, known := w.flow.Graph.Step(key.Name)
 	if !known {
-		return apperror.InvalidField("step", "unknown", "the workflow has no such step; its steps are "+w.flow.Graph.Names())
+		return w.flow.Graph.NoStepIn("step", key.Name)
 	}
 	w.only, w.item, w.next.step = &i, key.Item, i
 	return nil

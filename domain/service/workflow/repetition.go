@@ -61,8 +61,7 @@ func Repetitions(g *Graph, s *wf.State, from []string) ([]Repetition, error) {
 		i, known := g.byName[name]
 		switch {
 		case !known:
-			return nil, apperror.InvalidField("from", "unknown_step", fmt.Sprintf(
-				"the workflow has no step %.40q in the version of the run; its steps are %s", name, g.Names()))
+			return nil, g.NoStepIn("from", name)
 		case !s.Steps[i].Fate.Final():
 			return nil, apperror.InvalidField("from", "not_decided", fmt.Sprintf(
 				"nothing was decided of the step %s in that run, so it is repeated anyway; leave it out", name))
