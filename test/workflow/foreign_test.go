@@ -36,6 +36,14 @@ func list(text string) []string {
 	return strings.Split(text, ",")
 }
 
+// number reads one of a table.
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
 // failures lets those steps, or items of a map, fail.
 func failures(of []string) func(key string) check.Fate {
 	return func(key string) check.Fate {
@@ -108,23 +116,21 @@ func TestStepsRunAsTargetsOfMake(t *testing.T) {
 	rows := facts(t, "make-keep-going.tsv")
 	require.Len(t, rows, 1000)
 	for _, row := range rows {
-		n, err := strconv.Atoi(row[0])
-		require.NoError(t, err)
+		n := number(t, row[0])
 		def := &wf.Definition{}
 		for i := range n {
 			def.Steps = append(def.Steps, wf.Step{Name: name(i), Wait: &wf.Wait{ForSec: 1}})
 		}
 		for _, e := range list(row[1]) {
 			from, to, _ := strings.Cut(e, ">")
-			k, err := strconv.Atoi(to)
-			require.NoError(t, err)
+			k := number(t, to)
 			def.Steps[k].Needs = append(def.Steps[k].Needs, wf.Need{Step: "s" + from})
 		}
-		d := newDrive(t, def, failures(list(row[2])), nil)
+		d := newRun(t, def, failures(list(row[2])), nil)
 		d.inOrder()
 		var ran []string
 		for i := range n {
-			if d.state.Steps[i].Fate.Status() != entity.StatusSkipped {
+			if d.State.Steps[i].Fate.Status() != entity.StatusSkipped {
 				ran = append(ran, strconv.Itoa(i))
 			}
 		}

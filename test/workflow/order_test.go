@@ -129,7 +129,7 @@ func everyOutcome(t *testing.T, def *wf.Definition) (decisions int) {
 			if d.Close == nil {
 				t.Fatalf("%+v ends nowhere with %v", def.Steps, would)
 			}
-			if got := reduced((&drive{def: def, state: next}).fates()); got != want {
+			if got := reduced(fatesOf(def, next)); got != want {
 				t.Fatalf("%+v with %v ends as %s, and is to end as %s", def.Steps, would, got, want)
 			}
 		}

@@ -80,7 +80,7 @@ func TestADisturbedRunEndsTheSame(t *testing.T) {
 		def, items := somewhere(rand.New(rand.NewPCG(seed, 1)))
 		var want map[string]check.Fate
 		for other := range uint64(3) {
-			d := newDrive(t, def, outcomes(seed), items)
+			d := newRun(t, def, outcomes(seed), items)
 			d.disturbed(rand.New(rand.NewPCG(seed, 2+other)), false)
 			if found := d.check(); len(found) > 0 {
 				t.Fatalf("seed %d: %v", seed, found)
@@ -100,7 +100,7 @@ func TestAStoppedRunBreaksNoInvariant(t *testing.T) {
 		if seed%2 == 0 {
 			def.OnStepFailure = wf.Stop
 		}
-		d := newDrive(t, def, outcomes(seed), items)
+		d := newRun(t, def, outcomes(seed), items)
 		d.disturbed(rand.New(rand.NewPCG(seed, 5)), true)
 		if found := d.check(); len(found) > 0 {
 			t.Fatalf("seed %d: %v", seed, found)
@@ -113,18 +113,18 @@ func TestADecisionIsAFunction(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		def, items := somewhere(r)
-		d := newDrive(t, def, outcomes(seed), items)
+		d := newRun(t, def, outcomes(seed), items)
 		for range 3 {
 			var in workflow.Input
-			for len(d.live) > 0 && r.IntN(2) == 0 {
-				in.Ends = append(in.Ends, d.finish(r.IntN(len(d.live))))
+			for len(d.Live) > 0 && r.IntN(2) == 0 {
+				in.Ends = append(in.Ends, d.Finish(r.IntN(len(d.Live))))
 			}
-			before := d.state.Encode()
-			in.Now = d.now
-			one, other := workflow.Decide(d.g, d.state, in), workflow.Decide(d.g, d.state, in)
+			before := d.State.Encode()
+			in.Now = d.Now
+			one, other := workflow.Decide(d.Graph, d.State, in), workflow.Decide(d.Graph, d.State, in)
 			require.Equal(t, one, other)
-			require.Equal(t, before, d.state.Encode(), "the state that was handed in")
-			again := workflow.Decide(d.g, one.State, workflow.Input{Now: d.now})
+			require.Equal(t, before, d.State.Encode(), "the state that was handed in")
+			again := workflow.Decide(d.Graph, one.State, workflow.Input{Now: d.Now})
 			require.Equal(t, one.State, again.State)
 			require.Equal(t, one.Rows, again.Rows)
 			d.follow(in, 3)
@@ -139,9 +139,9 @@ func FuzzDecide(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(wf.NewState(def, noon).Encode(), "s0", "SUCCESS")
 	for seed := range uint64(20) {
-		d := newDrive(f, def, outcomes(seed), map[string]int{"s0": 3, "s1": 9, "s2": 4})
+		d := newRun(f, def, outcomes(seed), map[string]int{"s0": 3, "s1": 9, "s2": 4})
 		d.follow(workflow.Input{}, int(seed))
-		f.Add(d.state.Encode(), "s1[2]", "FAILED")
+		f.Add(d.State.Encode(), "s1[2]", "FAILED")
 	}
 	f.Fuzz(func(t *testing.T, stored []byte, key, status string) {
 		state, err := wf.Decode(stored)
@@ -173,7 +173,7 @@ func TestSeededViolationsAreFound(t *testing.T) {
 		{Name: "c", Needs: []wf.Need{{Step: "a", On: []wf.Word{"failure"}}}, Wait: &wf.Wait{ForSec: 1}},
 		{Name: "z", Finally: true, Wait: &wf.Wait{ForSec: 1}},
 	}}
-	d := newDrive(t, def, func(string) check.Fate { return check.Success }, map[string]int{"b": 3})
+	d := newRun(t, def, func(string) check.Fate { return check.Success }, map[string]int{"b": 3})
 	d.inOrder()
 	require.Empty(t, d.check())
 	at := func(what, key string) int {

@@ -48,17 +48,17 @@ func TestPathsOfStepFunctions(t *testing.T) {
 				def.Steps[i].Join = ""
 			}
 		}
-		d := newDrive(t, def, failures(list(row[3])), nil)
+		d := newRun(t, def, failures(list(row[3])), nil)
 		d.inOrder()
 		require.Empty(t, d.check())
 		var ran []string
-		for i, s := range d.state.Steps {
+		for i, s := range d.State.Steps {
 			if s.Fate.Status() != entity.StatusSkipped {
 				ran = append(ran, strings.TrimPrefix(def.Steps[i].Name, "s"))
 			}
 		}
 		require.Equal(t, list(row[4]), ran, row)
-		require.Equal(t, ending(row[5]), d.last.Close.Status, row)
+		require.Equal(t, ending(row[5]), d.Closed.Status, row)
 	}
 }
 
@@ -72,11 +72,8 @@ func TestMapsOfStepFunctions(t *testing.T) {
 	rows := facts(t, "stepfunctions-maps.tsv")
 	require.Len(t, rows, 3*63)
 	for _, row := range rows {
-		most, err := strconv.Atoi(row[0])
-		require.NoError(t, err)
-		n, err := strconv.Atoi(row[1])
-		require.NoError(t, err)
-		require.Equal(t, ending(row[3]), mapOf(t, &wf.ForEach{MaxParallel: most}, n, list(row[2])), row)
+		got := mapOf(t, &wf.ForEach{MaxParallel: number(t, row[0])}, number(t, row[1]), list(row[2]))
+		require.Equal(t, ending(row[3]), got, row)
 	}
 	// A map that says how many failures it tolerates: the documentation of Step Functions, "Setting failure thresholds for
 	// Distributed Map states" (maprun-fail-threshold). The state fails once the number, or the share, is exceeded.
@@ -115,8 +112,8 @@ func mapOf(t *testing.T, each *wf.ForEach, items int, failing []string) entity.S
 	for i, at := range failing {
 		keys[i] = fmt.Sprintf("map[%s]", at)
 	}
-	d := newDrive(t, def, failures(keys), map[string]int{"map": items})
+	d := newRun(t, def, failures(keys), map[string]int{"map": items})
 	d.inOrder()
 	require.Empty(t, d.check())
-	return d.last.Close.Status
+	return d.Closed.Status
 }

@@ -10,6 +10,7 @@ import (
 	wf "github.com/platform-scheduler/platform-scheduler/domain/entity/workflow"
 	decision "github.com/platform-scheduler/platform-scheduler/domain/service/workflow"
 	"github.com/platform-scheduler/platform-scheduler/test/workflow"
+	"github.com/platform-scheduler/platform-scheduler/test/workflow/drive"
 )
 
 // The bounds of what is decided again: how many orders of its ends a run is given, and in how many turns it has to end.
@@ -52,63 +53,43 @@ func (p *passage) decidable() bool {
 // replay carries a run out once more.
 type replay struct {
 	*passage
-	r     *rand.Rand
-	g     *decision.Graph
-	state *wf.State
-	now   time.Time
-	live  []wf.Key
-	// rows are those that the decision ended by itself, closed is what the run came to.
-	rows   map[string]decision.Row
-	closed *decision.Outcome
+	*drive.Run
+
+	// rows are those that the decision ended by itself.
+	rows map[string]decision.Row
 }
 
 // againIn decides the run in an order of its ends that r draws.
 func (p *passage) againIn(r *rand.Rand) {
-	g, err := decision.NewGraph(p.flow.Definition)
+	run, err := drive.New(p.flow.Definition, time.Unix(1_800_000_000, 0))
 	if err != nil {
 		p.violate(RuleAgain, "%s of %s: its definition makes no graph: %s", p.flow.Name, p.run.ID, err)
 		return
 	}
-	now := time.Unix(1_800_000_000, 0)
-	a := &replay{
-		passage: p, r: r, g: g, state: wf.NewState(p.flow.Definition, now), now: now, rows: map[string]decision.Row{},
-	}
+	a := &replay{passage: p, Run: run, rows: map[string]decision.Row{}}
+	a.Value, a.End = a.value, a.recorded
 	for i := range p.flow.Definition.Steps {
 		if s := p.steps[p.flow.Definition.Steps[i].Name]; s.reason == "REUSED" {
-			a.state.Keep(i, wf.FateReused, nil)
+			a.State.Keep(i, wf.FateReused, nil)
 		}
 	}
-	var former []decision.End
 	for range mostTurns {
-		if a.closed != nil {
+		if a.Closed != nil {
 			a.compare()
 			return
 		}
-		in := a.batch(&former)
-		if err := a.follow(in); err != nil {
+		rows, err := a.Follow(decision.Input{Ends: a.Ends(r)}, drive.Most(r))
+		if err != nil {
 			p.violate(RuleAgain, "%s of %s cannot be decided again: %s", p.flow.Name, p.run.ID, err)
 			return
 		}
-	}
-	p.violate(RuleAgain, "%s of %s does not end when it is decided again; live are %v", p.flow.Name, p.run.ID, a.live)
-}
-
-// batch ends some live executions, and hands former ends in once more.
-func (a *replay) batch(former *[]decision.End) (in decision.Input) {
-	for len(a.live) > 0 && a.r.IntN(3) > 0 {
-		at := a.r.IntN(len(a.live))
-		key := a.live[at]
-		a.live = append(append([]wf.Key{}, a.live[:at]...), a.live[at+1:]...)
-		in.Ends = append(in.Ends, a.recorded(key))
-	}
-	*former = append(*former, in.Ends...)
-	for range a.r.IntN(3) {
-		if len(*former) > 0 {
-			in.Ends = append(in.Ends, (*former)[a.r.IntN(len(*former))])
+		for _, row := range rows {
+			if row.Kind == decision.RowFinal || row.Kind == decision.RowFinish {
+				a.rows[row.Key.String()] = row
+			}
 		}
 	}
-	a.r.Shuffle(len(in.Ends), func(i, k int) { in.Ends[i], in.Ends[k] = in.Ends[k], in.Ends[i] })
-	return in
+	p.violate(RuleAgain, "%s of %s does not end when it is decided again; live are %v", p.flow.Name, p.run.ID, a.Live)
 }
 
 // recorded is the end that stands in the store. An item that was never begun there is one behind too many failures: its
@@ -124,42 +105,9 @@ func (a *replay) recorded(key wf.Key) decision.End {
 	return end
 }
 
-// follow decides once, and stores some of the rows.
-func (a *replay) follow(in decision.Input) error {
-	in.Now = a.now
-	d, err := decision.Resolve(a.g, a.state, in, func(_ *wf.State, asks []decision.Ask) (map[int]decision.Value, error) {
-		values := map[int]decision.Value{}
-		for _, ask := range asks {
-			values[ask.Step] = a.value(a.steps[a.flow.Definition.Steps[ask.Step].Name])
-		}
-		return values, nil
-	})
-	if err != nil {
-		return err
-	}
-	most := 1000
-	if a.r.IntN(2) == 0 {
-		most = a.r.IntN(4)
-	}
-	rows, state := d.Take(most)
-	for _, row := range rows {
-		switch row.Kind {
-		case decision.RowStart:
-			a.live = append(a.live, row.Key)
-		case decision.RowFinal, decision.RowFinish:
-			a.rows[row.Key.String()] = row
-		case decision.RowMap:
-		}
-	}
-	if d.Closes(rows) {
-		a.closed = d.Close
-	}
-	a.state, err = wf.Decode(state.Encode())
-	return err
-}
-
 // value is what the condition and the list of a step came to.
-func (a *replay) value(s *step) (v decision.Value) {
+func (a *replay) value(of *wf.Step) (v decision.Value) {
+	s := a.steps[of.Name]
 	v.Holds = s.reason != "CONDITION"
 	if s.reason == "INVALID" {
 		v.Wrong = "so it stands in the store"
@@ -181,7 +129,7 @@ func (a *replay) value(s *step) (v decision.Value) {
 func (a *replay) compare() {
 	for i := range a.flow.Definition.Steps {
 		s := a.steps[a.flow.Definition.Steps[i].Name]
-		fate := a.state.Steps[i].Fate
+		fate := a.State.Steps[i].Fate
 		letter := workflow.FateOf(string(fate.Status()), string(fate.Reason()))
 		stored := s.status + " " + s.reason
 		row, decided := a.rows[s.def.Name]
@@ -191,7 +139,7 @@ func (a *replay) compare() {
 				s.def.Name, stored, fate.Status(), fate.Reason())
 		}
 	}
-	got := string(a.closed.Status) + " " + string(a.closed.Reason)
+	got := string(a.Closed.Status) + " " + string(a.Closed.Reason)
 	if stored := a.run.Root.Status + " " + a.run.Root.Reason; got != stored {
 		a.violate(RuleAgain, "%s of %s: the outcome is %s, and its ends in another order make it %s", a.flow.Name, a.run.ID,
 			stored, got)
