@@ -183,15 +183,16 @@ func (d *Driver) Run(ctx context.Context, password string) (Report, error) {
 	}
 	stop()
 	people.Wait()
-	flows, err := ReadFlows(ctx, d.client, d.people, h)
+	evidence, err := ReadFlows(ctx, d.client, d.people, h)
 	if err != nil {
 		return d.report, err
 	}
+	flows := judge.New(evidence)
 	h.Cancels = flows.Cancelled()
 	d.report.ExitCode = d.node.Stop()
 	d.report.Summary = history.Summarize(h)
 	d.report.Flows = flows.Count().String()
-	d.report.Violations = append(d.report.Violations, judge.Judge(flows)...)
+	d.report.Violations = append(d.report.Violations, flows.Judge()...)
 	return d.report, nil
 }
 

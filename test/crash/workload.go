@@ -203,9 +203,9 @@ func accepted(target string) []definition {
 	}
 }
 
-// longSerial is the seconds between two fires of a job whose run of five seconds has to end before the next begins. Beside
-// workflows two nodes are killed in a round, so that a run takes 24 s on average: a job that fires more often than that has
-// a queue that only grows.
+// longSerial is the seconds between two fires of a job whose run of five seconds has to end before the next begins.
+// Beside workflows two nodes are killed in a round, so that a run takes 24 s on average: a job that fires more often
+// than that has a queue that only grows.
 func (s Size) longSerial() int {
 	if s.Flows {
 		return 30

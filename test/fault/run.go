@@ -115,10 +115,11 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 		return report, err
 	}
 	stop()
-	flows, err := crash.ReadFlows(ctx, client, people, h)
+	evidence, err := crash.ReadFlows(ctx, client, people, h)
 	if err != nil {
 		return report, err
 	}
+	flows := judge.New(evidence)
 	h.Cancels = append(h.Cancels, flows.Cancelled()...)
 	left, err := leftovers(ctx, t.Rig.DSN)
 	if err != nil {
@@ -144,7 +145,7 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 		tally := flows.Count()
 		report.Flows = &tally
 	}
-	report.Violations = append(report.Violations, judge.Judge(flows)...)
+	report.Violations = append(report.Violations, flows.Judge()...)
 	return report, t.keep(h, report)
 }
 

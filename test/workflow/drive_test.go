@@ -84,8 +84,8 @@ func (d *run) check() []string {
 	return check.Check(check.Run{Definition: d.Definition, Items: d.items, Events: d.events})
 }
 
-// disturbed carries a run to its end in a disturbed world, in which it is also paused now and then. cancels: somebody may
-// cancel it.
+// disturbed carries a run to its end in a disturbed world, in which it is also paused now and then. cancels: somebody
+// may cancel it.
 func (d *run) disturbed(r *rand.Rand, cancels bool) {
 	for turn := 0; d.Closed == nil; turn++ {
 		if turn > 100_000 {

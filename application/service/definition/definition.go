@@ -255,9 +255,9 @@ func (s *DefinitionService) Plan(ctx context.Context, d Document, prune bool) (*
 	return p, err
 }
 
-// planJobs compares the jobs of a document with those of the store, in their order, and says which voters of workflows are
-// neither there nor made by the document. A workflow that stays as it is may name people who have left since: nothing of
-// it is stored.
+// planJobs compares the jobs of a document with those of the store, in their order, and says which voters of workflows
+// are neither there nor made by the document. A workflow that stays as it is may name people who have left since:
+// nothing of it is stored.
 func (s *DefinitionService) planJobs(ctx context.Context, d Document, present map[repository.JobName]*entity.Job,
 	makes func(group, team string) bool,
 ) ([]JobChange, map[*entity.Job][]apperror.Field, error) {

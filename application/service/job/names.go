@@ -36,8 +36,8 @@ func (s *JobService) checkNames(ctx context.Context, job *entity.Job) ([]apperro
 	return slices.Concat(wrong, channels.NotAllowed(job), workers, next, checkNext(job), voters[job]), err
 }
 
-// CheckVoters says which users and teams the approvals of workflows name that are not there. made reports whether a team
-// will be there for a group by then; nil is none.
+// CheckVoters says which users and teams the approvals of workflows name that are not there. made reports whether a
+// team will be there for a group by then; nil is none.
 func (s *JobService) CheckVoters(ctx context.Context, made func(group, team string) bool, jobs ...*entity.Job) (
 	map[*entity.Job][]apperror.Field, error,
 ) {

@@ -1,5 +1,5 @@
-// Package drive carries a workflow run out as a follower does in a disturbed world: rows are stored in pieces, the state
-// goes through its stored form, and ends come in batches, shuffled and doubled.
+// Package drive carries a workflow run out as a follower does in a disturbed world: rows are stored in pieces, the
+// state goes through its stored form, and ends come in batches, shuffled and doubled.
 package drive
 
 import (
@@ -43,13 +43,14 @@ func New(d *wf.Definition, now time.Time) (*Run, error) {
 // Follow decides once, and stores at most so many rows, which it hands out.
 func (r *Run) Follow(in decision.Input, most int) ([]decision.Row, error) {
 	in.Now = r.Now
-	d, err := decision.Resolve(r.Graph, r.State, in, func(_ *wf.State, asks []decision.Ask) (map[int]decision.Value, error) {
+	evaluate := func(_ *wf.State, asks []decision.Ask) (map[int]decision.Value, error) {
 		values := map[int]decision.Value{}
 		for _, a := range asks {
 			values[a.Step] = r.Value(&r.Definition.Steps[a.Step])
 		}
 		return values, nil
-	})
+	}
+	d, err := decision.Resolve(r.Graph, r.State, in, evaluate)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // again decides runs that are over once more, with their ends shuffled, doubled and cut into other batches.
-func (j *judge) again() {
+func (j *Case) again() {
 	for i := range j.Runs {
 		p := j.passages[j.Runs[i].ID]
 		if !p.decidable() {

@@ -11,8 +11,7 @@ import (
 )
 
 // Cancelled are the runs, and their roots, that people asked to end, also by a replacement or from above.
-func (e Evidence) Cancelled() (ids []string) {
-	j := newJudge(e)
+func (j *Case) Cancelled() (ids []string) {
 	for id, p := range j.passages {
 		if p.cancelled() {
 			ids = append(ids, id)
@@ -47,38 +46,38 @@ func Verbs() []string {
 }
 
 // Count counts the runs by their outcome, the executions of steps by their kind, and what people did.
-func (e Evidence) Count() Tally {
+func (j *Case) Count() Tally {
 	t := Tally{Outcomes: map[string]int{}, Kinds: map[string]int{}, Verbs: map[string]int{}}
 	flows, runs := map[string]Flow{}, map[string]bool{}
-	for _, f := range e.Flows {
+	for _, f := range j.Flows {
 		flows[f.ID] = f
 	}
-	for _, r := range e.Runs {
+	for _, r := range j.Runs {
 		runs[r.ID] = true
 	}
-	for _, p := range newJudge(e).passages {
+	for _, p := range j.passages {
 		if p.decidable() {
 			t.Again++
 		}
 	}
-	for _, r := range e.Runs {
+	for _, r := range j.Runs {
 		t.Outcomes[r.Root.Status]++
 		if r.Phase == "CLOSED" {
 			t.Closed++
 		}
 		t.run(flows[r.Flow].Definition, r, runs)
 	}
-	for _, a := range e.Asks {
+	for _, a := range j.Asks {
 		if a.Done > 0 {
 			t.Verbs[a.Verb]++
 		}
 	}
-	for _, v := range e.Votes {
+	for _, v := range j.Votes {
 		if v.Done > 0 {
 			t.Verbs[strings.ToLower(v.Decision)]++
 		}
 	}
-	t.Verbs["edit"], t.Verbs["delete"] = e.Edits, e.Deletes
+	t.Verbs["edit"], t.Verbs["delete"] = j.Edits, j.Deletes
 	return t
 }
 

@@ -103,11 +103,10 @@ type Evidence struct {
 	Edits, Deletes int
 }
 
-// Judge lists what is broken.
-func Judge(e Evidence) []history.Violation {
-	j := newJudge(e)
-	for i := range e.Runs {
-		p := j.passages[e.Runs[i].ID]
+// Judge lists what is broken. It is called once.
+func (j *Case) Judge() []history.Violation {
+	for i := range j.Runs {
+		p := j.passages[j.Runs[i].ID]
 		p.once()
 		p.ended()
 		p.order()
@@ -125,7 +124,8 @@ func Judge(e Evidence) []history.Violation {
 	return j.found
 }
 
-type judge struct {
+// Case is evidence with what follows from it. It is for one goroutine.
+type Case struct {
 	Evidence
 	flows    map[string]Flow
 	passages map[string]*passage
@@ -145,6 +145,6 @@ type parent struct {
 	step string
 }
 
-func (j *judge) violate(rule, format string, args ...any) {
+func (j *Case) violate(rule, format string, args ...any) {
 	j.found = append(j.found, history.Violation{Rule: rule, Detail: fmt.Sprintf(format, args...)})
 }

@@ -41,7 +41,7 @@ func (p *passage) once() {
 }
 
 // strangers are calls of executions that no row knows.
-func (j *judge) strangers() {
+func (j *Case) strangers() {
 	for _, c := range j.Calls {
 		if c.Step == nil {
 			continue

@@ -188,7 +188,7 @@ func (w *world) asked(verb, step string, at int64) {
 }
 
 func TestEachSeededViolationIsFound(t *testing.T) {
-	require.Empty(t, judge.Judge(good(t).Evidence))
+	require.Empty(t, judge.New(good(t).Evidence).Judge())
 	convicted := map[string]bool{}
 	for name, seed := range map[string]struct {
 		rule string
@@ -312,7 +312,7 @@ func TestEachSeededViolationIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := good(t)
 			seed.do(w)
-			found := judge.Judge(w.Evidence)
+			found := judge.New(w.Evidence).Judge()
 			is := func(v history.Violation) bool { return v.Rule == seed.rule }
 			require.True(t, slices.ContainsFunc(found, is), "%+v", found)
 		})
@@ -327,7 +327,7 @@ func TestWhatIsMetIsCounted(t *testing.T) {
 	w := good(t)
 	w.Asks = append(w.Asks, judge.Ask{Run: "r", Verb: "pause", Sent: w.now()}) // not acknowledged
 	w.Edits, w.Deletes = 3, 2
-	got := w.Count()
+	got := judge.New(w.Evidence).Count()
 	require.Equal(t, []int{5, 5}, []int{got.Closed, got.Again})
 	require.Equal(t, map[string]int{"SUCCESS": 4, "FAILED": 1}, got.Outcomes)
 	// http: a, quick, gather, b, last; three items; two steps each of the two runs of G; two and one of H.
@@ -336,7 +336,7 @@ func TestWhatIsMetIsCounted(t *testing.T) {
 	}, got.Kinds)
 	require.Equal(t, map[string]int{"retry": 1, "approve": 2, "edit": 3, "delete": 2}, got.Verbs)
 	w.Runs[0].Phase, w.step("r/below").ID = "OPEN", "other"
-	got = w.Count()
+	got = judge.New(w.Evidence).Count()
 	require.Equal(t, []int{4, 4}, []int{got.Closed, got.Again})
 	require.Equal(t, 1, got.Kinds["named job"])
 }

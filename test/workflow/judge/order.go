@@ -95,7 +95,7 @@ func (p *passage) span() (first, last int64) {
 }
 
 // closed checks that nothing of a run begins after what its end let begin, and that nothing of it is live.
-func (j *judge) closed() {
+func (j *Case) closed() {
 	for _, r := range j.After {
 		p := j.passages[r.StartedBy]
 		if p == nil {
@@ -145,7 +145,7 @@ func (j *judge) closed() {
 }
 
 // versions checks that a version is one text.
-func (j *judge) versions() {
+func (j *Case) versions() {
 	texts := map[string]map[int]int{}
 	for _, c := range j.Calls {
 		if c.Step == nil || j.passages[c.Step.Run] == nil {

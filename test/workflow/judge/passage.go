@@ -11,7 +11,7 @@ import (
 
 // passage is one run with what became of its steps.
 type passage struct {
-	*judge
+	*Case
 	run   Run
 	flow  Flow
 	steps map[string]*step
@@ -32,8 +32,9 @@ type step struct {
 	walked bool
 }
 
-func newJudge(e Evidence) *judge {
-	j := &judge{
+// New reads evidence into a case.
+func New(e Evidence) *Case {
+	j := &Case{
 		Evidence: e, flows: map[string]Flow{}, passages: map[string]*passage{}, calls: map[string][]history.Call{},
 		votes: map[string][]Vote{}, parents: map[string]parent{}, asks: map[string][]Ask{}, ballots: map[string][]Ballot{},
 	}
@@ -53,7 +54,7 @@ func newJudge(e Evidence) *judge {
 		j.votes[v.Execution] = append(j.votes[v.Execution], v)
 	}
 	for _, run := range e.Runs {
-		p := &passage{judge: j, run: run, flow: j.flows[run.Flow], steps: map[string]*step{}}
+		p := &passage{Case: j, run: run, flow: j.flows[run.Flow], steps: map[string]*step{}}
 		for _, def := range p.flow.Definition.Steps {
 			p.steps[def.Name] = &step{def: def, rows: map[int][]history.Row{}, items: map[int]map[int]history.Row{}}
 		}
@@ -167,7 +168,7 @@ func (p *passage) begin(s *step) (first int64) {
 }
 
 // answered is the call that an execution ended with.
-func (j *judge) answered(r history.Row) (call history.Call, ok bool) {
+func (j *Case) answered(r history.Row) (call history.Call, ok bool) {
 	for _, c := range j.calls[r.ID] {
 		if c.Attempt == r.Attempt && (c.Answer == history.AnswerOK || c.Answer == history.AnswerFailed) {
 			return c, true

@@ -1,7 +1,7 @@
 package judge
 
 // approvals checks that each was decided once, by as many as it needs, and that no acknowledged vote is lost.
-func (j *judge) approvals() {
+func (j *Case) approvals() {
 	for _, b := range j.Ballots {
 		count := map[string]int{}
 		of := map[string]string{}

@@ -15,7 +15,7 @@ func (p *passage) origin(s *step) (at *passage, of *step) {
 }
 
 // retries checks that each retry that was acknowledged began its run, and that nobody else began one.
-func (j *judge) retries() {
+func (j *Case) retries() {
 	begun := map[string]int{}
 	for _, p := range j.passages {
 		if former := p.run.Root.RetryOf; former != "" {

@@ -33,8 +33,8 @@ func (e *Electorate) NewCheck(ctx context.Context, made func(group, team string)
 // Err is why names could not be looked up; then nothing is said of them.
 func (c *Check) Err() error { return c.err }
 
-// Voters checks the users and teams that an approval of a workflow in a group names; the fields are those below it, such
-// as users[0].
+// Voters checks the users and teams that an approval of a workflow in a group names; the fields are those below it,
+// such as users[0].
 func (c *Check) Voters(group string, a *wf.Approval) (faults []apperror.Field) {
 	if len(a.Users) > 0 && c.users == nil && c.err == nil {
 		c.users, c.err = c.electorate.users(c.ctx)
