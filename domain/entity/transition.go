@@ -179,8 +179,8 @@ func (e *Execution) Skip(reason Reason, now time.Time) error {
 }
 
 // Fail ends a waiting execution that cannot run any more.
-func (e *Execution) Fail(reason Reason, now time.Time) error {
-	return e.close(StatusFailed, reason, "", now)
+func (e *Execution) Fail(reason Reason, message string, now time.Time) error {
+	return e.close(StatusFailed, reason, message, now)
 }
 
 // WaitForApproval lets a waiting execution wait for people, whose time ends at that moment.

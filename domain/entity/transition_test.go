@@ -31,7 +31,7 @@ func transitions() map[string]func(e *entity.Execution) (to entity.Status, err e
 			return entity.StatusSkipped, e.Skip(entity.ReasonOverlap, noon)
 		},
 		"Fail": func(e *entity.Execution) (entity.Status, error) {
-			return entity.StatusFailed, e.Fail(entity.ReasonNodeLost, noon)
+			return entity.StatusFailed, e.Fail(entity.ReasonNodeLost, "", noon)
 		},
 		"Cancel": func(e *entity.Execution) (entity.Status, error) {
 			return entity.StatusCancelled, e.Cancel(entity.ReasonDeleted, noon)

@@ -56,6 +56,7 @@ type Tx struct {
 	RunTokens     RunTokenWriter
 	Groups        GroupWriter
 	WorkerGroups  WorkerGroupHolder
+	Workers       WorkerLister
 	Backfills     BackfillWriter
 	Todos         TodoWriter
 	WorkflowRuns  WorkflowRunWriter

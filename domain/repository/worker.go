@@ -85,6 +85,14 @@ type WorkerGroupHolder interface {
 	HoldWorkerGroup(ctx context.Context, name string) (worker.Group, error)
 }
 
+// WorkerLister reads a worker group and its workers inside of a transaction.
+type WorkerLister interface {
+	// WorkerGroup is one; apperror.KindNotFound where there is none.
+	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
+	// WorkersOf are those of a group that are not DOWN, by id, at most so many.
+	WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error)
+}
+
 // MaxStranded is how many jobs StrandJobs is told at most.
 const MaxStranded = 21
 

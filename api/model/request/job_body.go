@@ -71,7 +71,8 @@ type JobSettings struct {
 	MaxQueued int `json:"maxQueued,omitempty" minimum:"0" maximum:"100000" default:"100"`
 	// ShardCount is how many runs a fire has, each with its shardIndex.
 	ShardCount int `json:"shardCount,omitempty" minimum:"1" maximum:"1024" default:"1"`
-	// Broadcast gives a fire a run on each node that fits, instead of shardCount.
+	// Broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of
+	// shardCount.
 	Broadcast bool        `json:"broadcast,omitempty" default:"false"`
 	Routing   RoutingBody `json:"routing,omitempty"`
 	// OnNodeLoss says whether a run whose node is lost or stopped is run again, or

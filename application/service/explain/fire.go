@@ -214,7 +214,9 @@ func (c *inquiry) skipped(ctx context.Context, e *entity.LedgerEntry) error {
 	case entity.ReasonQueueFull:
 		c.add(FactMaxQueued, "", Params{"maxQueued": c.job.MaxQueued})
 	case entity.ReasonNoNode, entity.ReasonDeadline:
-		c.add(FactStartDeadline, "", Params{"startDeadlineSec": c.job.StartDeadlineSec})
+		if c.job.StartDeadlineSec > 0 { // a broadcast that is for nobody needs none
+			c.add(FactStartDeadline, "", Params{"startDeadlineSec": c.job.StartDeadlineSec})
+		}
 	case entity.ReasonOverlap, entity.ReasonReplaced:
 		c.add(FactOverlapPolicy, "", Params{"overlapPolicy": c.job.Overlap})
 		return c.inTheWay(ctx, e.ScheduledTime)

@@ -10,7 +10,7 @@ var reasons = map[entity.Reason]string{
 	entity.ReasonMisfire: "no node could fire it in time: the server was down or could not reach its store; the misfire " +
 		"policy of the job decided",
 	entity.ReasonPaused:        "the job, its group or every job was paused",
-	entity.ReasonNoNode:        "no node could take it before its start deadline",
+	entity.ReasonNoNode:        "no node, and no worker, could take it in time",
 	entity.ReasonDeadline:      "it did not start before its start deadline",
 	entity.ReasonNodeLost:      "the node that ran it was lost",
 	entity.ReasonShutdown:      "the node that ran it was stopped",

@@ -69,7 +69,12 @@ var descriptions = remote.Words{
 	"channels": remote.Said("[on failure: {alerts.onFailure}\n][on success: {alerts.onSuccess}\n]" +
 		"[on end: {alerts.onEnd}\n][when late: {alerts.onLate}\n][on recovery: {alerts.onRecovered}\n]" +
 		"[late after {alerts.lateAfterSec|seconds}]"),
-	"shards": remote.If("broadcast", "one on every node", "{shardCount|several}"),
+	"shards": func(k *remote.Call, o remote.Object) string {
+		if o.Text("broadcast") == "true" {
+			return remote.If("routing.workers", "one on every worker of {routing.workers}", "one on every node")(k, o)
+		}
+		return k.Sentence("{shardCount|several}", o)
+	},
 	"routed": remote.Said("{routing.strategy}[ among nodes with {routing.labels}]"),
 	// The time of the day by which a fire is to have succeeded.
 	"by":      remote.If("deadline", "{deadline.at} {deadline.timeZone}, then {deadline.onMiss}", ""),

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"slices"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -35,6 +36,19 @@ func UnfitWorkers(c entity.NodeClass, workers []worker.Worker) entity.Wait {
 		}
 	}
 	return missing
+}
+
+// BroadcastToWorkers is Broadcast over workers: those that are up and fit for the class, by id. A suspect is among
+// them, and one that drains is not.
+func BroadcastToWorkers(workers []worker.Worker, class entity.NodeClass) []string {
+	var ids []string
+	for i := range workers {
+		if w := &workers[i]; w.Status == worker.Up && MissingWorker(class, w) == entity.WaitNone {
+			ids = append(ids, w.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // WorkerCandidate is a worker as the strategies see it. One that has missed beats is a suspect.

@@ -210,8 +210,6 @@ func (c *checker) workers(j *entity.Job) {
 	case j.Type == entity.JobCustom && j.Class == entity.HTTPHandler:
 		c.add("jobClass", CodeConflict, "%s stands for the HTTP calls of workers: use jobType HTTP, or name a handler",
 			j.Class)
-	case j.Broadcast:
-		c.add("broadcast", CodeConflict, "a broadcast is for nodes: set it to false, or leave routing.workers out")
 	}
 }
 
@@ -225,7 +223,8 @@ func (c *checker) concurrency(j *entity.Job) {
 	c.workers(j)
 	oneOf(c, "onNodeLoss", j.OnNodeLoss, nodeLosses)
 	if j.Broadcast && j.ShardCount > 1 {
-		c.add("broadcast", CodeConflict, "a broadcast makes one shard a node; set shardCount to 1 or broadcast to false")
+		c.add("broadcast", CodeConflict,
+			"a broadcast makes one shard a node, or a worker; set shardCount to 1 or broadcast to false")
 	}
 	if j.Schedule.Kind == schedule.FixedDelay && j.MaxConcurrency > 1 {
 		c.add("maxConcurrency", CodeConflict,

@@ -77,6 +77,9 @@ func TestGoodDefinitions(t *testing.T) {
 		},
 		"largest data": func(j *entity.Job) { j.Data = `{"x":"` + strings.Repeat("a", 64<<10-8) + `"}` },
 		"broadcast":    func(j *entity.Job) { j.Broadcast = true },
+		"broadcast to workers": func(j *entity.Job) {
+			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true
+		},
 		"fixed delay": func(j *entity.Job) {
 			j.Schedule.Kind, j.Schedule.IntervalMs, j.MaxConcurrency = schedule.FixedDelay, 1000, 1
 		},
@@ -214,10 +217,7 @@ func TestWrongFields(t *testing.T) {
 		}},
 		{"jobClass conflict", func(j *entity.Job) { j.Type, j.Class = entity.JobHTTP, entity.HTTPHandler }},
 		{"broadcast conflict", func(j *entity.Job) {
-			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCustom, "a", "shop", true
-		}},
-		{"broadcast conflict", func(j *entity.Job) {
-			j.Type, j.Class, j.Routing.Workers, j.Broadcast = entity.JobCommand, "", "shop", true
+			j.Type, j.Class, j.Routing.Workers, j.Broadcast, j.ShardCount = entity.JobCustom, "a", "shop", true, 2
 		}},
 		{"onNodeLoss unknown_value", func(j *entity.Job) { j.OnNodeLoss = "CRY" }},
 		{"alerts.onFailure[1] conflict", func(j *entity.Job) { j.Alerts.OnFailure = []string{"a", "a"} }},

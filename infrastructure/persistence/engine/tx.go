@@ -28,6 +28,7 @@ func NewTx(c *sqldb.Conn) repository.Tx {
 		RunTokens:     record.NewRunTokenWriter(c),
 		Groups:        group.NewWriter(c),
 		WorkerGroups:  worker.NewHolder(c),
+		Workers:       worker.NewLister(c),
 		Backfills:     backfill.NewWriter(c),
 		Todos:         todo.NewWriter(c),
 		WorkflowRuns:  workflowrun.NewWriter(c),

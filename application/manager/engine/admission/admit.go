@@ -6,6 +6,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/commit"
@@ -45,6 +46,11 @@ func (p *Admitter) Admit(ctx context.Context, tx repository.Tx, now time.Time, j
 ) error {
 	if job.Broadcast {
 		parts, err := broadcastParts(ctx, tx, job, f)
+		var impossible *errBroadcast
+		if errors.As(err, &impossible) {
+			a.Close(entity.NewInvalid(job, f, now, impossible.message))
+			return nil
+		}
 		if err != nil {
 			return err
 		}

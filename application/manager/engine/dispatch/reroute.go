@@ -67,37 +67,3 @@ func (s *sweep) route(ctx context.Context, q entity.Queue, execs []*entity.Execu
 	s.Commits.AfterCommit(effect)
 	return moved, nil
 }
-
-// endBroadcasts ends what waits for a node that is gone and for no other
-// (engine rule 18). A run that is younger than this look was meant for a node
-// that has come back since.
-func (s *sweep) endBroadcasts(ctx context.Context, q entity.Queue) error {
-	for {
-		lo, hi := q.Range()
-		execs, err := s.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: batch})
-		if err != nil {
-			return fmt.Errorf("read the queue %s: %w", q, err)
-		}
-		full := len(execs) == batch
-		execs = slices.DeleteFunc(execs, func(exec *entity.Execution) bool { return exec.NodeID == "" })
-		if len(execs) == 0 {
-			return nil
-		}
-		closed, effect, err := s.Closer.CloseWaiting(ctx, repository.LaneComplete, execs,
-			func(exec *entity.Execution, now time.Time) error { return exec.Fail(entity.ReasonNodeLost, now) },
-			func(exec *entity.Execution, _ time.Time) bool {
-				return exec.Claim.Queue() == q && exec.NodeID != "" && exec.CreateTime.Before(s.now)
-			})
-		if err != nil {
-			return fmt.Errorf("end broadcasts to a lost node: %w", err)
-		}
-		s.Commits.AfterCommit(effect)
-		for range closed {
-			s.Metrics.Ended(entity.AttemptEnd{Status: entity.StatusFailed, Reason: entity.ReasonNodeLost})
-		}
-		s.moved += len(closed)
-		if !full || len(closed) == 0 {
-			return nil
-		}
-	}
-}

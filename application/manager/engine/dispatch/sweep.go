@@ -106,7 +106,7 @@ func (m *Manager) Sweep(ctx context.Context) (moved int, err error) {
 		}
 		return 0, err
 	}
-	s := &sweep{Manager: m, now: m.StoreClock.Now(), nodes: map[string]entity.Node{}}
+	s := &sweep{Manager: m, now: m.StoreClock.Now(), nodes: map[string]entity.Node{}, workers: map[string]worker.Worker{}}
 	nodes, err := m.Registry.All(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the registry: %w", err)
@@ -136,7 +136,9 @@ type sweep struct {
 	// nodes are the registry, read for this look: the snapshot may be older than
 	// what a broadcast has just seen.
 	nodes map[string]entity.Node
-	moved int
+	// workers are those of the groups that were looked up; nodes has them as the router sees them.
+	workers map[string]worker.Worker
+	moved   int
 }
 
 // queue looks at the queue that the key is the first of.
@@ -168,27 +170,44 @@ func (s *sweep) queue(ctx context.Context, first entity.ClaimKey) error {
 		return s.reroute(ctx, q, free, 0)
 	case worker.IsID(id) && !isFull(&n, q.Kind()) && s.waitsLong(first):
 		// It has room and does not take the run: it may have come back without the handler or the labels.
+		if err := s.endRefused(ctx, q, id); err != nil {
+			return err
+		}
 		return s.reroute(ctx, q, batch, 0)
 	}
 	return nil
 }
 
-// lookUp reads the workers of a group of which one is the holder of a queue, as what the sweep asks of nodes.
+// lookUp reads the workers of a group of which one is the holder of a queue, as what the sweep asks of nodes. In a
+// group of more than are read, the holder is read by itself: a broadcast that waits for it must not end for want of
+// room.
 func (s *sweep) lookUp(ctx context.Context, id string) error {
 	if _, known := s.nodes[id]; known {
 		return nil
 	}
-	workers, err := s.Workers.WorkersOf(ctx, worker.GroupOf(id), maxMembers)
+	group := worker.GroupOf(id)
+	workers, err := s.Workers.WorkersOf(ctx, group, maxMembers)
 	if err != nil {
-		return fmt.Errorf("read the workers of %s: %w", worker.GroupOf(id), err)
+		return fmt.Errorf("read the workers of %s: %w", group, err)
 	}
+	s.note(workers)
+	if _, known := s.nodes[id]; known || len(workers) < maxMembers {
+		return nil
+	}
+	if workers, err = s.Workers.WorkersByID(ctx, []string{id}); err != nil {
+		return fmt.Errorf("read the worker %s: %w", id, err)
+	}
+	s.note(workers)
+	return nil
+}
+
+func (s *sweep) note(workers []worker.Worker) {
 	for i := range workers {
 		w := &workers[i]
 		n := routing.WorkerCandidate(w, entity.SlotGeneral, s.now).Node
 		n.CommandSlots, n.CommandRunning = w.Slots[entity.SlotCommand], w.Running[entity.SlotCommand]
-		s.nodes[w.ID] = n
+		s.nodes[w.ID], s.workers[w.ID] = n, *w
 	}
-	return nil
 }
 
 func (s *sweep) waitsLong(first entity.ClaimKey) bool {

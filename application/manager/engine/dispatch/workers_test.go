@@ -1,6 +1,9 @@
 package dispatch_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +21,7 @@ func (c *cluster) worker(instance string, handlers ...string) worker.Worker {
 	store := c.nodes[0].Store
 	if _, err := store.WorkerGroups.WorkerGroup(c.t.Context(), "shop"); err != nil {
 		_, err := store.WorkerGroups.PutWorkerGroup(c.t.Context(), worker.Group{
-			Name: "shop", JobGroups: []string{"default"}, MaxWorkers: 10,
+			Name: "shop", JobGroups: []string{"default"}, MaxWorkers: 2000,
 		}, nil)
 		require.NoError(c.t, err)
 	}
@@ -129,4 +132,72 @@ func TestAWorkerWithoutTheHandlerKeepsNothingWaiting(t *testing.T) {
 		c.worker(first.Instance, "bill")
 		c.placed(exec, entity.NodeQueue(last.ID, entity.SlotGeneral), entity.WaitSlot)
 	})
+}
+
+// swept waits until sweeps have failed the runs.
+func (c *cluster) swept(execs ...*entity.Execution) (now []*entity.Execution) {
+	c.t.Helper()
+	c.await("the runs fail", func() bool {
+		c.nodes[0].Sweep(c.t)
+		now = c.read(execs)
+		return !slices.ContainsFunc(now, func(e *entity.Execution) bool { return e.Status != entity.StatusFailed })
+	})
+	return now
+}
+
+func everyWorker(j *entity.Job) { j.Broadcast, j.Retry.MaxRetries = true, 3 }
+
+// Rule 18 holds for workers: each one that is up and fit has a run of its own, which goes nowhere else.
+func TestABroadcastRunsOnEveryWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{Handlers: []string{"settle"}}).start()
+		job := c.job(forWorkers(everyWorker))
+		require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.fire(job.ID, 1)), "there is no group")
+		stays, back, gone := c.worker("stays", "settle"), c.worker("back", "settle"), c.worker("gone", "settle")
+		c.worker("other", "bill")
+		drains := c.worker("drains", "settle")
+		require.NoError(t, c.nodes[0].Store.DrainWorker(t.Context(), drains.ID, true))
+		execs := c.fire(job.ID, 1)
+		require.Len(t, execs, 3)
+		of := map[string]*entity.Execution{}
+		for i, exec := range execs {
+			require.Equal(t, []int{i, 3}, []int{exec.ShardIndex, exec.ShardTotal})
+			require.Equal(t, entity.NodeQueue(exec.NodeID, entity.SlotGeneral), exec.Claim.Queue())
+			of[exec.NodeID] = exec
+		}
+		_, err := c.nodes[0].Store.LeaveWorker(t.Context(), gone.ID, 1)
+		require.NoError(t, err)
+		c.worker("back", "bill")
+		lost := c.swept(of[gone.ID], of[back.ID])
+		require.Equal(t, entity.ReasonNodeLost, lost[0].Reason)
+		require.Equal(t, entity.ReasonInvalid, lost[1].Reason)
+		require.Equal(t, "the worker back came back without the handler settle", lost[1].ErrorMessage)
+		left := c.read([]*entity.Execution{of[stays.ID]})[0]
+		require.Equal(t, of[stays.ID].Claim, left.Claim, "it still waits for its worker")
+		c.serves()
+		refused := c.swept(of[stays.ID])[0]
+		require.Contains(t, refused.ErrorMessage, "the worker group shop runs no jobs")
+		require.Equal(t, []string{"SKIPPED(NO_NODE)"}, enginetest.States(c.fire(job.ID, 1)))
+		require.Zero(t, c.places(job.ID))
+		require.Empty(t, c.nodes[0].Script.Runs(), "no node runs any of them")
+	})
+}
+
+// A group of more workers than one transaction reads gets no broadcast. What waits in the queue of its last one stays.
+func TestABroadcastToTooManyWorkersFails(t *testing.T) {
+	c := newCluster(t, enginetest.Options{})
+	job := c.job(forWorkers(everyWorker))
+	for i := range 1000 {
+		c.worker(fmt.Sprintf("w%04d", i), "settle")
+	}
+	execs := c.fire(job.ID, 1)
+	require.Len(t, execs, 1000)
+	slices.SortFunc(execs, func(a, b *entity.Execution) int { return strings.Compare(a.NodeID, b.NodeID) })
+	c.worker("0-first", "settle")
+	refused := c.fire(job.ID, 1)
+	require.Equal(t, []string{"FAILED(INVALID)"}, enginetest.States(refused))
+	require.Contains(t, refused[0].ErrorMessage, "the worker group shop has more than 1000 workers")
+	c.nodes[0].Clock.Advance(time.Minute)
+	require.Zero(t, c.nodes[0].Sweep(t))
+	require.Equal(t, entity.StatusWaiting, c.read(execs[999:])[0].Status)
 }

@@ -144,6 +144,37 @@ func TestWorkersGetWhatTheyCanTake(t *testing.T) {
 	})
 }
 
+// Each worker gets its part of a broadcast, and a retry of it; one that comes later gets nothing.
+func TestABroadcastIsDeliveredToEachWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		one, two := r.register("one", 1, "settle"), r.register("two", 1, "settle")
+		job := r.remoteJob("everywhere", "settle", func(j *entity.Job) {
+			j.Broadcast, j.Retry.MaxRetries, j.Retry.IntervalMs = true, 1, 1000
+		})
+		execs := r.Trigger(t, job.ID)
+		require.Len(t, execs, 2)
+		late := r.register("late", 1, "settle")
+		for _, w := range []*remote{one, two} {
+			runs := w.take(w.poll())
+			require.Len(t, runs, 1)
+			exec := runs[0].Run.Execution
+			require.Equal(t, []any{w.id, 2}, []any{exec.NodeID, exec.ShardTotal})
+			require.Equal(t, delivery.ReceiptAccepted, w.report(runs[0], entity.Failed(entity.ReasonError, "once")).Receipt)
+			w.running, w.free = nil, entity.Slots{8, 2}
+			require.Empty(t, late.take(late.poll()))
+			again := w.take(w.poll())
+			require.Len(t, again, 1)
+			require.Equal(t, []any{exec.ID, 2}, []any{again[0].Run.Execution.ID, again[0].Run.Execution.Attempt})
+			require.Equal(t, delivery.ReceiptAccepted, w.report(again[0], entity.Succeeded("done")).Receipt)
+		}
+		for _, exec := range execs {
+			stored := r.Execution(t, exec.ID)
+			require.Equal(t, []any{entity.StatusSuccess, exec.NodeID}, []any{stored.Status, stored.NodeID})
+		}
+	})
+}
+
 // A life that is over is told so.
 func TestALifeThatIsOverIsToldSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

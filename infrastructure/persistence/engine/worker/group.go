@@ -52,10 +52,14 @@ func (r groupRow) entity() worker.Group {
 
 // WorkerGroup implements repository.WorkerGroups.
 func (r *Groups) WorkerGroup(ctx context.Context, name string) (worker.Group, error) {
+	return groupOf(ctx, r.s.Pool, name)
+}
+
+func groupOf(ctx context.Context, c *sqldb.Conn, name string) (worker.Group, error) {
 	if !worker.ValidGroup(name) {
 		return worker.Group{}, apperror.NotFound(groupKind, name)
 	}
-	return readGroup(ctx, r.s.Pool, name)
+	return readGroup(ctx, c, name)
 }
 
 func readGroup(ctx context.Context, c *sqldb.Conn, name string) (worker.Group, error) {

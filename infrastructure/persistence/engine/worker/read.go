@@ -64,15 +64,35 @@ func (r *Workers) WorkersAlive(ctx context.Context) (alive int, draining []strin
 
 // WorkersOf implements repository.Workers.
 func (r *Workers) WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error) {
+	return readWorkers(ctx, r.s.Pool, group, limit)
+}
+
+func readWorkers(ctx context.Context, c *sqldb.Conn, group string, limit int) ([]worker.Worker, error) {
 	if !worker.ValidGroup(group) {
 		return nil, nil
 	}
 	var rows []row
-	if err := r.s.Pool.GORM(ctx, "worker.of-group").Where("worker_group = ? AND status <> ?", group,
+	if err := c.GORM(ctx, "worker.of-group").Where("worker_group = ? AND status <> ?", group,
 		string(worker.Down)).Order("id").Limit(limit).Find(&rows).Error; err != nil {
 		return nil, err
 	}
-	return workersOf(ctx, r.s.Pool, rows)
+	return workersOf(ctx, c, rows)
+}
+
+// lister reads inside of a transaction: repository.WorkerLister.
+type lister struct{ c *sqldb.Conn }
+
+// NewLister gives the repository inside of the transaction of c.
+func NewLister(c *sqldb.Conn) repository.WorkerLister { return &lister{c} }
+
+// WorkerGroup implements repository.WorkerLister.
+func (l *lister) WorkerGroup(ctx context.Context, name string) (worker.Group, error) {
+	return groupOf(ctx, l.c, name)
+}
+
+// WorkersOf implements repository.WorkerLister.
+func (l *lister) WorkersOf(ctx context.Context, group string, limit int) ([]worker.Worker, error) {
+	return readWorkers(ctx, l.c, group, limit)
 }
 
 // ListWorkers implements repository.Workers.

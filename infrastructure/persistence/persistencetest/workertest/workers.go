@@ -2,6 +2,7 @@
 package workertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -206,6 +207,16 @@ func Lists(t *testing.T, open storetest.Opener) {
 	some, err := s.WorkersOf(t.Context(), group, 2)
 	require.NoError(t, err)
 	require.Len(t, some, 2)
+	storetest.Write(t, s, func(ctx context.Context, tx repository.Tx) error {
+		g, err := tx.Workers.WorkerGroup(ctx, group)
+		require.NoError(t, err)
+		require.Equal(t, []string{"payments", "结算"}, g.JobGroups)
+		_, err = tx.Workers.WorkerGroup(ctx, "nobody")
+		require.True(t, apperror.Is(err, apperror.KindNotFound), "%v", err)
+		same, err := tx.Workers.WorkersOf(ctx, group, 2)
+		require.Equal(t, some, same, "in a transaction")
+		return err
+	})
 	gone, err := s.WorkersOf(t.Context(), "bank", 2)
 	require.NoError(t, err)
 	require.Empty(t, gone)

@@ -1,7 +1,7 @@
 /** The words for the fields, by their names in the API. */
 export default {
   name: 'Name', group: 'Group', description: 'Description', owner: 'Owner', labels: 'Labels', enabled: 'Plan', jobType: 'Type', jobClass: 'Handler',
-  timeoutSec: 'Time limit of an attempt', startDeadlineSec: 'Give up when not started within', priority: 'Priority', shardCount: 'Shards', broadcast: 'On every node',
+  timeoutSec: 'Time limit of an attempt', startDeadlineSec: 'Give up when not started within', priority: 'Priority', shardCount: 'Shards', broadcast: 'On every node, or worker of the group',
   overlapPolicy: 'When the run before is not over', maxConcurrency: 'Runs at once', maxQueued: 'Waiting at most', onNodeLoss: 'When its node is lost',
   jobData: {
     method: 'Method', url: 'URL', headers: 'Headers', body: 'Body', expectedStatus: 'Expected status', expectedBody: 'The answer must hold', async: 'The target reports the end later',

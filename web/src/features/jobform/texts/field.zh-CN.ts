@@ -3,7 +3,7 @@ import type en from './field.en'
 
 export default {
   name: '名称', group: '分组', description: '描述', owner: '负责人', labels: '标签', enabled: '计划', jobType: '类型', jobClass: '处理器',
-  timeoutSec: '每次尝试的时限', startDeadlineSec: '超过多久未开始则放弃', priority: '优先级', shardCount: '分片数', broadcast: '在每个节点上运行',
+  timeoutSec: '每次尝试的时限', startDeadlineSec: '超过多久未开始则放弃', priority: '优先级', shardCount: '分片数', broadcast: '在每个节点（或该组每个 Worker）上运行',
   overlapPolicy: '上一次运行未结束时', maxConcurrency: '同时运行数', maxQueued: '最多排队', onNodeLoss: '所在节点失联时',
   jobData: {
     method: '方法', url: 'URL', headers: '请求头', body: '请求体', expectedStatus: '期望的状态码', expectedBody: '响应必须包含', async: '由目标稍后报告结束',

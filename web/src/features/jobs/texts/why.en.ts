@@ -107,7 +107,7 @@ export default {
   reason: {
     OVERLAP: 'the run before it had not ended, and the overlap policy drops a fire then', QUEUE_FULL: 'as many fires as maxQueued allows were waiting already',
     REPLACED: 'a later fire took its place', MISFIRE: 'no node could fire it in time, and the misfire policy decided', PAUSED: 'the job, its group or every job was paused',
-    NO_NODE: 'no node could take it before its start deadline', DEADLINE: 'it did not start before its start deadline', NODE_LOST: 'the node that ran it was lost',
+    NO_NODE: 'no node, and no worker, could take it in time', DEADLINE: 'it did not start before its start deadline', NODE_LOST: 'the node that ran it was lost',
     SHUTDOWN: 'the node that ran it was stopped', EXIT_CODE: 'the command ended with a code that is no success', HTTP_STATUS: 'the target answered with a status that is not expected',
     BODY_MISMATCH: 'the answer did not hold what is expected', REDIRECTED: 'the target redirected a call that is not sent on, as it may have had its effect', PANIC: 'the handler panicked', INVALID: 'the definition could not be run as it stands',
     DELETED: 'the job was deleted', SECRET_MISSING: 'a secret that the definition names is not there for the group', TIMEOUT: 'it ran longer than its timeout', ERROR: 'the run failed',

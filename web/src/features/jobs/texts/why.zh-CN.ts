@@ -95,7 +95,7 @@ export default {
   },
   reason: {
     OVERLAP: '上一次运行尚未结束，重叠策略丢弃了这次触发', QUEUE_FULL: '排队的触发已达 maxQueued 上限', REPLACED: '被之后的触发取代',
-    MISFIRE: '没有节点能按时触发，由错过策略决定', PAUSED: '任务、分组或全部任务处于暂停', NO_NODE: '在启动期限前没有节点能承接',
+    MISFIRE: '没有节点能按时触发，由错过策略决定', PAUSED: '任务、分组或全部任务处于暂停', NO_NODE: '没有节点或 Worker 能及时承接',
     DEADLINE: '在启动期限前未能开始', NODE_LOST: '运行它的节点丢失', SHUTDOWN: '运行它的节点被停止', EXIT_CODE: '命令的退出码不是成功',
     HTTP_STATUS: '目标返回了非预期的状态码', BODY_MISMATCH: '响应内容不符合预期', REDIRECTED: '目标要求重定向，但该调用可能已经生效，因此不再转发', PANIC: '处理器发生 panic', INVALID: '任务定义无法运行',
     DELETED: '任务已删除', SECRET_MISSING: '定义中引用的密钥在该分组中不存在', TIMEOUT: '运行超过了超时时间', ERROR: '运行失败',
