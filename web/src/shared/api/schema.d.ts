@@ -3201,7 +3201,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -3311,7 +3311,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -3417,7 +3417,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -3589,7 +3589,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -3702,7 +3702,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -3811,7 +3811,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -4464,7 +4464,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -4574,7 +4574,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -4680,7 +4680,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -7007,7 +7007,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"];
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean;
@@ -7160,7 +7160,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -7270,7 +7270,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
@@ -7558,7 +7558,7 @@ export interface components {
             /** @description alerts are the names of channels that are told of its runs: see docs/alerts.md. */
             alerts?: components["schemas"]["AlertsBody"] | null;
             /**
-             * @description broadcast gives a fire a run on each node that fits, instead of shardCount.
+             * @description broadcast gives a fire a run on each node that fits, or on each such worker of routing.workers, instead of shardCount.
              * @default false
              */
             broadcast?: boolean | null;
