@@ -55,6 +55,28 @@ func TestAPollThatComesTwiceGetsTheSameAnswer(t *testing.T) {
 	require.Equal(t, delivery.ArrivalOutdated, s.Poll(delivery.Poll{Epoch: 3, Seq: 4}, 0))
 }
 
+func TestNothingIsClaimedForACallThatBrokeOff(t *testing.T) {
+	s := delivery.NewSession(1)
+	poll := delivery.Poll{Epoch: 1, Seq: 1, Free: entity.Slots{2}}
+	s.Poll(poll, 0)
+	require.True(t, s.Held(1, nil))
+	s.Gone(2)
+	require.Equal(t, entity.Slots{2}, s.Credits(), "that was another poll")
+	s.Poll(poll, 0) // it was sent again, while the first call still seems to wait
+	s.Gone(1)
+	require.Equal(t, entity.Slots{2}, s.Credits(), "one call waits")
+	s.Gone(1)
+	require.Zero(t, s.Credits())
+	s.Gone(1)
+	require.Equal(t, delivery.ArrivalRepeated, s.Poll(poll, 0))
+	require.Equal(t, entity.Slots{2}, s.Credits(), "the worker is back")
+	s.Gone(1)
+	s.Poll(delivery.Poll{Epoch: 1, Seq: 2, Free: entity.Slots{1}}, 0)
+	require.True(t, s.Held(2, nil))
+	s.Gone(1)
+	require.Equal(t, entity.Slots{1}, s.Credits(), "a new poll waits")
+}
+
 func TestMemorySparesTheReadOnlyWhereItSuffices(t *testing.T) {
 	s := delivery.NewSession(1)
 	s.Poll(delivery.Poll{Epoch: 1, Seq: 1}, 0)

@@ -44,6 +44,8 @@ type Session struct {
 	cut bool
 	// claiming: a claim for this worker is under way.
 	claiming bool
+	// callers is how many calls wait for the answer to the poll; a call that comes twice waits twice.
+	callers  int
 	beatSeq  int64
 	beatAt   time.Duration
 	leaseSeq int64
@@ -65,12 +67,22 @@ func (s *Session) Poll(p Poll, at time.Duration) Arrival {
 	case p.Seq < s.poll.Seq:
 		return ArrivalOutdated
 	case p.Seq == s.poll.Seq:
+		s.callers++
 		return ArrivalRepeated
 	}
+	s.callers = 1
 	s.read = s.read && s.answered && !s.cut && p.Seq == s.poll.Seq+1 && p.Ack == s.poll.Seq
 	s.poll, s.given, s.answered, s.cut = p, Answer{Seq: p.Seq}, false, false
 	s.beatSeq, s.beatAt = p.Seq, at
 	return ArrivalNew
+}
+
+// Gone notes that a call of poll seq broke off. While no call waits, nothing is claimed for it: the worker may be dead,
+// and a run that was claimed for it would wait for the end of its lease.
+func (s *Session) Gone(seq int64) {
+	if seq == s.poll.Seq && s.callers > 0 {
+		s.callers--
+	}
 }
 
 // Seq is the newest poll; a read or a claim for it begins with this number and comes back with it.
@@ -130,9 +142,9 @@ func (s *Session) Cut(seq int64) { s.cut = s.cut || seq == s.poll.Seq }
 
 // Credits is how many runs of each kind may be claimed for the poll: never more than its free slots,
 // together with what the answer delivers already. It is nothing while another claim is under way, whose
-// number is not known yet.
+// number is not known yet, nor while no call waits for the answer.
 func (s *Session) Credits() (free entity.Slots) {
-	if s.answered || !s.read || s.claiming || s.poll.Stopping {
+	if s.answered || !s.read || s.claiming || s.poll.Stopping || s.callers == 0 {
 		return free
 	}
 	free = s.poll.Free

@@ -87,6 +87,9 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 		}
 		select {
 		case <-ctx.Done():
+			s.mu.Lock()
+			s.delivery.Gone(c.Seq)
+			s.mu.Unlock()
 			return Answer{}, ctx.Err()
 		case <-changed:
 		case <-timer.C():

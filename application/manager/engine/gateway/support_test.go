@@ -154,6 +154,8 @@ type remote struct {
 	ack        int64
 	free       entity.Slots
 	running    []delivery.Attempt
+	// breaks breaks the newest call off.
+	breaks context.CancelFunc
 }
 
 func (r *rig) register(instance string, epoch int64, handlers ...string) *remote {
@@ -192,8 +194,11 @@ func (w *remote) again() chan answered {
 		Poll: delivery.Poll{Epoch: w.epoch, Seq: w.seq, Ack: w.ack, Free: w.free, Running: w.running},
 	}
 	got := make(chan answered, 1)
+	ctx, breaks := context.WithCancel(context.Background())
+	w.breaks = breaks
+	w.t.Cleanup(breaks)
 	go func() {
-		a, err := w.gateway.Poll(context.Background(), call)
+		a, err := w.gateway.Poll(ctx, call)
 		got <- answered{a, err}
 	}()
 	return got

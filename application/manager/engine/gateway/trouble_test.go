@@ -164,6 +164,27 @@ func TestAWorkerIsToldToStop(t *testing.T) {
 	})
 }
 
+// A worker that dies breaks its call off. Runs go to the others at once, not when its lease is over.
+func TestAWorkerWhoseCallBrokeOffGetsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		dead, lives := r.register("dead", 1, "settle"), r.register("lives", 1, "settle")
+		lives.free = entity.Slots{1, 0} // the other one has more room
+		got := dead.poll()
+		dead.pass(func() bool { return r.looks.Load() > 0 }, "it is known")
+		dead.breaks()
+		require.ErrorIs(t, dead.await(got).err, context.Canceled)
+		job := r.remoteJob("j", "settle", nil)
+		exec := r.Trigger(t, job.ID)[0]
+		runs := lives.take(lives.poll())
+		require.Len(t, runs, 1)
+		require.Equal(t, exec.ID, runs[0].Run.Execution.ID)
+		next := r.Trigger(t, job.ID)[0]
+		require.Len(t, dead.take(dead.again()), 1, "it is back")
+		require.Equal(t, dead.id, r.Execution(t, next.ID).NodeID)
+	})
+}
+
 // A worker that drains gets nothing new, and is told so.
 func TestAWorkerThatDrainsGetsNothingNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
