@@ -6,7 +6,7 @@ let server: Server
 let browser: Console
 let token = ''
 
-/** A worker of a few lines: it registers, polls all the time, and never ends what it takes. */
+/** A worker of a few lines: it registers, polls all the time, and ends what it took when it is asked to. */
 class Program {
   private stopped = false
   private done: Promise<void> = Promise.resolve()
@@ -30,6 +30,14 @@ class Program {
       }, token)
       this.taken.push(...answer.runs.map((r) => `${r.executionId}:${r.token}`))
     }
+  }
+
+  async finish(): Promise<void> {
+    const items = this.taken.splice(0).map((run) => {
+      const [executionId, token] = run.split(':')
+      return { executionId, token: Number(token), attempt: 1, end: { status: 'SUCCESS' } }
+    })
+    await server.api('POST', `/api/v1/workers/${this.id}/report`, { epoch: this.epoch, items }, token)
   }
 
   async stop(): Promise<void> {
@@ -114,6 +122,21 @@ describe('workers', () => {
     dialog = page.getByRole('dialog', { name: 'Delete shop?' })
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await dialog.getByText('orders/nobody does this').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    // What the group ran is counted, and found from its page.
+    const ended = program.taken.length
+    expect(ended).toBeGreaterThan(0)
+    await program.finish()
+    await page.getByRole('link', { name: 'Show statistics' }).click()
+    await page.waitForURL('**/statistics?of=workers&id=shop')
+    await waitFor(async () => (await server.api<{ total: { runs: number } }>('GET', '/api/v1/monitor/statistics?workers=shop')).total.runs === ended, 30_000)
+    await page.reload()
+    await page.locator('.tile').filter({ hasText: 'Runs' }).locator('.value').getByText(String(ended), { exact: true }).waitFor()
+    await page.goto('/statistics?of=workers')
+    await page.getByRole('combobox', { name: 'Which worker group' }).fill('sh')
+    await page.getByRole('option', { name: 'shop' }).click()
+    await page.waitForURL('**/statistics?of=workers&id=shop')
     await page.context().close()
     await program.stop()
   })

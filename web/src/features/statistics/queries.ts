@@ -14,9 +14,12 @@ export type TopJob = Model<'TopJob'>
 export type Order = NonNullable<Query<'/api/v1/monitor/statistics'>['topBy']>
 export const orders = namesOf<Order>({ failures: true, late: true, duration: true, runs: true, skipped: true, retries: true })
 
-/** The subject of the figures: all, or one job, group or node. */
-export const subjects = ['all', 'job', 'group', 'node'] as const
+/** The subject of the figures: all, or one job, group or node, or the workers of a worker group. */
+export const subjects = ['all', 'job', 'group', 'node', 'workers'] as const
 export type Subject = (typeof subjects)[number]
+
+/** The subjects that need the sight of all groups: what they run belongs to many. */
+export const isOfAll = (subject: Subject) => subject === 'node' || subject === 'workers'
 
 export interface Ask {
   subject: Subject
@@ -77,7 +80,7 @@ export function exportCsv(ask: Ask, of: { by: 'HOUR' | 'DAY' } | { topBy: Order 
   return data(answer)
 }
 
-/** A user who sees only some groups gets no figures of a node. */
+/** A user who sees only some groups gets no figures of a node, nor of workers. */
 export const seesNodes = computed(() => can('job:read') && user.value?.groups === null)
 
 /** The ids of the nodes. */
@@ -86,6 +89,16 @@ export function useNodeIds() {
     queryKey: ['statistics', 'nodes'],
     queryFn: async ({ signal }) => (await data(client.GET('/api/v1/nodes', { signal }))).items.map((n) => n.id),
     enabled: seesNodes,
+    staleTime: FRESH_MS,
+  })
+}
+
+/** The names of the worker groups, which only admins list. Others type one. */
+export function useWorkerGroupNames() {
+  return useQuery({
+    queryKey: ['statistics', 'workers'],
+    queryFn: async ({ signal }) => (await data(client.GET('/api/v1/worker-groups', { signal }))).items.map((g) => g.name),
+    enabled: computed(() => seesNodes.value && can('worker:admin')),
     staleTime: FRESH_MS,
   })
 }

@@ -44,7 +44,7 @@ export default {
     jobGroups: 'Job groups', jobGroupsLong: 'Groups whose jobs may name it',
     jobGroupsHint: 'Only groups whose jobs its workers are trusted with: each of them can take any run that names it.',
     may: 'May have', secrets: 'secrets', secretsLong: 'Gets the secrets that jobs name', commands: 'commands', commandsLong: 'Runs commands', declare: 'declare jobs', declareLong: 'Creates jobs for its own handlers',
-    max: 'Most workers', maxLong: 'Most workers at once', changed: 'Changed', yes: 'yes', no: 'no', showWorkers: 'Show workers',
+    max: 'Most workers', maxLong: 'Most workers at once', changed: 'Changed', yes: 'yes', no: 'no', showWorkers: 'Show workers', showStatistics: 'Show statistics',
     saved: '{name} is saved', deleted: '{name} is deleted', deleteTitle: 'Delete {name}?',
     deleteText: 'Its tokens go, too. A group with workers, or that jobs name, cannot be deleted.',
     emptyText: 'Make one for a program of yours, and a token that lets its processes in.',

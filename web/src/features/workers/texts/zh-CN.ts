@@ -47,7 +47,7 @@ export default {
     jobGroups: '任务分组', jobGroupsLong: '哪些分组的任务可以引用它',
     jobGroupsHint: '只填信任其 Worker 的分组：每个 Worker 都能领取引用该组的任何运行。',
     may: '允许', secrets: '密钥', secretsLong: '获取任务引用的密钥', commands: '命令', commandsLong: '运行命令', declare: '声明任务', declareLong: '为自己的处理器创建任务',
-    max: 'Worker 上限', maxLong: '同时在线的 Worker 上限', changed: '修改时间', yes: '是', no: '否', showWorkers: '查看 Worker',
+    max: 'Worker 上限', maxLong: '同时在线的 Worker 上限', changed: '修改时间', yes: '是', no: '否', showWorkers: '查看 Worker', showStatistics: '查看统计',
     saved: '{name} 已保存', deleted: '{name} 已删除', deleteTitle: '删除 {name}？',
     deleteText: '其令牌也会删除。仍有 Worker 或仍被任务引用的组不能删除。',
     emptyText: '为您的程序创建一个组，以及让其进程接入的令牌。',
