@@ -65,7 +65,7 @@ func (p *Admitter) MakeReady(job *entity.Job, exec *entity.Execution, fire int64
 		exec.WaitUntil(exec.DueTime, job.Limited)
 		e.Schedule(exec.DueTime)
 	case job.Limited:
-		exec.WaitIn(entity.GroupQueue(job.Group), p.fair.Fair(exec.JobID, exec.DueTime, now))
+		exec.WaitIn(entity.GroupQueue(job.Group), p.position(exec, exec.DueTime, now))
 	default:
 		p.enqueue(job, exec, fire, exec.DueTime, now, e)
 	}
@@ -77,8 +77,18 @@ func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, 
 	e *commit.PostCommit,
 ) {
 	at := p.Route(job, exec, fire)
-	exec.WaitIn(at.Queue, p.fair.Fair(exec.JobID, since, now))
+	exec.WaitIn(at.Queue, p.position(exec, since, now))
 	p.recordAssignment(job, at, now, e)
+}
+
+// position is the fair time of a run that begins to wait. One that has lost its node had its turn: it goes before all
+// of its priority that was due later, and does not stand behind the queue that grew meanwhile. No more of them come at
+// once than a lost node had slots, so that they hold up nobody for long.
+func (p *Admitter) position(exec *entity.Execution, since, now time.Time) time.Time {
+	if exec.NodeLosses > 0 && exec.DueTime.Before(now) {
+		return exec.DueTime
+	}
+	return p.fair.Fair(exec.JobID, since, now)
 }
 
 func (p *Admitter) recordAssignment(job *entity.Job, at Placement, now time.Time, e *commit.PostCommit) {

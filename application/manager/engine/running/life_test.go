@@ -141,6 +141,38 @@ func TestTheRunsOfADeadNodeAreReaped(t *testing.T) {
 	})
 }
 
+// Rule 15: a run that has lost its node had its turn. It does not stand behind the queue that grew meanwhile.
+func TestALostRunGoesBeforeTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startedNode(t, enginetest.Options{Slots: 1})
+		release := n.Script.Hold()
+		job := n.Add(t, enginetest.Job("many", nil))
+		lost := lostRun(t, n, job.ID, func(exec *entity.Execution) {
+			exec.NodeID, exec.Epoch, exec.Claim = "node-2", 3, entity.RunningKey("node-2")
+		})
+		n.AwaitStatus(t, n.Trigger(t, job.ID)[0].ID, entity.StatusRunning)
+		n.Clock.Advance(time.Second)
+		var waiting []string
+		for range 5 {
+			waiting = append(waiting, n.Trigger(t, job.ID)[0].ID)
+		}
+		n.Clock.Advance(time.Minute)
+		_, err := n.Runner.Reap(t.Context(), "node-2", 3)
+		require.NoError(t, err)
+		n.Pass(t, func() bool {
+			_, err := n.Repairs.PromoteScheduled(t.Context())
+			return err == nil && n.Execution(t, lost.ID).Claim.Ready()
+		}, "the lost run may start")
+		release()
+		n.AwaitStatus(t, waiting[4], entity.StatusSuccess)
+		var order []string
+		for _, run := range n.Script.Runs()[1:] {
+			order = append(order, run.Execution.ID)
+		}
+		require.Equal(t, append([]string{lost.ID}, waiting...), order)
+	})
+}
+
 // The dead node may be back while its runs are reaped: what it runs by then is
 // another attempt than the one that was lost.
 func TestTheNextAttemptOfANodeThatCameBackIsNotReaped(t *testing.T) {
