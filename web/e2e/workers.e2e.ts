@@ -128,11 +128,9 @@ describe('workers', () => {
     const ended = program.taken.length
     expect(ended).toBeGreaterThan(0)
     await program.finish()
+    await waitFor(async () => (await server.api<{ total: { runs: number } }>('GET', '/api/v1/monitor/statistics?workers=shop')).total.runs === ended, 30_000)
     await page.getByRole('link', { name: 'Show statistics' }).click()
     await page.waitForURL('**/statistics?of=workers&id=shop')
-    await waitFor(async () => (await server.api<{ total: { runs: number } }>('GET', '/api/v1/monitor/statistics?workers=shop')).total.runs === ended, 30_000)
-    await page.reload()
-    await shot(page, 'dbg'); console.log(await page.locator('main').innerText())
     await page.locator('.tile').filter({ hasText: 'Runs' }).locator('.value').getByText(String(ended), { exact: true }).waitFor()
     await page.goto('/statistics?of=workers')
     await page.getByRole('combobox', { name: 'Which worker group' }).fill('sh')
