@@ -160,13 +160,19 @@ func (j *Job) DeadlineFrom(start time.Time) time.Time {
 // Timeout is the bound on one attempt; 0 is none.
 func (j *Job) Timeout() time.Duration { return time.Duration(j.TimeoutSec) * time.Second }
 
-// broadcastSize is how many executions a fire of a broadcast is taken for: the nodes
-// are read inside the transaction of the fire.
-const broadcastSize = 8
+// How many executions a fire of a broadcast is taken for: the nodes, or the workers, are read inside the
+// transaction of the fire. A group may have 1,000 workers, and a transaction takes fires until it is full.
+const (
+	broadcastSize        = 8
+	broadcastWorkersSize = 100
+)
 
 // ExecutionsPerFire is about how many executions one fire of the job adds.
 func (j *Job) ExecutionsPerFire() int {
-	if j.Broadcast {
+	switch {
+	case j.Broadcast && j.Routing.Workers != "":
+		return broadcastWorkersSize
+	case j.Broadcast:
 		return broadcastSize
 	}
 	return max(j.ShardCount, 1)
