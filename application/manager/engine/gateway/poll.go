@@ -76,6 +76,7 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 		leaving := g.isLeaving()
 		answer, ok, changed, err := g.answer(s, c.Seq, over, leaving)
 		if err != nil {
+			s.gone(c.Seq)
 			return Answer{}, err
 		}
 		if ok {
@@ -87,15 +88,20 @@ func (g *Gateway) Poll(ctx context.Context, c Call) (Answer, error) {
 		}
 		select {
 		case <-ctx.Done():
-			s.mu.Lock()
-			s.delivery.Gone(c.Seq)
-			s.mu.Unlock()
+			s.gone(c.Seq)
 			return Answer{}, ctx.Err()
 		case <-changed:
 		case <-timer.C():
 			over = true
 		}
 	}
+}
+
+// gone notes that a call of a poll got no answer: nothing is claimed for it until the worker calls again.
+func (s *session) gone(seq int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delivery.Gone(seq)
 }
 
 // count counts attempts by the kind of slot; the caller holds the lock. One that is not known here takes a general
