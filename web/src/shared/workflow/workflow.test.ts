@@ -78,6 +78,21 @@ describe('a graph', () => {
     expect(wrapper.findAll('.words').map((w) => w.text())).toEqual(['success', 'skipped', 'failure'])
   })
 
+  it('is scrolled until the chosen step is seen, and no further', async () => {
+    const chain = Array.from({ length: 9 }, (_, i) => step(`s${i}`, i > 0 ? [`s${i - 1}`] : []))
+    const graph = mount(GraphView, { props: { steps: chain, label: 'chain', selectable: true, selected: 's8' }, attachTo: document.body })
+    const box = graph.get('.scroll').element
+    const end = box.scrollLeft
+    expect(end).toBeGreaterThan(8 * WIDTH)
+    await graph.setProps({ selected: 's0' })
+    expect(box.scrollLeft).toBeLessThan(WIDTH)
+    await graph.setProps({ selected: 'nobody' })
+    expect(box.scrollLeft).toBeLessThan(WIDTH)
+    await graph.setProps({ selected: 's8' })
+    expect(box.scrollLeft).toBe(end)
+    graph.unmount()
+  })
+
   it('is a list at first where it has more than 60 steps, and on demand', async () => {
     const many = Array.from({ length: 61 }, (_, i) => step(`s${i}`))
     const wrapper = mount(StepGraph, { props: { steps: many, label: 'Steps' } })
