@@ -110,6 +110,10 @@ func (e *Execution) Retry(r NextAttempt, o *Outcome, now time.Time) error {
 	return nil
 }
 
+// Interrupted reports whether an attempt of a waiting execution ended with its node, lost or stopped. Of attempts that
+// failed each one counts as a retry, and an attempt that did not begin counts as none.
+func (e *Execution) Interrupted() bool { return e.Attempt > e.RetryCount }
+
 // RestartDeadline gives an execution whose wait until a moment is over now the whole span to start in.
 func (e *Execution) RestartDeadline(until, now time.Time) {
 	if !e.StartDeadline.IsZero() {

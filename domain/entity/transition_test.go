@@ -132,6 +132,25 @@ func TestTheNextAttemptBeginsAnew(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedRunHasMoreAttemptsThanRetries(t *testing.T) {
+	t.Parallel()
+	begun := func() entity.Execution {
+		return entity.Execution{ID: "e", Status: entity.StatusRunning, NodeID: "n", Token: 1, Attempt: 1}
+	}
+	retried := func(reason entity.Reason, lost bool) bool {
+		e := begun()
+		require.NoError(t, e.Retry(entity.NextAttempt{NodeLost: lost}, &entity.Outcome{Reason: reason}, noon))
+		return e.Interrupted()
+	}
+	require.True(t, retried(entity.ReasonNodeLost, true))
+	require.True(t, retried(entity.ReasonShutdown, false))
+	require.False(t, retried(entity.ReasonError, false))
+	e := begun()
+	require.NoError(t, e.PutBack(noon, "", false, noon))
+	require.False(t, e.Interrupted(), "it did not begin")
+	require.False(t, (&entity.Execution{Status: entity.StatusWaiting}).Interrupted())
+}
+
 // The hot path asks the table for each execution.
 func TestATransitionAllocatesNoMoreThanItsClaimKey(t *testing.T) {
 	e := entity.Execution{ID: "e"}

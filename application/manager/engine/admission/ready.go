@@ -81,11 +81,11 @@ func (p *Admitter) enqueue(job *entity.Job, exec *entity.Execution, fire int64, 
 	p.recordAssignment(job, at, now, e)
 }
 
-// position is the fair time of a run that begins to wait. One that has lost its node had its turn: it goes before all
-// of its priority that was due later, and does not stand behind the queue that grew meanwhile. No more of them come at
-// once than a lost node had slots, so that they hold up nobody for long.
+// position is the fair time of a run that begins to wait. An interrupted one had its turn: it goes before all of its
+// priority that were due later, and does not stand behind the queue that grew meanwhile. No more of them come at once
+// than a lost node had slots, so that they hold up nobody for long.
 func (p *Admitter) position(exec *entity.Execution, since, now time.Time) time.Time {
-	if exec.NodeLosses > 0 && exec.DueTime.Before(now) {
+	if exec.Interrupted() && exec.DueTime.Before(now) {
 		return exec.DueTime
 	}
 	return p.fair.Fair(exec.JobID, since, now)
