@@ -68,6 +68,7 @@ const (
 	FactWorkers        Code = "WORKERS"
 	FactWorkersForeign Code = "WORKERS_OF_OTHERS"
 	FactWorkersRefuse  Code = "WORKERS_WITHOUT_COMMANDS"
+	FactWorkersBlind   Code = "WORKERS_WITHOUT_SECRETS"
 	FactNoNodeFits     Code = "NO_NODE_FITS"
 	FactNobodyFires    Code = "NOBODY_FIRES"
 	FactStandsBy       Code = "NODES_STAND_BY"
@@ -216,6 +217,11 @@ func Sentences() []Sentence {
 			FactWorkersRefuse,
 			"the worker group {workers} has no right to run commands: an administrator can give it, or the job name " +
 				"another one",
+		},
+		{
+			"",
+			FactWorkersBlind,
+			"the job names secrets, and the worker group {workers} gets none: an administrator can allow it",
 		},
 		{"", FactNodeFitsAway, "node {nodeId} has it, and is {status} since {since}"},
 		{"", FactNoNodeFits, "{count} (executor is|executors are) up, and none of them has it"},

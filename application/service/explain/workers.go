@@ -6,6 +6,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/placeholder"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 )
 
@@ -46,6 +47,8 @@ func (c *inquiry) workers(ctx context.Context, class entity.NodeClass) error {
 		c.add(FactWorkersForeign, "", named)
 	case !group.Runs(c.job):
 		c.add(FactWorkersRefuse, "", named)
+	case !group.Secrets && len(placeholder.SecretNames(c.job.Data)) > 0:
+		c.add(FactWorkersBlind, "", named)
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func TestWhyCountsNoSlotsOfAGroupWithoutTheRight(t *testing.T) {
 			})
 		require.NoError(t, err)
 		job := d.Create(every(func(j *entity.Job) {
-			j.Group, j.Type, j.Class, j.Data, j.Routing.Workers = "default", entity.JobCommand, "", `{"command":["ls"]}`, "hosts"
+			j.Group, j.Type, j.Class, j.Data, j.Routing.Workers = "default", entity.JobCommand, "", 
+				`{"command":["ls"],"env":{"PIN":"${secret.PIN}"}}`, "hosts"
 		}))
 		d.Node.Start(t)
 		d.After(10 * time.Second)
@@ -51,7 +52,11 @@ func TestWhyCountsNoSlotsOfAGroupWithoutTheRight(t *testing.T) {
 		}
 		said := facts()
 		require.Contains(t, said, "1 worker is up; 1 of them can run it, with 3 of 3 slots free")
-		require.NotContains(t, said, "administrator")
+		require.Contains(t, said, "the job names secrets, and the worker group hosts gets none")
+		g.Secrets = true
+		g, err = groups.PutWorkerGroup(t.Context(), g, nil)
+		require.NoError(t, err)
+		require.NotContains(t, facts(), "administrator")
 
 		g.Commands = false
 		g, err = groups.PutWorkerGroup(t.Context(), g, nil)

@@ -61,6 +61,7 @@ export default {
     NO_NODE_UP: 'No node that may take it is up.', NODE_FITS_AWAY: 'Node {nodeId} has it, and is {status} since {since}.',
     WORKERS: 'Of the worker group {workers} {count} (worker is|workers are) up. {fit} of them can run it, with {free} of {slots} slots free.',
     WORKERS_OF_OTHERS: 'There is no worker group {workers} that serves the group {group}. An administrator can let it, or the job can name another one.',
+    WORKERS_WITHOUT_SECRETS: 'The job names secrets, and the worker group {workers} gets none. An administrator can allow it.',
     WORKERS_WITHOUT_COMMANDS: 'The worker group {workers} has no right to run commands. An administrator can give it, or the job can name another one.',
     NO_NODE_FITS: '{count} (executor is|executors are) up, and none of them has it.', ASKS_FOR_COMMANDS: 'The job asks for a node that runs commands.',
     ASKS_FOR_HANDLER: 'The job asks for the handler {handler}.', ASKS_FOR_LABEL: 'The job asks for the label {key}={value}.',

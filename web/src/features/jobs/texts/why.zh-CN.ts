@@ -52,6 +52,7 @@ export default {
     MORE_NODES: '另有 {count} 个节点可以承接。', NO_NODE_UP: '没有可承接的在线节点。', NODE_FITS_AWAY: '节点 {nodeId} 符合要求，但自 {since} 起状态为 {status}。',
     WORKERS: 'Worker 组 {workers} 中有 {count} 个 Worker 在线，其中 {fit} 个可以运行它，空闲槽位 {free}/{slots}。',
     WORKERS_OF_OTHERS: '没有服务于分组 {group} 的 Worker 组 {workers}：可由管理员授权，或让任务指定其他 Worker 组。',
+    WORKERS_WITHOUT_SECRETS: '任务用到密钥，而 Worker 组 {workers} 无权获取：可由管理员授权。',
     WORKERS_WITHOUT_COMMANDS: 'Worker 组 {workers} 无权运行命令：可由管理员授权，或让任务指定其他 Worker 组。',
     NO_NODE_FITS: '{count} 个执行器在线，但都不符合要求。', ASKS_FOR_COMMANDS: '任务需要能运行命令的节点。', ASKS_FOR_HANDLER: '任务需要处理器 {handler}。',
     ASKS_FOR_LABEL: '任务需要标签 {key}={value}。', ASKS_FOR_MORE: '任务还需要另外 {count} 个标签。',
