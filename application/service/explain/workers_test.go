@@ -32,7 +32,7 @@ func TestWhyCountsNoSlotsOfAGroupWithoutTheRight(t *testing.T) {
 			})
 		require.NoError(t, err)
 		job := d.Create(every(func(j *entity.Job) {
-			j.Group, j.Type, j.Class, j.Data, j.Routing.Workers = "default", entity.JobCommand, "", 
+			j.Group, j.Type, j.Class, j.Data, j.Routing.Workers = "default", entity.JobCommand, "",
 				`{"command":["ls"],"env":{"PIN":"${secret.PIN}"}}`, "hosts"
 		}))
 		d.Node.Start(t)
