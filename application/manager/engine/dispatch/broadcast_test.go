@@ -123,6 +123,21 @@ func TestABroadcastsRetryStaysOnItsNode(t *testing.T) {
 	})
 }
 
+// A run that waits for its node is not run there once its job is for workers.
+func TestABroadcastOfAJobThatWentToWorkersFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, enginetest.Options{Handlers: []string{"settle"}})
+		job := c.job(func(j *entity.Job) { broadcast(j); j.Class = "settle" })
+		exec := c.nodes[0].Trigger(t, job.ID)[0]
+		c.nodes[0].Change(t, job.ID, func(j *entity.Job) { j.Routing.Workers, j.Version = "shop", 2 })
+		c.start()
+		failed := c.became(entity.StatusFailed, exec)[0]
+		require.Equal(t, entity.ReasonInvalid, failed.Reason)
+		require.Contains(t, failed.ErrorMessage, "the job is for the workers of shop now")
+		require.Empty(t, c.nodes[0].Script.Runs())
+	})
+}
+
 // A node that drains begins nothing, and its broadcast waits for it.
 func TestABroadcastWaitsForANodeThatDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

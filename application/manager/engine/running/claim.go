@@ -1,6 +1,7 @@
 package running
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -263,7 +264,7 @@ func (t *TaskManager) startClaimed(ctx, working context.Context, kind entity.Slo
 			}, slotOf(kind))
 			continue
 		}
-		if why := unreadable(run.Job, exec); why != "" {
+		if why := cmp.Or(unreadable(run.Job, exec), notForNodes(run.Job)); why != "" {
 			t.endWithoutRun(run, invalid(why), slotOf(kind))
 			continue
 		}

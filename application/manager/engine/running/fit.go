@@ -38,6 +38,15 @@ func (t *TaskManager) cannotRun(job *entity.Job, kind entity.SlotKind) string {
 	return ""
 }
 
+// notForNodes says why no node may run what was meant for one of them for good; empty when it may. What workers run, a
+// node must not.
+func notForNodes(job *entity.Job) string {
+	if !job.Broadcast || job.Routing.Workers == "" {
+		return ""
+	}
+	return "the job is for the workers of " + job.Routing.Workers + " now, and this run was meant for a node"
+}
+
 // kindOf is the slots that a run of the job takes on this node. One without
 // slots for commands gets such runs of broadcasts alone, and ends them at once.
 func (t *TaskManager) kindOf(job *entity.Job) entity.SlotKind {
