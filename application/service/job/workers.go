@@ -14,6 +14,8 @@ import (
 type WorkerGroups interface {
 	// WorkerGroup is one; apperror.KindNotFound where there is none.
 	WorkerGroup(ctx context.Context, name string) (worker.Group, error)
+	// CountWorkers counts the workers of each group.
+	CountWorkers(ctx context.Context) ([]repository.WorkerCount, error)
 }
 
 // checkWorkers says whether the workers that a definition names run jobs of its group, and commands where it is one. A
@@ -24,7 +26,38 @@ func (s *JobService) checkWorkers(ctx context.Context, job *entity.Job) ([]apper
 		return nil, nil
 	}
 	g, err := s.Workers.WorkerGroup(ctx, job.Routing.Workers)
-	return refusedByWorkers(g, err, job)
+	if refused, err := refusedByWorkers(g, err, job); err != nil || len(refused) > 0 {
+		return refused, err
+	}
+	return s.tooMany(ctx, job)
+}
+
+// tooMany says whether the worker group has more workers than one choice, or one broadcast, looks at. It holds for the
+// moment: a group that grows later is still served, by its first workers, and its broadcasts fail and say why.
+func (s *JobService) tooMany(ctx context.Context, job *entity.Job) ([]apperror.Field, error) {
+	if job.Routing.Strategy == entity.RouteAny && !job.Broadcast {
+		return nil, nil
+	}
+	counts, err := s.Workers.CountWorkers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the workers of %s: %w", job.Routing.Workers, err)
+	}
+	for _, c := range counts {
+		there := c.Up + c.Draining
+		if c.Group != job.Routing.Workers || there <= worker.MaxChoice {
+			continue
+		}
+		field := "routing.strategy"
+		if job.Broadcast {
+			field = "broadcast"
+		}
+		return []apperror.Field{{
+			Field: field, Code: "worker_group_too_large",
+			Message: fmt.Sprintf("the worker group %s has %d workers, and this looks at no more than %d: use the strategy ANY "+
+				"without broadcast, or divide the group", c.Group, there, worker.MaxChoice),
+		}}, nil
+	}
+	return nil, nil
 }
 
 // holdWorkers asks the same in the transaction that stores the definition. Until it ends, nobody takes from the worker

@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/application/service/job"
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
+	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
 
 // Commands go to workers only where their group may run them; HTTP calls go to all.
@@ -82,6 +84,52 @@ func TestAJobNamesWorkersThatServeItsGroup(t *testing.T) {
 type asRead struct{ worker.Group }
 
 func (g asRead) WorkerGroup(context.Context, string) (worker.Group, error) { return g.Group, nil }
+
+func (g asRead) CountWorkers(context.Context) ([]repository.WorkerCount, error) { return nil, nil }
+
+// sized are worker groups with that many workers, of which one is down.
+type sized struct {
+	job.WorkerGroups
+	up int
+}
+
+func (c sized) CountWorkers(context.Context) ([]repository.WorkerCount, error) {
+	return []repository.WorkerCount{{Group: "other", Up: 5000}, {Group: "shop", Up: c.up - 1, Draining: 1, Down: 1}}, nil
+}
+
+// A choice, and a broadcast, look at 1,000 workers: a definition that asks for one of a larger group is refused (V12).
+func TestStrategiesAndBroadcastsAreForGroupsOfAThousand(t *testing.T) {
+	d := newDesk(t)
+	_, err := d.Store.WorkerGroups.PutWorkerGroup(t.Context(), worker.Group{
+		Name: "shop", JobGroups: []string{"orders"}, MaxWorkers: 5000,
+	}, nil)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		up        int
+		strategy  entity.RoutingStrategy
+		broadcast bool
+		field     string
+	}{
+		{1000, entity.RouteFirst, false, ""},
+		{1000, entity.RouteAny, true, ""},
+		{1001, entity.RouteAny, false, ""},
+		{1001, entity.RouteFirst, false, "routing.strategy"},
+		{1001, entity.RouteAny, true, "broadcast"},
+	} {
+		d.Jobs.Workers = sized{d.Store.WorkerGroups, c.up}
+		_, err := d.Jobs.CheckDraft(t.Context(), enginetest.Job("j", func(j *entity.Job) {
+			j.Group, j.Routing.Workers, j.Routing.Strategy, j.Broadcast = "orders", "shop", c.strategy, c.broadcast
+		}), "")
+		if c.field == "" {
+			require.NoError(t, err, c)
+			continue
+		}
+		var invalid *apperror.Error
+		require.ErrorAs(t, err, &invalid, c)
+		require.Equal(t, []string{c.field, "worker_group_too_large"},
+			[]string{invalid.Fields[0].Field, invalid.Fields[0].Code}, c)
+	}
+}
 
 // A worker group that is narrowed or deleted between the check of a definition and its save keeps the job out: it could
 // never run. So does one that went while the job was deleted.

@@ -97,6 +97,9 @@ func (w *Worker) Suspect(now time.Time) bool {
 const (
 	// MaxGroup is the longest name of a worker group, in bytes; so is an id with one no longer than ids may be.
 	MaxGroup = bounds.WorkerGroup
+	// MaxChoice is the most workers of a group among which a strategy chooses, and that a broadcast reaches: their rows
+	// are read for it, and a broadcast writes a run for each in one transaction.
+	MaxChoice = 1000
 	// MaxInstance is the longest name of an instance, in characters; MaxBoot and MaxNote are those of the boot id and of
 	// each text for people.
 	MaxInstance = 100

@@ -7,14 +7,11 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
+	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/routing"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/sharding"
 )
-
-// maxBroadcast is how many workers a broadcast reaches at most: their rows are read, and its runs written, in one
-// transaction.
-const maxBroadcast = 1000
 
 // errBroadcast says why a broadcast cannot be made of a fire.
 type errBroadcast struct{ message string }
@@ -36,10 +33,10 @@ func addressees(ctx context.Context, tx repository.Tx, job *entity.Job) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	all, err := tx.Workers.WorkersOf(ctx, class.Workers, maxBroadcast+1)
-	if len(all) > maxBroadcast {
+	all, err := tx.Workers.WorkersOf(ctx, class.Workers, worker.MaxChoice+1)
+	if len(all) > worker.MaxChoice {
 		return nil, &errBroadcast{fmt.Sprintf("the worker group %s has more than %d workers, and a broadcast reaches no "+
-			"more: divide the group", class.Workers, maxBroadcast)}
+			"more: divide the group", class.Workers, worker.MaxChoice)}
 	}
 	return routing.BroadcastToWorkers(all, class), err
 }

@@ -186,12 +186,12 @@ func (s *sweep) lookUp(ctx context.Context, id string) error {
 		return nil
 	}
 	group := worker.GroupOf(id)
-	workers, err := s.Workers.WorkersOf(ctx, group, maxMembers)
+	workers, err := s.Workers.WorkersOf(ctx, group, worker.MaxChoice)
 	if err != nil {
 		return fmt.Errorf("read the workers of %s: %w", group, err)
 	}
 	s.note(workers)
-	if _, known := s.nodes[id]; known || len(workers) < maxMembers {
+	if _, known := s.nodes[id]; known || len(workers) < worker.MaxChoice {
 		return nil
 	}
 	if workers, err = s.Workers.WorkersByID(ctx, []string{id}); err != nil {

@@ -23,8 +23,6 @@ type WorkerGroups interface {
 }
 
 const (
-	// maxMembers is the most workers of a group among which a strategy chooses.
-	maxMembers = 1000
 	// membersFor is how long what was read of a worker group counts.
 	membersFor = 2 * time.Second
 	// setAsideAfter is how long a run waits for any worker of its group before it is shown as one that none can take.
@@ -64,7 +62,7 @@ func (r *Router) readMembers(ctx context.Context, jobs []*entity.Job, which func
 		if err != nil && !apperror.Is(err, apperror.KindNotFound) {
 			return
 		}
-		workers, err := r.Workers.WorkersOf(ctx, group, maxMembers)
+		workers, err := r.Workers.WorkersOf(ctx, group, worker.MaxChoice)
 		if err != nil {
 			return
 		}
