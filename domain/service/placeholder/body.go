@@ -3,13 +3,15 @@ package placeholder
 import (
 	"encoding/json"
 	"mime"
+	"regexp"
 	"strings"
 )
 
 // Body returns the escape for the body of a request with a Content-Type; "" is none that is known.
 // A body that is one placeholder stays as its value is. In every other one a value cannot change what
-// stands around it, where the type says what that is: JSON, a form, XML or several parts. Of another
-// type, or of none, a body in the form of JSON is taken for JSON.
+// stands around it, where the type says what that is: JSON, a form, XML or several parts. A body in the
+// form of JSON is taken for JSON, whatever the type. Of a type without a form, such as text/plain, its
+// values without quotes stay raw.
 func Body(contentType, text string) Escape {
 	if !Holds(text) {
 		return Raw
@@ -26,8 +28,10 @@ func Body(contentType, text string) Escape {
 	switch {
 	case kind == mediaNone && (formed || beginsJSON(parts) && meansJSON(parts)):
 		return func() Place { return &jsonPlace{} }
-	case formed:
+	case formed && kind == mediaOther:
 		return func() Place { return &jsonPlace{lenient: true} }
+	case formed: // such as that of a client that names a form by default
+		return func() Place { return &jsonPlace{} }
 	case kind == mediaForm:
 		return func() Place { return form{} }
 	case kind == mediaXML:
@@ -72,23 +76,31 @@ func mediaOf(contentType string) (kind media, boundary string) {
 		return mediaNone, ""
 	}
 	name, parameters, err := mime.ParseMediaType(contentType)
+	boundary = parameters["boundary"]
 	if err != nil {
 		name, _, _ = strings.Cut(strings.ToLower(contentType), ";")
 		name = strings.TrimSpace(name)
+		if found := boundaryOf.FindStringSubmatch(contentType); found != nil {
+			boundary = strings.TrimSpace(found[1])
+		}
 	}
 	first, second, _ := strings.Cut(name, "/")
 	switch {
-	case strings.Contains(second, "json"):
+	case strings.Contains(name, "json"):
 		return mediaJSON, ""
 	case second == "x-www-form-urlencoded":
 		return mediaForm, ""
 	case strings.HasSuffix(second, "xml"):
 		return mediaXML, ""
-	case first == "multipart" && parameters["boundary"] != "":
-		return mediaParts, parameters["boundary"]
+	case first == "multipart" && boundary != "":
+		return mediaParts, boundary
 	}
 	return mediaOther, ""
 }
+
+// boundaryOf finds a boundary that is written in a looser way than RFC 2045 has it, such as without the quotes that its
+// characters ask for. Receivers take it.
+var boundaryOf = regexp.MustCompile(`(?i);\s*boundary\s*=\s*"?([^";]+)`)
 
 // Formed reports whether a Content-Type says of which form a body is, so that values can be kept in
 // their places.

@@ -113,7 +113,13 @@ func FuzzJSONBody(f *testing.F) {
 		if one.MatchString(strings.TrimSpace(template)) {
 			return
 		}
-		for _, media := range []string{"application/json", "application/x-ndjson", ""} {
+		zeros := params(t, map[string]any{"a": 0, "b": 0})
+		kinds := []string{"application/json", "application/x-ndjson", ""}
+		_, err := placeholder.Expand(template, zeros, placeholder.Body(kinds[0], template))
+		if begin := strings.TrimSpace(template); err == nil && strings.Contains(`{["`, begin[:min(len(begin), 1)]) {
+			kinds = append(kinds, "application/x-www-form-urlencoded", "text/xml") // it is JSON all the same
+		}
+		for _, media := range kinds {
 			got, err := placeholder.Expand(template, fuzzed(t, a, b), placeholder.Body(media, template))
 			if err != nil || !placeholder.Holds(template) {
 				continue
@@ -121,7 +127,6 @@ func FuzzJSONBody(f *testing.F) {
 			if begin := strings.TrimSpace(got); media == "" && (!json.Valid([]byte(got)) || !strings.Contains(`{["`, begin[:1])) {
 				continue // it is not sent as JSON, or is one number
 			}
-			zeros := params(t, map[string]any{"a": 0, "b": 0})
 			neutral, err := placeholder.Expand(template, zeros, placeholder.Body(media, template))
 			if err != nil {
 				continue // two names are the same with these values

@@ -29,6 +29,7 @@ func TestEachValueKeepsItsPlaceInJSON(t *testing.T) {
 	t.Parallel()
 	values := params(t, map[string]any{
 		"n": 5, "s": evil, "o": map[string]any{"a": []int{1}}, "b": true, "t": "5", "q": `"in quotes"`, "ids": []int{1, 2},
+		"nil": nil,
 	})
 	for _, c := range []struct{ media, body, want string }{
 		{"application/json", `{"n": ${params.n}, "s": "${params.s}"}`, `{"n": 5, "s": EVIL}`},
@@ -41,6 +42,8 @@ func TestEachValueKeepsItsPlaceInJSON(t *testing.T) {
 		{"application/json", `{"shard":${shardIndex},"of":${shardTotal},"try":${attempt}}`, `{"shard":1,"of":3,"try":2}`},
 		{"application/json", `{"day":${scheduledTime:yyyyMMdd},"at":${scheduledTime:epochMs}}`, `{"day":20260331,"at":1774994709007}`},
 		{"application/json", `{"no":${params.none:-null},"name":"${jobName}"}`, `{"no":null,"name":"a \"b\""}`},
+		{"application/json", `{"no":${params.nil},"l":[${params.nil}],"x":"${params.s}"}`, `{"no":null,"l":[null],"x":EVIL}`},
+		{"", `{"no":${params.nil},"five":${params.nil:-5}}`, `{"no":null,"five":5}`},
 		{"application/json", `{"${params.t}":"\\\"${params.s}","u":"\u00e9${params.n}"}`, `{"5":JOINED,"u":"é5"}`},
 		{"application/json", "[\n -1.5e+3 , true,null,{ },[ ], ${params.n} ]", `[-1500,true,null,{},[],5]`},
 		{"application/json", `{"a":"$${x}","b":${params}}`, `{"a":"${x}","b":ALL}`},
@@ -272,6 +275,8 @@ func TestEachValueKeepsItsPlaceInXML(t *testing.T) {
 		{`<!${params.n}>`, "where XML takes no value"},
 		{`<!DOCTYPE ${params.n}>`, "where XML takes no value"},
 		{`<!DOCTYPE a [<!ENTITY b "${params.n}">]>`, "where XML takes no value"},
+		{`<!DOCTYPE a [<${params.n}>]>`, "where XML takes no value"},
+		{`<!DOCTYPE a [<!-- " -->${params.n}]>`, "where XML takes no value"},
 		{`<!-${params.dash}`, "where XML takes no value"},
 	} {
 		for _, media := range []string{"text/xml", "application/xml", "application/atom+xml"} {

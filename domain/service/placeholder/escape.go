@@ -27,6 +27,8 @@ type value struct {
 	sample, open bool
 	// known are values that an open one may have: its defaults.
 	known []string
+	// missing: the run was given null for it, which is a value of JSON and no text.
+	missing error
 }
 
 // Raw leaves values as they are. It serves arguments, headers and variables, which are checked

@@ -54,6 +54,12 @@ type jsonFrame struct {
 	filled, open bool
 }
 
+// takesNull reports whether the next value of a text may be null: where JSON has a value without quotes.
+func takesNull(place Place) bool {
+	p, ok := place.(*jsonPlace)
+	return ok && !p.lenient && p.at != jsonString && p.at != jsonName
+}
+
 func (p *jsonPlace) plain(text string) error {
 	for i := range len(text) {
 		if err := p.next(text[i]); err != nil {

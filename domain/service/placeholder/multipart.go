@@ -40,8 +40,9 @@ func (m *multipart) follow(text string) {
 	}
 }
 
-// inHeader replaces what would end a name or a line there, as browsers do.
-var inHeader = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22")
+// inHeader replaces what would end a name or a line there, as browsers do. Many readers take a backslash before a quote
+// for its escape (RFC 2045), so that one at the end would let the name go on.
+var inHeader = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22", `\`, "%5C")
 
 func (m *multipart) value(v value) (string, error) {
 	text := v.text

@@ -112,7 +112,10 @@ func Expand(text string, values *Values, escape Escape) (string, error) {
 			err = place.plain(text)
 		} else {
 			var v value
-			if v, err = values.of(p.value); err == nil {
+			if v, err = values.of(p.value); err == nil && v.missing != nil && !takesNull(place) {
+				err = v.missing
+			}
+			if err == nil {
 				text, err = place.value(v)
 			}
 		}

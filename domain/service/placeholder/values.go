@@ -53,8 +53,15 @@ func (v *Values) of(ref *reference) (value, error) {
 		return value{placeholder: ref.text, text: Sample, sample: true, open: true, known: v.known(ref)}, nil
 	}
 	text, err := v.text(ref)
-	return value{placeholder: ref.text, text: text, sample: v.sample}, err
+	out := value{placeholder: ref.text, text: text, sample: v.sample}
+	if err != nil && ref.name == oneParam && string(v.params[ref.key]) == null {
+		out.text, out.missing, err = null, err, nil
+	}
+	return out, err
 }
+
+// null is the null of JSON.
+const null = "null"
 
 // known is what a parameter stands for where the run is given nothing, or what it is like, as far as
 // the definition says.
@@ -65,7 +72,7 @@ func (v *Values) known(ref *reference) []string {
 	for _, p := range v.run.Job.Parameters {
 		switch {
 		case p.Name != ref.key:
-		case len(p.Default) > 0 && string(p.Default) != "null":
+		case len(p.Default) > 0 && string(p.Default) != null:
 			return []string{textOf(p.Default)}
 		case p.Type == entity.ParameterDate || p.Type == entity.ParameterDateTime:
 			return []string{v.run.Execution.ScheduledTime.Format(time.DateOnly)}
@@ -118,7 +125,7 @@ func (v *Values) param(ref *reference) (string, error) {
 		_ = json.Unmarshal([]byte(v.run.Job.WithDefaults(v.run.Execution.Params)), &v.params)
 	}
 	raw, given := v.params[ref.key]
-	if !given || string(raw) == "null" {
+	if !given || string(raw) == null {
 		if ref.fallback != nil {
 			return *ref.fallback, nil
 		}

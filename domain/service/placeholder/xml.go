@@ -26,7 +26,11 @@ const (
 	xmlDoctype
 	xmlDoctypeDouble
 	xmlDoctypeSingle
-	xmlDeclarations // the internal subset of a document type; it is not followed any further
+	xmlDeclarations // the internal subset of a document type
+	xmlDeclarationDouble
+	xmlDeclarationSingle
+	xmlDeclarationComment
+	xmlDeclarationInstruction
 )
 
 // xmlMarks lead from one part to another. Of those that fit at one byte the first counts.
@@ -54,6 +58,15 @@ var xmlMarks = []struct {
 	{xmlDoctype, ">", xmlText},
 	{xmlDoctypeDouble, `"`, xmlDoctype},
 	{xmlDoctypeSingle, "'", xmlDoctype},
+	{xmlDeclarations, "<!--", xmlDeclarationComment},
+	{xmlDeclarations, "<?", xmlDeclarationInstruction},
+	{xmlDeclarations, `"`, xmlDeclarationDouble},
+	{xmlDeclarations, "'", xmlDeclarationSingle},
+	{xmlDeclarations, "]", xmlDoctype},
+	{xmlDeclarationDouble, `"`, xmlDeclarations},
+	{xmlDeclarationSingle, "'", xmlDeclarations},
+	{xmlDeclarationComment, "-->", xmlDeclarations},
+	{xmlDeclarationInstruction, "?>", xmlDeclarations},
 }
 
 func (x *xmlPlace) plain(text string) error {
@@ -89,7 +102,7 @@ func (x *xmlPlace) value(v value) (string, error) {
 		return "", wrong("the value of %s holds a character that XML cannot carry, such as a control character: leave it out",
 			v.placeholder)
 	}
-	if x.rest == "<" {
+	if x.in == xmlText && x.rest == "<" {
 		x.in, x.rest = xmlTag, ""
 	}
 	text, err := x.fit(v)
@@ -104,6 +117,8 @@ func (x *xmlPlace) fit(v value) (string, error) {
 	case strings.HasPrefix(x.rest, "<!"):
 	case x.in == xmlText || x.in == xmlDouble || x.in == xmlSingle:
 		return xmlEscapes.Replace(v.text), nil
+	case x.in == xmlCDATA && v.text == "" && x.rest != "":
+		return anew, nil // what stands before and behind it must not meet
 	case x.in == xmlCDATA:
 		return cdata(v.text), nil
 	case x.in == xmlComment:
@@ -123,10 +138,12 @@ func (x *xmlPlace) fit(v value) (string, error) {
 		v.placeholder)
 }
 
+// anew ends a section of CDATA and begins another one.
+const anew = "]]><![CDATA["
+
 // cdata keeps a text inside its section. No ] of the text meets a > that follows it, because a new
 // section begins between them.
 func cdata(text string) string {
-	const anew = "]]><![CDATA["
 	text = strings.ReplaceAll(text, ">", anew+">")
 	if strings.HasSuffix(text, "]") {
 		text += anew

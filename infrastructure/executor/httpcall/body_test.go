@@ -75,6 +75,17 @@ func TestParametersAddNoFieldsToABody(t *testing.T) {
 		require.Equal(t, c.faults, faults, "%s: a check knows what no value mends", c.body)
 	}
 
+	// Nor by choosing the type of the body, where the definition leaves that to the parameters.
+	for _, chosen := range []string{
+		"application/x-www-form-urlencoded", "application/xml", "multipart/mixed; boundary=x", "text/plain",
+		"application/json",
+	} {
+		outcome, _ := send("${params.type}", `{"n": ${params.n}, "s": "${params.s}"}`,
+			map[string]any{"n": `1, "admin": true`, "s": "x", "type": chosen})
+		require.Equal(t, entity.ReasonInvalid, outcome.Reason, chosen)
+		require.Empty(t, got, "nothing was sent")
+	}
+
 	outcome, _ := send("application/x-www-form-urlencoded", "s=${params.s}&n=${params.n}",
 		map[string]any{"n": 5, "s": "x&admin=true"})
 	require.Equal(t, entity.StatusSuccess, outcome.Status, outcome.Message)
