@@ -143,7 +143,7 @@ func TestNothingConfidentialFollowsToAnotherOrigin(t *testing.T) {
 	})
 	first := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		require.Equal(t, `{"a":1}`, r.Header.Get("X-Scheduler-Params"))
-		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, other.URL, http.StatusSeeOther)
 	})
 	s := open()
 	s.Reports = true

@@ -55,6 +55,7 @@ func (a *attempt) send(transport http.RoundTripper, request *http.Request) (*htt
 		_, _ = io.CopyN(io.Discard, response.Body, maxDrained)
 		_ = response.Body.Close()
 		if err != nil {
+			a.status = response.StatusCode
 			return nil, err
 		}
 		a.hops = append(a.hops, sentText(a.sent)+": "+statusText(response.StatusCode))
@@ -128,6 +129,12 @@ func (a *attempt) mayFollow(made []*http.Request, next *http.Request) error {
 		return refusal("to a URL without a good host and port")
 	case a.call.credentials != nil && away:
 		return refusal("to another origin, for which the client certificate is not meant")
+	case away && a.token != "" && next.Method == made[0].Method:
+		return redirected(
+			fmt.Sprintf("the target answered %s%s: it cannot report the end of the run there, because the run token is not "+
+				"sent to another origin; set url to the new address", statusText(next.Response.StatusCode),
+				shownLocation(next.URL)),
+		)
 	case away && a.call.secretBody && next.ContentLength > 0:
 		return redirected(
 			fmt.Sprintf("the target answered %s%s: a body that may hold a secret is not sent to another "+

@@ -76,6 +76,7 @@ func TestRunRefusesDangerousRedirects(t *testing.T) {
 			require.Equal(t, entity.StatusFailed, outcome.Status)
 			require.Equal(t, entity.ReasonError, outcome.Reason)
 			require.Contains(t, outcome.Message, message)
+			require.Contains(t, line, "GET "+s.URL+": 302 Found, 0 bytes after ", "what was answered")
 			require.NotContains(t, outcome.Message+line, "secret")
 		})
 	}

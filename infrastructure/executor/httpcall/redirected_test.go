@@ -147,6 +147,23 @@ func TestAnAsynchronousCallIsRedirectedAsOthersAre(t *testing.T) {
 	}
 }
 
+// The run token does not follow to another origin, so that nobody there could report the end: the call is not accepted
+// there. Where 303 leads to what the POST came to, its target has the token.
+func TestAnAsynchronousCallStaysWithItsOrigin(t *testing.T) {
+	for status, follows := range map[int]bool{303: true, 307: false, 308: false} {
+		other := newRawTarget(t, func(int, string) string { return rawAnswer("202 Accepted", "", "") })
+		target := newRawTarget(t, movesTo(status, other.URL+"/there?key=secret"))
+		outcome := async(t.Context(), t, desk(token), target.URL, 60)
+		require.Equal(t, follows, outcome.Detached(), outcome.Message)
+		require.Equal(t, follows, len(other.lines()) == 1)
+		if !follows {
+			require.Equal(t, []any{entity.ReasonRedirected, true}, []any{outcome.Reason, outcome.NoRetry})
+			require.Contains(t, outcome.Message, "with the address "+other.URL+"/there?…: it cannot report the end of the run")
+			require.Contains(t, outcome.Message, "set url to the new address")
+		}
+	}
+}
+
 // A secret in a body does not follow to another origin, as those in headers do not.
 func TestABodyWithASecretStaysWithItsOrigin(t *testing.T) {
 	other := newRawTarget(t, func(int, string) string { return rawAnswer("200 OK", "", "there") })
