@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,28 +137,58 @@ func TestAHopThatIsHeldBackIsAFailedAttempt(t *testing.T) {
 
 // A call that is held back fails at once, and waits for no place before it does.
 func TestACallThatIsHeldBackWaitsForNoPlace(t *testing.T) {
-	began, release := make(chan struct{}), make(chan struct{})
-	url, up := flakyWith(t, func(http.ResponseWriter, *http.Request) {
-		began <- struct{}{}
-		<-release
-	})
+	url, _ := flaky(t)
+	url = "https" + strings.TrimPrefix(url, "http")
 	bounds := open()
 	bounds.Hosts.PerHost, bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 1, 10*time.Second
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
 	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
-	up()
+	silent, err := net.Listen("tcp", strings.TrimPrefix(url, "https://"))
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
 	now.Advance(10 * time.Second)
 	probe := make(chan entity.Outcome, 1)
 	go func() { probe <- x.Run(t.Context(), newRun(t, data{"url": url}), &executortest.Recorder{}) }()
-	<-began
+	conn, err := silent.Accept()
+	require.NoError(t, err)
 	rep := &executortest.Recorder{}
 	held := x.Run(t.Context(), newRun(t, data{"url": url}), rep)
 	require.Contains(t, held.Message, "held back: 1 calls")
 	require.Zero(t, rep.Waited())
+	require.NoError(t, conn.Close())
+	require.Contains(t, (<-probe).Message, "agree on TLS with ")
+}
+
+// A target that is reached again and takes its time to answer holds nobody back.
+func TestATargetThatAnswersSlowlyIsReached(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	url, up := flakyWith(t, func(http.ResponseWriter, *http.Request) {
+		began <- struct{}{}
+		<-release
+	})
+	bounds := open()
+	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 10*time.Second
+	now := clocktest.NewManual(time.Unix(0, 0))
+	x := httpcall.New(now, bounds)
+	defer x.Close()
+	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
+	up()
+	now.Advance(10 * time.Second)
+	ended := make(chan entity.Outcome, 2)
+	for range 2 {
+		go func() { ended <- x.Run(t.Context(), newRun(t, data{"url": url}), &executortest.Recorder{}) }()
+		select {
+		case <-began: // the first one waits for its answer now
+		case o := <-ended:
+			require.Fail(t, o.Message)
+		}
+	}
 	close(release)
-	require.Equal(t, entity.StatusSuccess, (<-probe).Status)
+	for range 2 {
+		require.Equal(t, entity.StatusSuccess, (<-ended).Status)
+	}
 }
 
 func TestOnlyFailuresToConnectHoldCallsBack(t *testing.T) {

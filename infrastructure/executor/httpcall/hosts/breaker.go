@@ -59,7 +59,8 @@ func newBreaker(c clock.Clock, after int, pause time.Duration) *breaker {
 	return &breaker{clock: c, after: after, pause: pause, troubled: map[Target]*trouble{}}
 }
 
-// trial is one call that the breaker let through. The caller calls end once.
+// trial is one call that the breaker let through. The caller calls end when it is over, and before as well, once the
+// target is reached.
 type trial struct {
 	breaker *breaker
 	target  Target
@@ -114,6 +115,7 @@ func (c *trial) end(reached, blame bool) {
 	if known != nil && c.probe {
 		known.probing = false
 	}
+	c.probe = false
 	switch {
 	case reached:
 		delete(b.troubled, c.target)

@@ -49,8 +49,8 @@ func (h *Hosts) Reserve(ctx context.Context, to Target, run entity.Run, rep enti
 	return h.permits.reserve(ctx, h.clock, to.Origin, run, rep)
 }
 
-// Call is one call that Begin admitted. The caller calls Connected once, and then Leave
-// once when the call has ended.
+// Call is one call that Begin admitted. The caller calls Connected, before the answer comes as well where there is a
+// new connection, and then Leave once when the call has ended.
 type Call struct {
 	trial *trial
 	visit *visit
