@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a target may ask for: a day.
-const maxRetryAfter = 24 * time.Hour
+// maxRetryAfter bounds what a target may ask for: a year, as what a worker reports of it. Who waits has a bound of its
+// own.
+const maxRetryAfter = 366 * 24 * time.Hour
 
 // RetryAfter returns how long the target asks not to be called, or 0 when it does not ask (RFC
 // 9110, 10.2.3). Only answers that mean "later" count. A date counts from the target's own

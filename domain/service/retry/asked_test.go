@@ -27,6 +27,7 @@ func TestThePolicyBoundsWhatATargetAsksFor(t *testing.T) {
 		"as much as the longest": {4000, 4000, time.Hour, 4 * time.Second, "the target asks for 1 h, the policy waits 4 s"},
 		"without a longest wait": {4000, 0, 90 * time.Minute, 90 * time.Minute, "the target asks for 5400 s, the policy " +
 			"waits 5400 s"},
+		"a short longest wait": {10, 20, time.Hour, 20 * time.Millisecond, "the target asks for 1 h, the policy waits 20 ms"},
 		"more than a day": {4000, 0, 99 * time.Hour, 24 * time.Hour, "the target asks for 99 h, the policy waits " +
 			"24 h"},
 	} {

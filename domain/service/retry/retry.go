@@ -87,10 +87,13 @@ func Decide(in Input) Decision {
 	return d
 }
 
-// span is a wait for people: 2 h, 90 s, 4.1 s.
+// span is a wait for people: 2 h, 90 s, 4.1 s, 50 ms.
 func span(d time.Duration) string {
-	if d%time.Hour == 0 {
+	switch {
+	case d%time.Hour == 0:
 		return fmt.Sprintf("%d h", d/time.Hour)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 }

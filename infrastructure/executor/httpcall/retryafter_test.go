@@ -35,8 +35,13 @@ func TestATargetMayAskForAWait(t *testing.T) {
 			"GMT\n", 30 * time.Second},
 		"a date and a Date, none": {"503 Service Unavailable", "Retry-After: Fri, 20 Nov 2026 12:00:30 GMT\nDate: " +
 			"today\n", 30 * time.Second},
-		"more than a day":      {"429 Too Many Requests", "Retry-After: 999999999\n", 24 * time.Hour},
-		"more than a number":   {"429 Too Many Requests", "Retry-After: 99999999999999999999\n", 24 * time.Hour},
+		"two days":           {"429 Too Many Requests", "Retry-After: 172800\n", 48 * time.Hour},
+		"more than a year":   {"429 Too Many Requests", "Retry-After: 999999999\n", 366 * 24 * time.Hour},
+		"more than a number": {"429 Too Many Requests", "Retry-After: 99999999999999999999\n", 366 * 24 * time.Hour},
+		"a date in years": {"503 Service Unavailable", "Retry-After: Thu, 31 Dec 2099 23:59:59 " +
+			"GMT\n" + sent, 366 * 24 * time.Hour},
+		"zeros before it":      {"503 Service Unavailable", "Retry-After: 007\n", 7 * time.Second},
+		"two numbers":          {"503 Service Unavailable", "Retry-After: 5, 10\n", 0},
 		"less than nothing":    {"429 Too Many Requests", "Retry-After: -5\n", 0},
 		"a sign":               {"429 Too Many Requests", "Retry-After: +5\n", 0},
 		"a fraction":           {"429 Too Many Requests", "Retry-After: 1.5\n", 0},
