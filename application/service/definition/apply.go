@@ -83,7 +83,7 @@ func planJob(old *entity.Job, d Definition) JobChange {
 	}
 	c.After = old.WithDefinition(&next)
 	same := sameDefinition(old, c.After)
-	if old.Status == entity.JobFinished && !old.SameSchedule(c.After) {
+	if old.Status == entity.JobFinished && !old.Schedule.SameTimes(c.After.Schedule) {
 		c.After.Status = entity.JobEnabled // a new schedule plans it again
 	}
 	switch {

@@ -290,9 +290,9 @@ func split(channels []apperror.Field) (missing, foreign []apperror.Field) {
 }
 
 // past are the fields that say that a schedule names no time to come. They do not matter
-// to a job that keeps its schedule, nor to a new job without a plan.
+// to a job that keeps its times, nor to a new job without a plan.
 func (d Definition) past(old *entity.Job) []apperror.Field {
-	if old != nil && old.SameSchedule(d.Job) || old == nil && d.Enabled != nil && !*d.Enabled {
+	if old != nil && old.Schedule.SameTimes(d.Job.Schedule) || old == nil && d.Enabled != nil && !*d.Enabled {
 		return nil
 	}
 	return d.Past

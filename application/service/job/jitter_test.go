@@ -55,6 +55,29 @@ func TestAJitterMovesNoScheduledTime(t *testing.T) {
 	}
 }
 
+// A jitter moves no scheduled time, so that nobody asks for a time to come: neither of a job that is over, nor of one
+// whose last time has passed and is not due yet.
+func TestAJobWithoutATimeToComeMayGetAnotherJitter(t *testing.T) {
+	d := newDesk(t)
+	job := d.Create(enginetest.Job("once", waiting(func(j *entity.Job) {
+		j.Schedule = schedule.Spec{Kind: schedule.Once, At: noon(time.Hour), JitterMs: 3_600_000}
+	})))
+	due := d.Job(job.ID).DueTime
+	require.True(t, due.After(noon(time.Hour)), "its id has a jitter")
+	d.Clock.Jump(time.Hour)
+	edited := d.Replace(job.ID, func(j *entity.Job) { j.Schedule.JitterMs = 7_200_000 })
+	require.Equal(t, entity.JobFinished, edited.Status)
+	require.Len(t, d.Rows(job.ID), 1)
+	require.Equal(t, due, d.Rows(job.ID)[0].DueTime, "as it was planned")
+	d.Clock.Jump(3 * time.Hour)
+	require.Equal(t, entity.JobFinished, d.Replace(job.ID, func(j *entity.Job) { j.Schedule.JitterMs = 0 }).Status)
+	next := *d.Job(job.ID)
+	next.Schedule.TimeZone = "Asia/Shanghai"
+	_, err := d.Jobs.Replace(t.Context(), job.ID, &next, 0, 0)
+	require.ErrorContains(t, err, "lies in the past")
+	require.Len(t, d.Rows(job.ID), 1)
+}
+
 // An edit of other fields leaves the rhythm as it is, and another interval counts from the edit.
 func TestARateCountsFromWhenItGotItsInterval(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -79,6 +102,43 @@ func TestARateCountsFromWhenItGotItsInterval(t *testing.T) {
 			require.Equal(t, noon(c.next), d.Replace(job.ID, c.edit).NextFireTime)
 		})
 	}
+}
+
+// A fixed delay is not counted anew where its end, its zone or what its kind does not use is edited.
+func TestADelayIsCountedAnewOnlyWhereItIsAnother(t *testing.T) {
+	daily := func(d *desk) *entity.Job {
+		return d.Create(enginetest.Job("delay", waiting(func(j *entity.Job) {
+			j.Schedule = schedule.Spec{Kind: schedule.FixedDelay, IntervalMs: 86_400_000}
+		})))
+	}
+	end := func(j *entity.Job) { j.Schedule.EndTime = noon(72 * time.Hour) }
+	for name, c := range map[string]struct {
+		edit func(j *entity.Job)
+		next time.Duration
+	}{
+		"an end":           {end, 24 * time.Hour},
+		"a zone":           {func(j *entity.Job) { j.Schedule.TimeZone = "Asia/Shanghai" }, 24 * time.Hour},
+		"an expression":    {func(j *entity.Job) { j.Schedule.CronExpression = "0 0 1 * * ?" }, 24 * time.Hour},
+		"an end, a jitter": {func(j *entity.Job) { end(j); j.Schedule.JitterMs = 9 }, 24 * time.Hour},
+		"another delay":    {func(j *entity.Job) { j.Schedule.IntervalMs = 7_200_000 }, 25 * time.Hour},
+		"a first time":     {func(j *entity.Job) { j.Schedule.StartTime = noon(36 * time.Hour) }, 36 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			job := daily(d)
+			d.Clock.Advance(23 * time.Hour)
+			edited := d.Replace(job.ID, c.edit)
+			require.Equal(t, noon(c.next), edited.NextFireTime)
+			require.Equal(t, entity.JobEnabled, edited.Status)
+		})
+	}
+	d := newDesk(t)
+	job := daily(d)
+	d.After(24 * time.Hour)
+	require.Zero(t, d.Replace(job.ID, end).NextFireTime, "its run is not over")
+	d.Clock.Advance(time.Hour)
+	d.end(job.ID)
+	require.Equal(t, noon(49*time.Hour), d.Job(job.ID).NextFireTime)
 }
 
 // A fixed delay whose jitter is edited while it runs goes on when that run has ended (engine rule 7).

@@ -255,15 +255,15 @@ func (s *JobService) Replace(ctx context.Context, id string, job *entity.Job, ve
 }
 
 // validateEdit checks the new definition. A schedule whose last time has passed is no
-// error if the job has that schedule already. So a user can edit the other fields of a
-// finished job.
+// error if the job has its times already. So a user can edit the other fields of a
+// finished job, and the jitter.
 func (s *JobService) validateEdit(ctx context.Context, id string, job *entity.Job, now time.Time) error {
 	old, err := s.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	fields := s.findings(job, now)
-	if old.SameSchedule(job) {
+	if old.Schedule.SameTimes(job.Schedule) {
 		fields = withoutPast(fields)
 	}
 	if maps.Equal(old.Labels, job.Labels) { // an older release took more of them
@@ -288,7 +288,7 @@ func withoutPast(fields []apperror.Field) []apperror.Field {
 // replan moves the cursor where the schedule names other times now. Else the cursor goes on from
 // the catch-up: a jitter moves no scheduled time, and so neither what they are counted from.
 func (s *JobService) replan(old, next *entity.Job, now time.Time) error {
-	if old.Schedule.SameTimes(next.Schedule) {
+	if old.Schedule.SameTimes(next.Schedule) || sameDelay(old, next) {
 		if next.Status == entity.JobEnabled && !next.NextFireTime.IsZero() {
 			return s.keepCursor(next)
 		}
@@ -329,6 +329,14 @@ func (s *JobService) armEdited(job *entity.Job, now time.Time) error {
 	}
 	return apperror.InvalidField(field, schedule.CodeInPast, "is in time that the job has decided already, up to "+
 		clock.Text(job.Decided())+", because the clock was set back since; give a later time")
+}
+
+// sameDelay reports whether a FIXED_DELAY still counts from the end of its latest run. It has no cursor while that
+// lasts.
+func sameDelay(old, next *entity.Job) bool {
+	end := next.Schedule.EndTime
+	return next.Schedule.Kind == schedule.FixedDelay && old.Schedule.SameRhythm(next.Schedule) &&
+		next.Status != entity.JobFinished && (end.IsZero() || !next.NextFireTime.After(end))
 }
 
 func (s *JobService) keepCursor(job *entity.Job) error {

@@ -162,7 +162,7 @@ func pick(jobs map[string]*entity.Job, ids map[string]bool) []*entity.Job {
 }
 
 // rearm sets the next time of a FIXED_DELAY job after its scheduled fire has
-// ended, unless somebody edited its schedule meanwhile (engine rule 7).
+// ended, unless somebody gave it another delay meanwhile (engine rule 7).
 func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 	job *entity.Job, f entity.InFlightFire, e *commit.PostCommit,
 ) error {
@@ -175,7 +175,7 @@ func (p *Admitter) rearm(ctx context.Context, tx repository.Tx, now time.Time,
 		if err != nil {
 			return fmt.Errorf("read the schedule of job %s at version %d: %w", job.ID, f.JobVersion, err)
 		}
-		if !known || !former.SameTimes(job.Schedule) {
+		if !known || !former.SameRhythm(job.Schedule) {
 			return nil // the sweep arms it
 		}
 	}
