@@ -38,6 +38,14 @@ describe('a range', () => {
     expect(startsOf('2026-10-25T00:00:00Z', '2026-10-25T03:00:00Z', 'HOUR', 'UTC')).toHaveLength(3)
     expect(iso(midnight('2026-03-29', 'Europe/Berlin'))).toBe('2026-03-28T23:00:00.000Z')
   })
+
+  // By the tz database: the clocks of these zones leave midnight out, or show it twice.
+  it.each([
+    ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'], ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
+    ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00.000Z'], ['2026-03-29', 'Atlantic/Azores', '2026-03-29T01:00:00.000Z'],
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], ['2017-10-15', 'America/Sao_Paulo', '2017-10-15T03:00:00.000Z'],
+    ['2023-10-01', 'America/Asuncion', '2023-10-01T04:00:00.000Z'], ['2011-12-31', 'Pacific/Apia', '2011-12-30T10:00:00.000Z'],
+  ])('has %s in %s from its first moment on', (day, zone, first) => expect(iso(midnight(day, zone))).toBe(first))
 })
 
 describe('the charts', () => {

@@ -14,6 +14,7 @@ describe('a text with placeholders', () => {
     ['${scheduledTime-1M:yyyy-MM-dd}', '2026-03-01'],
     ['${scheduledTime-1d-1M:yyyy-MM-dd}', '2026-02-28'],
     ['${scheduledTime:DDD}', '091'],
+    ["${scheduledTime:yyyy''MM}", "2026'04"],
     ['${scheduledTime:epochSec}', '1774980000'],
     ['${params.day}/${params.other:-x}/${params.none}', 'today/x/‹none›'],
     ['${params.empty:-y}', 'y'],

@@ -128,5 +128,5 @@ function patterned(pattern: string, wall: Date, offset: number): string {
     mm: () => two(wall.getUTCMinutes()), SSS: () => two(wall.getUTCMilliseconds(), 3), ss: () => two(wall.getUTCSeconds()),
     XXX: () => (offset === 0 ? 'Z' : `${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`),
   }
-  return pattern.replace(/'([^']*)'|yyyy|yy|MM|DDD|dd|HH|mm|SSS|ss|XXX/g, (word, quoted: string | undefined) => quoted ?? parts[word]?.() ?? word)
+  return pattern.replace(/'([^']*)'|yyyy|yy|MM|DDD|dd|HH|mm|SSS|ss|XXX/g, (word, quoted: string | undefined) => (quoted === '' ? "'" : quoted) ?? parts[word]?.() ?? word)
 }

@@ -1,4 +1,5 @@
 import { absolute } from '@/shared/time/format'
+import { momentOf } from '@/shared/time/wall'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -27,11 +28,7 @@ function dayAfter(day: string, days: number): string {
 
 /** The first moment of a day in a zone; where midnight is skipped, the one after the gap. */
 export function midnight(day: string, zone: string): number {
-  const utc = Date.parse(`${day}T00:00:00Z`)
-  const wall = (moment: number) => Date.parse(`${absolute(moment, zone).slice(0, 19).replace(' ', 'T')}Z`)
-  let moment = utc
-  for (let n = 0; n < 2; n++) moment += utc - wall(moment)
-  return moment
+  return Date.parse(momentOf(`${day}T00:00`, zone))
 }
 
 /** Whether a text is a day that there is. */
@@ -63,6 +60,8 @@ export function startsOf(from: string, to: string, by: By, zone: string): number
     for (let at = Date.parse(from); at < end; at += HOUR_MS) starts.push(at)
     return starts
   }
-  for (let day = absolute(from, zone, 'day'); midnight(day, zone) < end; day = dayAfter(day, 1)) starts.push(midnight(day, zone))
+  for (let day = absolute(from, zone, 'day'), at = midnight(day, zone); at < end; day = dayAfter(day, 1), at = midnight(day, zone)) {
+    if (at !== starts.at(-1)) starts.push(at) // a day that there was not begins as the next one does
+  }
   return starts
 }
