@@ -84,6 +84,17 @@ func TestWhatEndsANameOrAPartElsewhereStaysInIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"x%5C", "; name=admin; y="}, []string{part.FormName(), part.FileName()}, got)
 
+	// A boundary that a value makes itself is not held by another one.
+	body = "--${params.b}\r\n\r\n${params.v}\r\n--${params.b}--"
+	for v, message := range map[string]string{"x": "", "\r\n--cut\r\n\r\nx": "holds the boundary"} {
+		_, err = placeholder.Expand(body, params(t, map[string]any{"b": "cut", "v": v}), placeholder.Body(media, body))
+		if message == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, message)
+		}
+	}
+
 	// A boundary without the quotes that it needs (RFC 2046, 5.1.1) is one all the same.
 	for _, media := range []string{
 		"multipart/mixed; boundary=a/b:c", "Multipart/Mixed;charset=x; Boundary = a/b:c; x",

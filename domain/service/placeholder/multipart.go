@@ -44,8 +44,13 @@ func (m *multipart) follow(text string) {
 // for its escape (RFC 2045), so that one at the end would let the name go on.
 var inHeader = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22", `\`, "%5C")
 
+const holdsBoundary = "a value holds the boundary of the parts: set another boundary in the header Content-Type"
+
 func (m *multipart) value(v value) (string, error) {
 	text := v.text
+	if strings.Contains(text, m.delimiter) {
+		return "", wrong(holdsBoundary)
+	}
 	if m.head {
 		text = inHeader.Replace(text)
 	}
@@ -53,11 +58,11 @@ func (m *multipart) value(v value) (string, error) {
 	return text, nil
 }
 
-// end refuses values that make another part. A boundary that is made of placeholders itself stands
-// nowhere in the text.
+// end refuses values that make another part with what stands beside them. A boundary that is made of
+// placeholders itself stands nowhere in the text.
 func (m *multipart) end(result string) error {
 	if m.own > 0 && strings.Count(result, m.delimiter) > m.own {
-		return wrong("a value holds the boundary of the parts: set another boundary in the header Content-Type")
+		return wrong(holdsBoundary)
 	}
 	return nil
 }
