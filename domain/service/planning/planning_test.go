@@ -215,6 +215,15 @@ func TestScheduleThatEnds(t *testing.T) {
 	}
 	require.Equal(t, planning.Plan{}, planning.Decide(planning.Input{Schedule: once, Now: start, MaxFires: 9}),
 		"nothing is planned")
+	// The one time of a job is caught up within the window, whose edge belongs to it, and left out beyond it.
+	for window, fires := range map[int]int{3600: 1, 3599: 0, 0: 0} {
+		m := misfire(entity.MisfireFireOnce)
+		m.WindowSec = window
+		got := planning.Decide(planning.Input{Schedule: once, Cursor: start, Now: after(time.Hour), Misfire: m, MaxFires: 9})
+		require.Len(t, got.Fires, fires, "%d", window)
+		require.Equal(t, fires == 0, got.Skip != nil)
+		require.Zero(t, got.Next)
+	}
 }
 
 // A change of zone rules may take the cursor out of the schedule. A promise
