@@ -4,7 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"strings"
+	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,11 +56,6 @@ func TestCallsOfOneHostAreBounded(t *testing.T) {
 // flaky is an address that can be made to refuse connections.
 func flaky(t *testing.T) (url string, up func()) {
 	t.Helper()
-	return flakyWith(t, func(http.ResponseWriter, *http.Request) {})
-}
-
-func flakyWith(t *testing.T, handler http.HandlerFunc) (url string, up func()) {
-	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	addr := listener.Addr().String()
@@ -67,7 +63,9 @@ func flakyWith(t *testing.T, handler http.HandlerFunc) (url string, up func()) {
 	return "http://" + addr, func() {
 		listener, err := net.Listen("tcp", addr)
 		require.NoError(t, err)
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Second}
+		server := &http.Server{
+			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Second,
+		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -137,55 +135,81 @@ func TestAHopThatIsHeldBackIsAFailedAttempt(t *testing.T) {
 
 // A call that is held back fails at once, and waits for no place before it does.
 func TestACallThatIsHeldBackWaitsForNoPlace(t *testing.T) {
-	url, _ := flaky(t)
-	url = "https" + strings.TrimPrefix(url, "http")
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = silent.Close() }()
+	d := data{"url": "https://" + silent.Addr().String()}
 	bounds := open()
 	bounds.Hosts.PerHost, bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 1, 10*time.Second
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
-	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
-	silent, err := net.Listen("tcp", strings.TrimPrefix(url, "https://"))
-	require.NoError(t, err)
-	defer func() { _ = silent.Close() }()
+	ended := make(chan entity.Outcome, 1)
+	hangUp := func(before func()) {
+		go func() { ended <- x.Run(t.Context(), newRun(t, d), &executortest.Recorder{}) }()
+		conn, err := silent.Accept()
+		require.NoError(t, err)
+		before()
+		require.NoError(t, conn.Close())
+		require.Contains(t, (<-ended).Message, "agree on TLS with ")
+	}
+	hangUp(func() {})
 	now.Advance(10 * time.Second)
-	probe := make(chan entity.Outcome, 1)
-	go func() { probe <- x.Run(t.Context(), newRun(t, data{"url": url}), &executortest.Recorder{}) }()
-	conn, err := silent.Accept()
-	require.NoError(t, err)
-	rep := &executortest.Recorder{}
-	held := x.Run(t.Context(), newRun(t, data{"url": url}), rep)
-	require.Contains(t, held.Message, "held back: 1 calls")
-	require.Zero(t, rep.Waited())
-	require.NoError(t, conn.Close())
-	require.Contains(t, (<-probe).Message, "agree on TLS with ")
+	hangUp(func() {
+		rep := &executortest.Recorder{}
+		held := x.Run(t.Context(), newRun(t, d), rep)
+		require.Contains(t, held.Message, "held back: 1 calls")
+		require.Zero(t, rep.Waited())
+	})
+}
+
+// hangsUp ends the first connection that comes.
+type hangsUp struct {
+	net.Listener
+	once sync.Once
+}
+
+// Accept implements net.Listener.
+func (l *hangsUp) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	l.once.Do(func() {
+		if err == nil {
+			_ = conn.Close()
+		}
+		conn, err = l.Listener.Accept()
+	})
+	return conn, err
 }
 
 // A target that is reached again and takes its time to answer holds nobody back.
 func TestATargetThatAnswersSlowlyIsReached(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
-	url, up := flakyWith(t, func(http.ResponseWriter, *http.Request) {
+	answer := sync.OnceFunc(func() { close(release) })
+	defer answer()
+	slow := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		began <- struct{}{}
 		<-release
-	})
-	bounds := open()
+	}))
+	slow.Listener = &hangsUp{Listener: slow.Listener}
+	slow.StartTLS()
+	t.Cleanup(slow.Close)
+	bounds := settings(slow)
 	bounds.Hosts.BreakAfter, bounds.Hosts.BreakFor = 1, 10*time.Second
 	now := clocktest.NewManual(time.Unix(0, 0))
 	x := httpcall.New(now, bounds)
 	defer x.Close()
-	require.Contains(t, runs(t, x, data{"url": url}).Message, "connect to ")
-	up()
+	require.Contains(t, runs(t, x, data{"url": slow.URL}).Message, "agree on TLS with ")
 	now.Advance(10 * time.Second)
 	ended := make(chan entity.Outcome, 2)
 	for range 2 {
-		go func() { ended <- x.Run(t.Context(), newRun(t, data{"url": url}), &executortest.Recorder{}) }()
+		go func() { ended <- x.Run(t.Context(), newRun(t, data{"url": slow.URL}), &executortest.Recorder{}) }()
 		select {
 		case <-began: // the first one waits for its answer now
 		case o := <-ended:
 			require.Fail(t, o.Message)
 		}
 	}
-	close(release)
+	answer()
 	for range 2 {
 		require.Equal(t, entity.StatusSuccess, (<-ended).Status)
 	}
