@@ -39,6 +39,12 @@ describe('a range', () => {
     expect(iso(midnight('2026-03-29', 'Europe/Berlin'))).toBe('2026-03-28T23:00:00.000Z')
   })
 
+  it('has no day that there was not', () => {
+    expect(startsOf('2011-12-29T10:00:00Z', '2012-01-01T10:00:00Z', 'DAY', 'Pacific/Apia').map(iso)).toEqual([
+      '2011-12-29T10:00:00.000Z', '2011-12-30T10:00:00.000Z', '2011-12-31T10:00:00.000Z',
+    ])
+  })
+
   // By the tz database: the clocks of these zones leave midnight out, or show it twice.
   it.each([
     ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'], ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
