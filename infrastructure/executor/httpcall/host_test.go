@@ -2,6 +2,8 @@ package httpcall_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -53,10 +55,12 @@ func TestCallsOfOneHostAreBounded(t *testing.T) {
 	}
 }
 
-// flaky is an address that can be made to refuse connections.
+// flaky is an address that refuses connections until it is up. It is none that other tests listen on: while it is
+// closed, one of them could take its port, and a call from 127.0.0.1 could meet itself there.
 func flaky(t *testing.T) (url string, up func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	own := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(255), 1+rand.IntN(254)) //nolint:gosec // any will do
+	listener, err := net.Listen("tcp", own)
 	require.NoError(t, err)
 	addr := listener.Addr().String()
 	require.NoError(t, listener.Close())
