@@ -84,8 +84,15 @@ func (m *Manager) chunks(t *entity.RunToken, exec *entity.Execution, lines []str
 	if t.Bytes > m.LogLimit {
 		return nil // it was said that the log ends
 	}
+	shown := validation.Shown(lines)
+	if n := len(shown); n > 0 && t.Bytes > m.LogLimit/2 && strings.HasSuffix(shown[n-1], validation.Replaced) {
+		shown = shown[:n-1] // a target may show its progress for days: there is room for its end
+	}
+	if len(shown) == 0 {
+		return nil
+	}
 	t.Bytes += reportCost
-	for _, line := range validation.Shown(lines) {
+	for _, line := range shown {
 		text, returned := strings.CutSuffix(line, validation.Replaced)
 		text = validation.LogLine(text, entity.MaxLogLine-(len(line)-len(text)))
 		if t.Bytes+len(text) > m.LogLimit {

@@ -296,6 +296,23 @@ func TestReportedLinesAreBounded(t *testing.T) {
 	})
 }
 
+// A target may report its progress for hours: what it says at its end is in the log.
+func TestReportedProgressLeavesRoomForTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		exec := r.detached(r.one(), r.job(nil).ID)
+		bar := strings.Repeat("=", 8000) + "\r"
+		for range 150 {
+			require.NoError(t, r.report(r.one(), exec.ID, 1, says(bar)))
+		}
+		require.NoError(t, r.report(r.one(), exec.ID, 1, says(bar, "done", bar)))
+		chunks := r.lines(exec.ID)
+		last := chunks[len(chunks)-1]
+		require.False(t, last.Truncated)
+		require.Equal(t, "done", last.Content)
+	})
+}
+
 // A store that does not answer takes no report, and the target may repeat it.
 func TestATargetReportsAgainWhenTheStoreIsAway(t *testing.T) {
 	for name, c := range map[string]struct {

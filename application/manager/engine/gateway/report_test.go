@@ -139,6 +139,9 @@ func TestReplacedLinesOfAWorkerKeepTheirMark(t *testing.T) {
 		exec := r.Trigger(t, r.remoteJob("j", "settle", nil).ID)[0]
 		d := w.take(w.poll())[0]
 		require.EqualValues(t, 4, w.tell(d, 1, "10%\r", "20%\r", "done", "a\rb\nc").Line)
-		require.Equal(t, []string{"10%\r\n20%\r\ndone\na b c"}, r.said(exec.ID))
+		require.EqualValues(t, 5, w.tell(d, 5, "prompt\r").Line)
+		require.Equal(t, []string{"done\nb c", "prompt\r"}, r.said(exec.ID))
+		require.EqualValues(t, 6, w.tell(d, 6, "the end").Line)
+		require.Equal(t, []string{"done\nb c", "prompt\r", "the end"}, r.said(exec.ID))
 	})
 }

@@ -49,6 +49,10 @@ type Buffer struct {
 type line struct {
 	kind entity.LogType
 	text string
+	// number is the one that a worker gave it; 0 is the next one.
+	number int64
+	// late means that the limit of such lines keeps it from the store for now.
+	late bool
 }
 
 // New returns the buffer of an attempt. It keeps at most limit bytes of its log.
@@ -71,10 +75,12 @@ func (b *Buffer) Stored() int64 {
 	switch {
 	case b.full || b.closed:
 		return math.MaxInt64
-	case len(b.chunks) == 0:
-		return b.seq
+	case len(b.chunks) > 0:
+		return b.chunks[0].SeqFrom - entity.LineNumber(b.exec.Attempt, 0) - 1
+	case b.held != nil && b.held.number > 0 && !b.held.late:
+		return b.held.number - 1
 	}
-	return b.chunks[0].SeqFrom - entity.LineNumber(b.exec.Attempt, 0) - 1
+	return b.seq
 }
 
 // Log implements entity.Reporter.
@@ -85,29 +91,28 @@ func (b *Buffer) Log(t entity.LogType, text string) {
 		return
 	}
 	for text, returned := range validation.Lines(text) {
-		b.take(line{t, text}, returned)
+		b.take(line{kind: t, text: text}, returned)
 		if b.full {
 			return
 		}
 	}
 }
 
-// LogAt takes one line under the number that a worker gave it. Numbers that were left out stay unused: what they stood
-// for was lost on the way. A line that the next one replaces ends in validation.Replaced, and keeps its number too.
+// LogAt takes one line under the number that a worker gave it, and makes no second one of it. Numbers that were left out
+// stay unused: what they stood for was lost on the way. So do those of lines that end in validation.Replaced, where the
+// next one comes before they are stored.
 func (b *Buffer) LogAt(number int64, t entity.LogType, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.full || number <= b.seq {
 		return
 	}
-	b.seq = min(number, entity.LinesPerAttempt) - 1
-	line, replaced := strings.CutSuffix(text, validation.Replaced)
-	line = strings.NewReplacer("\n", " ", "\r", " ").Replace(line)
-	if !replaced {
-		b.add(t, validation.LogLine(line, entity.MaxLogLine))
-		return
+	number = min(number, entity.LinesPerAttempt)
+	if parts := validation.Shown([]string{text}); len(parts) > 0 {
+		one, returned := strings.CutSuffix(strings.Join(parts, " "), validation.Replaced)
+		b.take(line{kind: t, text: one, number: number}, returned)
 	}
-	b.add(t, validation.LogLine(line, entity.MaxLogLine-len(validation.Replaced))+validation.Replaced)
+	b.seq = max(b.seq, number)
 }
 
 // take adds a line, or holds it where the next one replaces it; the caller holds the lock.
@@ -126,6 +131,7 @@ func (b *Buffer) take(l line, returned bool) {
 		b.held = &l
 		return
 	}
+	b.goTo(l.number)
 	b.add(l.kind, validation.LogLine(l.text, entity.MaxLogLine))
 }
 
@@ -137,7 +143,15 @@ func (b *Buffer) addHeld() {
 	l := b.held
 	b.held = nil
 	text := validation.LogLine(l.text, entity.MaxLogLine-len(validation.Replaced))
+	b.goTo(l.number)
 	b.add(l.kind, text+validation.Replaced)
+}
+
+// goTo lets the next line have a number; 0 leaves that to the buffer.
+func (b *Buffer) goTo(number int64) {
+	if number > 0 {
+		b.seq = number - 1
+	}
 }
 
 // offer settles a line that is held, for those who follow the log, as often as the limit
@@ -151,6 +165,7 @@ func (b *Buffer) offer() {
 	switch {
 	case b.closed:
 	case b.transient > b.limit/2, !now.Before(b.offered) && now.Sub(b.offered) < pause:
+		b.held.late = true
 		return
 	}
 	b.transient += len(b.held.text) + 1

@@ -238,3 +238,52 @@ func TestALineThatIsCutHoldsWholeCharactersAndAMark(t *testing.T) {
 	j.Log(entity.LogStdout, strings.Repeat("x", 8192))
 	require.Equal(t, strings.Repeat("x", 8192), j.pending()[0].Content, "as long as a line may be")
 }
+
+// A worker gives its lines their numbers. None becomes two, and one that was replaced before it was stored is not there.
+func TestNumberedLinesAreReplacedToo(t *testing.T) {
+	for _, c := range []struct {
+		said []string
+		want []string
+	}{
+		{[]string{"10%\r20%\r100%", "end"}, []string{"1 STDOUT 100%", "2 STDOUT end"}},
+		{[]string{"10%\r", "20%\r", "done"}, []string{"3 STDOUT done"}},
+		{[]string{"text\r\n", "a\r\nb"}, []string{"1 STDOUT text", "2 STDOUT a b"}},
+		{[]string{"\r", "\r10%", "next"}, []string{"2 STDOUT 10%", "3 STDOUT next"}},
+		{[]string{"100%\r", "", "next"}, []string{"2 STDOUT 100%", "3 STDOUT next"}},
+		{[]string{"first", "prompt\r"}, []string{"1 STDOUT first", "2 STDOUT prompt\r"}},
+	} {
+		j := bufferOf(1, 1<<20)
+		for i, text := range c.said {
+			j.LogAt(int64(i+1), entity.LogStdout, text)
+			j.LogAt(int64(i+1), entity.LogStdout, "again")
+		}
+		j.End(&entity.Outcome{})
+		require.Equal(t, c.want, lines(j.pending()), "%q", c.said)
+	}
+}
+
+// What a worker says of its progress for days leaves room for the end, too. It hears that the store has a line when that
+// is so, or when the line is left out.
+func TestNumberedProgressForDaysLeavesRoomForTheEnd(t *testing.T) {
+	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	j := New(&entity.Execution{ID: "e", JobID: "j", Attempt: 1}, entity.LogLimit, clock)
+	number, shown := int64(0), 0
+	for range 24 * 3600 * 2 {
+		number++
+		j.LogAt(number, entity.LogStdout, strings.Repeat("=", 80)+"\r")
+		require.Equal(t, number-1, j.Stored())
+		clock.Advance(500 * time.Millisecond)
+		if got := j.pending(); len(got) > 0 {
+			require.Equal(t, number, got[0].SeqFrom)
+			require.Equal(t, number-1, j.Stored())
+			j.stored(got)
+			shown++
+		}
+		require.Equal(t, number, j.Stored())
+	}
+	require.Greater(t, shown, 500)
+	j.LogAt(number+1, entity.LogStdout, "the end")
+	last := j.pending()
+	require.Equal(t, "the end", last[len(last)-1].Content)
+	require.Equal(t, number+1, last[len(last)-1].SeqTo)
+}
