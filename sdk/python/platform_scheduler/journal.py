@@ -49,8 +49,7 @@ class Journal:
         with self._lock:
             if self._closed:
                 return
-            for line in texts.clean(text).split("\n"):
-                line = texts.cut(line[:-1] if line.endswith("\r") else line, texts.LINE)
+            for line in texts.lines(texts.clean(text)):
                 size = len(line.encode("utf-8")) + 1
                 self._lines.append((line, size))
                 self._bytes += size

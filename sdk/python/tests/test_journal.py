@@ -4,7 +4,7 @@ import unittest
 
 from platform_scheduler.attempts import Attempt
 from platform_scheduler.journal import BATCH, KEPT, Journal
-from platform_scheduler.texts import RESULT, clean, cut
+from platform_scheduler.texts import LINE, RESULT, clean, cut, lines
 
 LIMIT = 1_000_000
 
@@ -70,6 +70,18 @@ class Keeping(unittest.TestCase):
         self.journal.taken(sent, sent.line)
         item, sent, _ = self.journal.item(0, 1000)
         self.assertTrue(sent.end and item["checkpoint"])
+
+    def test_lines_end_at_each_kind_of_end(self):
+        for text, want in (
+            ("a\rb\r\nc\r\r\nd\n", ["a\r", "b", "c", "d"]),
+            ("10%\r20%\r100%\n", ["10%\r", "20%\r", "100%"]),
+            ("10%\r", ["10%\r"]),
+            ("a\n\nb", ["a", "", "b"]),
+            ("", [""]),
+        ):
+            self.assertEqual(want, list(lines(text)), text)
+        (long,) = lines("ä" * 5000 + "\r")
+        self.assertEqual((LINE, "…\r"), (len(long.encode()), long[-2:]), "the end of the line counts")
 
     def test_texts_are_cut_between_characters(self):
         self.assertEqual(RESULT, len(cut("ä" * 40000, RESULT).encode()) + 1)

@@ -70,9 +70,8 @@ final class Journal {
             if (closed) {
                 return;
             }
-            for (String part : text.split("\n", -1)) {
-                Line line = new Line(Texts.cut(part.endsWith("\r") ? part.substring(0, part.length() - 1) : part,
-                        Texts.LINE));
+            for (String part : Texts.lines(text)) {
+                Line line = new Line(part);
                 lines.addLast(line);
                 bytes += line.size;
             }

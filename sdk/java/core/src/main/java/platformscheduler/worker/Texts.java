@@ -1,6 +1,10 @@
 package platformscheduler.worker;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Texts within the bounds of the protocol. */
 final class Texts {
@@ -10,12 +14,31 @@ final class Texts {
     static final int MESSAGE = 4 << 10;
 
     private static final String MARK = "…";
+    /** What ends a line, and what follows one that the next line replaces, as on a terminal. */
+    private static final Pattern END = Pattern.compile("\r*\n|\r+");
+    private static final String REPLACED = "\r";
 
     private Texts() {
     }
 
     static int bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** The lines of a text, each within its bound. One that carriage returns alone ended has one at its end. */
+    static List<String> lines(String text) {
+        List<String> out = new ArrayList<>();
+        Matcher end = END.matcher(text);
+        int at = 0;
+        while (end.find()) {
+            String mark = end.group().endsWith("\n") ? "" : REPLACED;
+            out.add(cut(text.substring(at, end.start()), LINE - mark.length()) + mark);
+            at = end.end();
+        }
+        if (at < text.length() || text.isEmpty()) {
+            out.add(cut(text.substring(at), LINE));
+        }
+        return out;
     }
 
     /** The text in at most so many bytes of UTF-8, whole characters alone, with a mark where something is missing. */

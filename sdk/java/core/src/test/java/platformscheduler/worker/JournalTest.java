@@ -38,6 +38,17 @@ class JournalTest {
     }
 
     @Test
+    void linesEndAtEachKindOfEnd() {
+        assertEquals(Arrays.asList("a\r", "b", "c", "d"), Texts.lines("a\rb\r\nc\r\r\nd\n"));
+        assertEquals(Arrays.asList("10%\r", "20%\r", "100%"), Texts.lines("10%\r20%\r100%\n"));
+        assertEquals(Arrays.asList("a", "", "b"), Texts.lines("a\n\nb"));
+        assertEquals(Arrays.asList(""), Texts.lines(""));
+        String line = Texts.lines(String.join("", Collections.nCopies(5000, "ä")) + "\r").get(0);
+        assertTrue(line.endsWith("…\r"));
+        assertTrue(Texts.bytes(line) <= Texts.LINE, "the end of the line counts");
+    }
+
+    @Test
     void theOldestLinesGoWithAMark() {
         for (int i = 0; i < 256 + 5; i++) {
             journal.log(LINE);
