@@ -1,35 +1,34 @@
 // Package charset reads texts that are not UTF-8. Names of encodings are the labels of the WHATWG Encoding Standard
-// (https://encoding.spec.whatwg.org/#names-and-labels), such as gbk, latin1 or utf-16le.
+// (https://encoding.spec.whatwg.org/#names-and-labels), such as gbk, latin1 or utf-16le, or else names that IANA has
+// registered (https://www.iana.org/assignments/character-sets), such as cp936 or ibm437.
 package charset
 
 import (
-	"io"
 	"mime"
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
+	"golang.org/x/text/encoding/ianaindex"
 )
 
 // MaxName bounds the name of an encoding, in bytes.
 const MaxName = 40
 
 // Known reports whether a name is that of an encoding.
-func Known(name string) bool {
-	_, err := htmlindex.Get(name)
-	return err == nil
-}
+func Known(name string) bool { return named(name) != nil }
 
-// Reader makes UTF-8 of a text in the encoding of that name. A byte order mark at its begin wins over the name. Bytes
-// that mean nothing become U+FFFD. Of UTF-8, and of a name that is not known, it returns r itself.
-func Reader(r io.Reader, name string) io.Reader {
-	encoding, err := htmlindex.Get(name)
-	if err != nil || encoding == unicode.UTF8 {
-		return r
+// named is the encoding of a name; nil where nobody knows it. The standard has browsers read some encodings as one
+// U+FFFD, for their safety alone: these are read as IANA names them.
+func named(name string) encoding.Encoding {
+	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
+		return e
 	}
-	return transform.NewReader(r, unicode.BOMOverride(encoding.NewDecoder()))
+	if e, err := ianaindex.IANA.Encoding(name); err == nil && e != nil {
+		return e
+	}
+	return nil
 }
 
 // loose finds a charset where the parameters as a whole cannot be read.

@@ -34,6 +34,17 @@ func TestTextsAreRead(t *testing.T) {
 		{"gbk", "\xff", "\ufffd"},
 		{"utf-16le", "A\x00\x2d", "A\ufffd"},
 		{"no-such", "\xd6", "\xd6"},
+		{"utf-8", "\xef\xbb\xbf{}", "{}"},
+		{"utf8", "\xff\xfe-N", "中"},
+		{"", "\xfe\xffN-", "中"},
+		{"", "\xef\xbb", "\xef\xbb"},
+		{"", "\xff", "\xff"},
+		{"", "", ""},
+		{"latin1", "\xfe\xe9", "þé"},
+		{"cp936", "\xd6\xd0", "中"}, // RFC 1345 and IANA: an alias of GBK
+		{"IBM437", "\x81", "ü"},
+		{"hz-gb-2312", "~{VPND~}", "中文"}, // RFC 1843; browsers read it as one U+FFFD
+		{"iso-2022-kr", "plain", "plain"},
 	} {
 		for _, r := range []io.Reader{strings.NewReader(c.bytes), iotest.OneByteReader(strings.NewReader(c.bytes))} {
 			got, err := io.ReadAll(charset.Reader(r, c.name))
@@ -44,6 +55,21 @@ func TestTextsAreRead(t *testing.T) {
 	require.True(t, charset.Known("GBK"))
 	require.False(t, charset.Known("no-such"))
 	require.False(t, charset.Known(""))
+	require.False(t, charset.Known("replacement"))
+	require.True(t, charset.Known("cp936"))
+}
+
+// A prompt of one character is read before more comes, whatever the encoding.
+func TestNothingIsWaitedForBehindAFirstCharacter(t *testing.T) {
+	for name, want := range map[string]string{"gbk": ">", "utf-8": ">", "iso-8859-1": ">", "utf-16le": "\u623e"} {
+		from, to := io.Pipe()
+		go func() { _, _ = to.Write([]byte(">b")) }()
+		buf := make([]byte, 8)
+		n, err := charset.Reader(from, name).Read(buf)
+		require.NoError(t, err)
+		require.Equal(t, want, string(buf[:n]), name)
+		require.NoError(t, from.Close())
+	}
 }
 
 // A Content-Type as RFC 9110, 8.3.1 and 8.3.2, has it, and as targets write it.

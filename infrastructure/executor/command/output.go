@@ -87,7 +87,10 @@ func (s *stream) read(c clock.Clock, over <-chan struct{}) {
 	defer s.pipe.Close()
 	timer := c.NewTimer(pace)
 	defer timer.Stop()
-	from := charset.Reader(&paced{pipe: s.pipe, timer: timer, over: over}, s.charset)
+	var from io.Reader = &paced{pipe: s.pipe, timer: timer, over: over}
+	if s.charset != "" {
+		from = charset.Reader(from, s.charset)
+	}
 	switch err := s.readLines(c, from); {
 	case err != nil:
 	case s.charset != "":
