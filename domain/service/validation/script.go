@@ -12,7 +12,7 @@ import (
 )
 
 // shells read a carriage return as a part of the word before it.
-var shells = []string{"sh", "bash", "dash", "ash", "ksh", "zsh"}
+var shells = []string{"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash"}
 
 // CarriageReturns warns of a script for a shell, or code of one, whose lines end in CRLF as Windows writes them. Such a
 // definition is kept as it is: the carriage returns may be meant.
@@ -26,9 +26,10 @@ func CarriageReturns(job *entity.Job) []apperror.Field {
 	if json.Unmarshal([]byte(job.Data), &script) == nil && strings.Contains(script.Script, "\r\n") {
 		field, shell = "script", path.Base(script.Interpreter)
 	}
-	if json.Unmarshal([]byte(job.Data), &command) == nil && len(command.Command) > 1 &&
-		strings.Contains(strings.Join(command.Command[1:], " "), "\r\n") {
-		field, shell = "command", path.Base(command.Command[0])
+	if json.Unmarshal([]byte(job.Data), &command) == nil {
+		if reader := shellOf(command.Command); reader != "" {
+			field, shell = "command", reader
+		}
 	}
 	if !slices.Contains(shells, shell) {
 		return nil
@@ -42,4 +43,22 @@ func CarriageReturns(job *entity.Job) []apperror.Field {
 				"save it with lines that end in LF (dos2unix, or the line endings of the editor)", shell),
 		},
 	}
+}
+
+// shellOf is the shell that reads an argument with lines that end in CRLF; "" for none. Another program may start it,
+// as env, sudo and timeout do. Then -c comes between.
+func shellOf(command []string) string {
+	shell, reads := "", false
+	for i, arg := range command {
+		switch name := path.Base(arg); {
+		case slices.Contains(shells, name):
+			shell, reads = name, i == 0
+		case shell == "":
+		case strings.HasPrefix(arg, "-"):
+			reads = reads || strings.Contains(arg, "c")
+		case reads && strings.Contains(arg, "\r\n"):
+			return shell
+		}
+	}
+	return ""
 }
