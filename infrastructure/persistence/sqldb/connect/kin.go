@@ -26,7 +26,7 @@ var (
 	// kinVersion is how MySQL and what is built from it write a version: that of MySQL, and perhaps a number of the
 	// package, or words that builds carry.
 	kinVersion = regexp.MustCompile(`^\d+\.\d+(\.\d+)?(\.?mysql_aurora\.[\d.]+|[-+.~](\d[\w.+~-]*|log|debug|commercial|` +
-		`enterprise|cluster|azure|google|rds)([-+.~][\w.+~-]+)?)?$`)
+		`enterprise|cluster|azure|google|rds|cloud|u\d+)([-+.~][\w.+~-]+)?)?$`)
 	// kinComment is how their builds call themselves; RDS, Aurora and Cloud SQL are "Source distribution" or "(Google)".
 	kinComment = regexp.MustCompile(
 		`^(mysql (community|enterprise|cluster|server)|percona |source distribution|homebrew|` +

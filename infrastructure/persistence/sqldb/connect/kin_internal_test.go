@@ -23,6 +23,9 @@ func TestServersThatOnlyLookLikeMySQLAreRefusedByName(t *testing.T) {
 		{version: "5.7.44-rds.20240408", comment: "Source distribution"},
 		{version: "8.0.36-azure", comment: "MySQL Community Server - GPL"},
 		{version: "8.0.31-google", comment: "(Google)"},
+		{version: "8.0.36-u2-cloud", comment: "MySQL Enterprise - Cloud"}, // HeatWave
+		{version: "9.0.1-cloud", comment: "MySQL Enterprise - Cloud"},
+		{version: "8.4.4", comment: "MySQL Community Server - GPL"},
 		{version: "8.0.35-27", comment: "Percona Server (GPL), Release 27, Revision 2f8eeab2"},
 		{version: "8.0.36-28.1", comment: "Percona XtraDB Cluster (GPL), Release rel28, Revision bfb687f"},
 		{version: "10.11.6-MariaDB-0+deb12u1", comment: "Debian 12"},
