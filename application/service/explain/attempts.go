@@ -17,7 +17,7 @@ type beginnings map[string][]entity.Attempt
 func (c *inquiry) beginnings(ctx context.Context, runs []*entity.Execution) (beginnings, error) {
 	out := beginnings{}
 	for _, r := range runs {
-		if r.Attempt < 2 || len(out) == attemptsRead {
+		if r.Attempt < 2 && r.NodeLosses == 0 || len(out) == attemptsRead {
 			continue
 		}
 		attempts, err := c.Executions.Attempts(ctx, r.ID)
@@ -88,6 +88,17 @@ func (c *inquiry) lost(r *entity.Execution, begun beginnings) {
 	}
 	if !named {
 		c.add(FactNodeLost, "", ofShard(r, Params{"times": r.NodeLosses}))
+	}
+}
+
+// lostBefore names the nodes that were lost while they ran runs which wait for another attempt.
+func (c *inquiry) lostBefore(runs []*entity.Execution, begun beginnings) {
+	told := 0
+	for _, r := range runs {
+		if r.Status == entity.StatusWaiting && r.NodeLosses > 0 && told < nodesShown {
+			told++
+			c.lost(r, begun)
+		}
 	}
 }
 

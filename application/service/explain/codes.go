@@ -94,6 +94,7 @@ const (
 	FactGapMoved       Code = "GAP_MOVED"
 	FactGapRunsOn      Code = "GAP_RUNS_ON"
 	FactFireThen       Code = "FIRE_THEN"
+	FactMadeLater      Code = "MADE_LATER"
 	FactField          Code = "CRON_FIELD"
 	FactMisfireRan     Code = "MISFIRE_RAN"
 	FactMisfirePolicy  Code = "MISFIRE_POLICY"
@@ -256,6 +257,7 @@ func Sentences() []Sentence {
 		},
 		{"", FactGapRunsOn, "the schedule fires in every hour, and goes on by the new time"},
 		{"", FactFireThen, "the fire of {time}: {outcome}[, {reason}]"},
+		{"", FactMadeLater, "the job was made later, at {createTime}"},
 		{"", FactField, "{cronField} says no: {cronValue}[; it names {cronNames}]"},
 		{"", FactMisfireRan, "it was missed at its time; the misfire policy {misfirePolicy} ran it later"},
 		{"", FactMisfirePolicy, "the misfire policy of the job is {misfirePolicy}"},

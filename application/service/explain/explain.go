@@ -196,7 +196,7 @@ func (c *inquiry) add(code Code, id string, p Params) {
 
 func (c *inquiry) run(ctx context.Context, left *gap) error {
 	find := c.find
-	if left != nil && !c.At.Before(c.job.CreateTime) {
+	if left != nil {
 		if err := c.gapped(ctx, left); err != nil {
 			return err
 		}

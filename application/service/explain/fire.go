@@ -56,6 +56,7 @@ func (c *inquiry) fire(ctx context.Context, e *entity.LedgerEntry) error {
 	switch status {
 	case entity.StatusWaiting:
 		c.say(Waiting, Code(e.WaitsFor), Params{"time": e.ScheduledTime, "waitsFor": e.WaitsFor})
+		c.lostBefore(runs, begun)
 		return errors.Join(c.heldBack(ctx, runs), c.waiting(ctx, e.WaitsFor, runs))
 	case entity.StatusRunning:
 		c.say(Running, Code(status), p)

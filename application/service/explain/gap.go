@@ -38,13 +38,17 @@ func (c *inquiry) gapped(ctx context.Context, g *gap) error {
 	p := Params{
 		"wallTime": g.wall.Format(time.DateTime), "timeZone": g.zone.String(), "jumpMs": g.to.Sub(g.from), "change": g.change,
 	}
+	c.say(NotPlanned, NoSuchTime, p)
+	if g.change.Before(c.job.CreateTime) {
+		c.add(FactMadeLater, "", Params{"createTime": c.job.CreateTime})
+		return nil
+	}
 	entries, _, err := c.Ledger(ctx, entity.LedgerQuery{
 		JobID: c.job.ID, From: g.change, To: g.change.Add(time.Millisecond), Limit: 1,
 	})
 	if err != nil {
 		return err
 	}
-	c.say(NotPlanned, NoSuchTime, p)
 	job, err := c.definition(ctx)
 	if err != nil {
 		return err
@@ -55,7 +59,7 @@ func (c *inquiry) gapped(ctx context.Context, g *gap) error {
 		return nil //nolint:nilerr // it is the answer
 	}
 	next, ok := sched.Next(g.change.Add(-time.Millisecond))
-	if job.Schedule.Kind == schedule.Cron && sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {
+	if inForce(&job.Schedule, g.change) && job.Schedule.Kind == schedule.Cron && sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {
 		switch {
 		case job.Schedule.DstGap == cronexpr.Skip:
 			c.add(FactGapLeftOut, "", nil)
@@ -65,12 +69,21 @@ func (c *inquiry) gapped(ctx context.Context, g *gap) error {
 			c.add(FactGapRunsOn, "", nil)
 		}
 	}
-	if len(entries) > 0 && entries[0].RangeEnd.IsZero() {
+	if len(entries) > 0 && (entries[0].RangeEnd.IsZero() || ok && next.Equal(g.change)) {
 		e := &entries[0]
 		c.answer.Fire = e
-		c.add(FactFireThen, "", Params{"time": e.ScheduledTime, "outcome": e.Outcome, "reason": e.Reason})
+		p := Params{"time": e.ScheduledTime, "outcome": e.Outcome, "reason": e.Reason}
+		if !e.RangeEnd.IsZero() {
+			p["time"] = g.change // one of those that the range holds
+		}
+		c.add(FactFireThen, "", p)
 	} else if ok {
 		c.add(FactNextNamed, "", Params{"time": next})
 	}
 	return nil
+}
+
+// inForce reports whether the bounds of a schedule let it fire at a moment.
+func inForce(spec *schedule.Spec, at time.Time) bool {
+	return !at.Before(spec.StartTime) && (spec.EndTime.IsZero() || !at.After(spec.EndTime))
 }

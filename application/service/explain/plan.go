@@ -15,9 +15,7 @@ func (c *inquiry) toCome(ctx context.Context, e *entity.LedgerEntry) error {
 	if !c.overdue(e.ScheduledTime) {
 		start := e.ScheduledTime.Add(c.jitter())
 		c.say(Planned, NotDue, Params{"time": e.ScheduledTime, "inMs": start.Sub(c.now)})
-		if c.jitter() > 0 {
-			c.add(FactJitter, "", Params{"jitterMs": c.jitter(), "startTime": start})
-		}
+		c.jitters(e.ScheduledTime)
 		return nil
 	}
 	code := Undecided
@@ -43,6 +41,13 @@ func (c *inquiry) toCome(ctx context.Context, e *entity.LedgerEntry) error {
 		}
 	}
 	return nil
+}
+
+// jitters tells how far the jitter of the job moves the start of a fire to come.
+func (c *inquiry) jitters(scheduled time.Time) {
+	if c.jitter() > 0 {
+		c.add(FactJitter, "", Params{"jitterMs": c.jitter(), "startTime": scheduled.Add(c.jitter())})
+	}
 }
 
 // nothing explains a moment that is in no line of the ledger.
@@ -194,6 +199,7 @@ func (c *inquiry) unrecorded(named time.Time) error {
 		c.say(Planned, AfterPause, Params{"time": named})
 	case named.After(c.now):
 		c.say(Planned, NotDue, Params{"time": named})
+		c.jitters(named)
 	default:
 		c.say(Unknown, NoRecord, Params{"time": named})
 	}

@@ -153,6 +153,11 @@ func (c *inquiry) latestRun(ctx context.Context) error {
 		if c.latestAsked {
 			c.say(Waiting, Code(what), Params{"time": r.ScheduledTime, "waitsFor": what})
 		}
+		begun, err := c.beginnings(ctx, rows)
+		if err != nil {
+			return err
+		}
+		c.lostBefore(rows, begun)
 		return errors.Join(c.heldBack(ctx, rows), c.waiting(ctx, what, rows))
 	case entity.StatusRunning:
 		c.add(FactLatestRuns, r.ID, Params{"runId": r.ID})

@@ -27,7 +27,9 @@ func (e *Expr) Refuses(wall time.Time) (r Refusal, refused bool) {
 	year, month, day := wall.Date()
 	switch {
 	case !e.years.has(year - MinYear):
-		return Refusal{"year", strconv.Itoa(year), ""}, true
+		return Refusal{"year", strconv.Itoa(year), listed(MinYear, MaxYear, func(n int) bool {
+			return e.years.has(n - MinYear)
+		}, strconv.Itoa)}, true
 	case e.months&(1<<month) == 0:
 		return Refusal{"month", monthName(int(month)), ranges(uint64(e.months), 12, monthName)}, true
 	case e.days.mask(year, int(month))&(1<<day) == 0:
@@ -70,12 +72,20 @@ func weekdayName(day int) string { return strings.ToUpper(time.Weekday(day).Stri
 // maxRanges bounds what is listed of a set.
 const maxRanges = 12
 
-// ranges lists a set of numbers up to last; three and more in a row are a range.
+// ranges lists a set of numbers up to last, see listed.
 func ranges(set uint64, last int, name func(int) string) string {
+	return listed(0, last, func(n int) bool { return set&(1<<n) != 0 }, name)
+}
+
+// listed lists the numbers from first to last that a field names; three and more in a row are a range.
+func listed(first, last int, has func(int) bool, name func(int) string) string {
 	var parts []string
-	for at := nextBit(set, 0); at <= last; at = nextBit(set, at+1) {
+	for at := first; at <= last; at++ {
+		if !has(at) {
+			continue
+		}
 		end := at
-		for end < last && set&(1<<(end+1)) != 0 {
+		for end < last && has(end+1) {
 			end++
 		}
 		if len(parts) == maxRanges {

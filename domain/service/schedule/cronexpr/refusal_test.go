@@ -35,7 +35,11 @@ func TestTheFieldThatSaysNoIsNamed(t *testing.T) {
 		{"0 0 9-17 * * ?", cronexpr.Quartz, "2026-11-26 18:00:00", cronexpr.Refusal{"hour", "18", "9-17"}},
 		{"0 0/15 * * * ?", cronexpr.Quartz, "2026-11-26 18:20:00", cronexpr.Refusal{"minute", "20", "0, 15, 30, 45"}},
 		{"10 0 * * * ?", cronexpr.Quartz, "2026-11-26 18:00:11", cronexpr.Refusal{"second", "11", "10"}},
-		{"0 0 3 * * ? 2027", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"year", "2026", ""}},
+		{"0 0 3 * * ? 2027", cronexpr.Quartz, "2026-11-26 03:00:00", cronexpr.Refusal{"year", "2026", "2027"}},
+		{
+			"0 0 3 ? * MON 2020,2027-2029,2199", cronexpr.Quartz, "2026-11-26 03:00:00",
+			cronexpr.Refusal{"year", "2026", "2020, 2027-2029, 2199"},
+		},
 		{"0 0 3 ? 12 MON", cronexpr.Quartz, "2026-11-26 03:07:00", cronexpr.Refusal{"month", "NOVEMBER", "DECEMBER"}},
 		{"0 3 * * 1-3", cronexpr.Unix, "2026-11-26 " +
 			"03:00:00", cronexpr.Refusal{"day-of-week", "THURSDAY", "MONDAY-WEDNESDAY"}},

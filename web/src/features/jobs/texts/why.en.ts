@@ -77,6 +77,7 @@ export default {
     GAP_LEFT_OUT: 'The schedule names a time that does not exist then, and leaves it out (dstGap SKIP).',
     GAP_MOVED: 'The schedule names a time that does not exist then. Its fire is of {change} (dstGap NEXT_VALID).',
     GAP_RUNS_ON: 'The schedule fires in every hour, and goes on by the new time.', FIRE_THEN: 'The fire of {time}: {outcome}[, {reason}].',
+    MADE_LATER: 'The job was made later, at {createTime}.',
     CRON_FIELD: 'The {cronField} says no: {cronValue}[; it names {cronNames}].',
     MISFIRE_RAN: 'It was missed at its time. The misfire policy {misfirePolicy} ran it later.', MISFIRE_POLICY: 'The misfire policy of the job is {misfirePolicy}.',
     CHANGED: 'Version {then} of the job held then. Now it is version {now}.', FIRE_BEFORE: 'The fire before that was of {time}: {outcome}[, {reason}].',

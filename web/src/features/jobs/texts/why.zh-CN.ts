@@ -66,6 +66,7 @@ export default {
     SERVER_WAS_DOWN: '[分片 {shardIndex}/{shardTotal}：]应启动时服务器已停机，或无法连接存储；{latenessMs} 之后于 {createTime} 才触发。',
     GAP_LEFT_OUT: '调度包含当天不存在的时间，并将其略过（dstGap SKIP）。', GAP_MOVED: '调度包含当天不存在的时间，其触发移到 {change}（dstGap NEXT_VALID）。',
     GAP_RUNS_ON: '调度每小时都会触发，按新的时间继续。', FIRE_THEN: '{time} 的触发：{outcome}[，{reason}]。',
+    MADE_LATER: '任务在此之后于 {createTime} 创建。',
     CRON_FIELD: '{cronField}不符合：{cronValue}[；调度包含 {cronNames}]。',
     MISFIRE_RAN: '曾错过触发时间，由错过策略 {misfirePolicy} 在之后运行。', MISFIRE_POLICY: '任务的错过策略为 {misfirePolicy}。',
     CHANGED: '当时生效的是版本 {then}，现在是版本 {now}。', FIRE_BEFORE: '再上一次触发是 {time}：{outcome}[，{reason}]。',
