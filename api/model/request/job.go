@@ -123,8 +123,8 @@ func (r JobReader) check(job *entity.Job, b *binder, now time.Time) error {
 	return apperror.Invalid(merge(b.faults.list, found))
 }
 
-// findings is what is wrong with a definition once it is bound.
-func (r JobReader) findings(job *entity.Job, now time.Time) []apperror.Field {
+// findings is what is wrong with a definition once it is bound; base is its place in the body.
+func (r JobReader) findings(job *entity.Job, base string, now time.Time) []apperror.Field {
 	found := validation.Job(job, now)
 	if r.Checker != nil {
 		found = merge(found, r.Checker.Check(job))
@@ -135,7 +135,7 @@ func (r JobReader) findings(job *entity.Job, now time.Time) []apperror.Field {
 		if f.Code != codeUnknownField || !inData {
 			continue
 		}
-		if remedy := placesOf(reflect.TypeFor[JobBody]()).remedy("", "jobData", name); remedy != "" {
+		if remedy := placesOf(reflect.TypeFor[JobBody]()).remedy(base, join(base, "jobData"), name); remedy != "" {
 			found[i].Message = "is not a field here; " + remedy
 		}
 	}

@@ -72,12 +72,14 @@ func (p places) remedy(base, object, name string) string {
 	within := withoutPlaces(strings.TrimPrefix(strings.TrimPrefix(object, base), "."))
 	var found []string
 	for _, path := range p[name] {
-		switch place := join(base, path); {
+		switch {
 		case path == within:
-		case place == "":
+		case path == "" && base == "":
 			found = append(found, "at the top level")
+		case path == "":
+			found = append(found, "under "+base)
 		default:
-			found = append(found, "under "+place)
+			found = append(found, "under "+join(base, path))
 		}
 	}
 	if len(found) == 0 {

@@ -3,6 +3,8 @@ package request
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -106,5 +108,26 @@ func TestAFieldOfTheJobInItsDataIsSentOut(t *testing.T) {
 		var wrong *apperror.Error
 		require.ErrorAs(t, err, &wrong)
 		require.Equal(t, says, wrong.Fields[0].Message)
+	}
+}
+
+// In a document of several jobs a place is that of the job.
+func TestAPlaceInADocumentNamesItsJob(t *testing.T) {
+	body := `{"version":1,"jobs":[{"name":"a","jobType":"CUSTOM","jobClass":"noop"},{"name":"b","jobType":"CUSTOM",
+		"jobClass":"noop","cronExpression":"x","schedule":{"kind":"NONE","timeoutSec":3},"alerts":{"priority":1},
+		"jobData":{"timeoutSec":9}}]}`
+	req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	doc, err := JobReader{Checker: picky("timeoutSec"), Now: time.Now}.Document(req)
+	require.NoError(t, err)
+	says := map[string]string{}
+	for _, f := range doc.Jobs[1].Wrong {
+		says[f.Field] = f.Message
+	}
+	for field, place := range map[string]string{
+		"cronExpression": "under jobs[1].schedule", "schedule.timeoutSec": "under jobs[1]", "alerts.priority": "under jobs[1]",
+		"jobData.timeoutSec": "under jobs[1]",
+	} {
+		require.Equal(t, "is not a field here; it belongs "+place, says["jobs[1]."+field], says)
 	}
 }

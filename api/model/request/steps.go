@@ -69,7 +69,7 @@ func (r JobReader) checked(job *entity.Job, steps *wf.Definition, b *binder, now
 			r.Checker = nil
 		}
 	}
-	return r.findings(job, now)
+	return r.findings(job, b.path, now)
 }
 
 // bindSteps reads the data of a workflow.

@@ -67,7 +67,7 @@ func (r JobReader) declared(o *object, group entityworker.Group) definition.Defi
 	}
 	job := body.job(r.TimeZone)
 	d := definition.Definition{Job: job}
-	for _, field := range merge(f.list, r.findings(job, r.Now())) {
+	for _, field := range merge(f.list, r.findings(job, "", r.Now())) {
 		if !past(field) { // the job is CREATED, without a plan
 			d.Wrong = append(d.Wrong, field)
 		}
