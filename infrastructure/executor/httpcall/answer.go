@@ -1,9 +1,7 @@
 package httpcall
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -93,31 +91,13 @@ func (a *answer) read(response *http.Response, want string) error {
 // from the charset of its Content-Type.
 func (a *answer) decoded(response *http.Response) io.Reader {
 	a.sent.from = io.LimitReader(response.Body, maxRead+1)
-	var body io.Reader = &a.sent
-	switch strings.ToLower(strings.TrimSpace(response.Header.Get("Content-Encoding"))) {
-	case "gzip", "x-gzip":
-		whole := bufio.NewReaderSize(body, chunk)
-		body = whole
-		if magic, _ := whole.Peek(2); string(magic) == "\x1f\x8b" { // some only say so
-			unpacked, err := gzip.NewReader(whole)
-			if err != nil {
-				return failing{err}
-			}
-			body = unpacked
-		}
-	}
+	body := unpacked(&a.sent, response.Header.Values("Content-Encoding"))
 	name := charset.Of(response.Header.Get("Content-Type"))
 	if name != "" && !charset.Known(name) {
 		a.charset = name
 	}
 	return charset.Reader(body, name)
 }
-
-// failing is a body that cannot be read.
-type failing struct{ err error }
-
-// Read implements io.Reader.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // cut reports whether the answer is longer than the result of the run.
 func (a *answer) cut() bool { return len(a.kept) > maxResult || a.longer }

@@ -45,8 +45,12 @@ func TestAnAnswerIsReadAsTheTextThatItIs(t *testing.T) {
 		"gzip":                 {"Content-Encoding: gzip\n", packed(t, "成功"), "成功"},
 		"x-gzip of GBK": {"Content-Encoding: X-Gzip\nContent-Type: text/plain; " +
 			"charset=gbk\n", packed(t, "\xb3\xc9\xb9\xa6"), "成功"},
-		"gzip that is none":   {"Content-Encoding: gzip\n", "成功", "成功"},
-		"gzip of two members": {"Content-Encoding: gzip\n", packed(t, "成") + packed(t, "功"), "成功"},
+		"gzip that is none":    {"Content-Encoding: gzip\n", "成功", "成功"},
+		"packed twice":         {"Content-Encoding: gzip, x-gzip\n", packed(t, packed(t, "成功")), "成功"},
+		"packed twice, by two": {"Content-Encoding: gzip\nContent-Encoding: gzip\n", packed(t, packed(t, "成功")), "成功"},
+		"identity and gzip":    {"Content-Encoding: identity, gzip , \n", packed(t, "成功"), "成功"},
+		"gzip with padding":    {"Content-Encoding: gzip\n", packed(t, "成功") + "\x00\x00\x00\x00", "成功"},
+		"gzip of two members":  {"Content-Encoding: gzip\n", packed(t, "成") + packed(t, "功"), "成功"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := newRawTarget(t, func(int, string) string { return rawAnswer("200 OK", c.headers, c.body) })
@@ -72,6 +76,7 @@ func TestAPackedAnswerIsBounded(t *testing.T) {
 	}{
 		"a bomb":         {packed(t, strings.Repeat("a", 64<<20)), ""},
 		"cut":            {packed(t, "成功")[:15], entity.ReasonError},
+		"a cut member":   {packed(t, "成") + packed(t, "功")[:12], entity.ReasonError},
 		"a wrong header": {"\x1f\x8b\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", entity.ReasonError},
 	} {
 		t.Run(name, func(t *testing.T) {
