@@ -143,6 +143,8 @@ var (
 	blank = regexp.MustCompile(`\{[^}]+\}`)
 	// optional is a part in brackets, which goes where one of its blanks is empty.
 	optional = regexp.MustCompile(`\[[^]]*\]`)
+	// plural is a blank with a word for 1, and one for all else: {runs} (run|runs).
+	plural = regexp.MustCompile(`(\{[^}]+\}) \(([^|(){}]+)\|([^|(){}]+)\)`)
 )
 
 // Sentence fills the blanks of a text from the arguments and an object.
@@ -167,6 +169,13 @@ func (k *Call) Sentence(text string, o Object) string {
 			}
 		}
 		return part[1 : len(part)-1]
+	})
+	text = plural.ReplaceAllStringFunc(text, func(part string) string {
+		words := plural.FindStringSubmatch(part)
+		if fill(words[1]) == "1" {
+			return words[1] + " " + words[2]
+		}
+		return words[1] + " " + words[3]
 	})
 	return blank.ReplaceAllStringFunc(text, fill)
 }

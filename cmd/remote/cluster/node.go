@@ -72,7 +72,7 @@ var verbs = []remote.Verb{
 			if waits(k) {
 				return awaitDrained(k)
 			}
-			k.Finish("{id} starts nothing new; {busy} runs go on there", o)
+			k.Finish("{id} starts nothing new; {busy} (run goes|runs go) on there", o)
 			return nil
 		},
 	},

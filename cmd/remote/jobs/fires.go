@@ -124,9 +124,9 @@ var backfill = remote.Verb{
 		if !k.On("dry-run") {
 			k.Say("{id}", o)
 		}
-		said := "{total} planned times, of which {alreadyRun} have run already"
+		said := "{total} planned (time|times), of which {alreadyRun} (has|have) run already"
 		if k.On("dry-run") && k.On("include-failed") {
-			said += "; {failed} of those that would run have failed"
+			said += "; of those that would run {failed} (has|have) failed"
 		}
 		k.Note(said, o)
 	},

@@ -36,7 +36,7 @@ var groupVerbs = []remote.Verb{
 		Use: "update GROUP", Short: "Change how many fires of a group's jobs run at once",
 		Flags:   []remote.Flag{most},
 		Example: "group update reports --max-concurrency 4",
-		Method:  "PUT", Path: "/groups/{0}", Done: "the group {0} runs at most {limit} fires at once",
+		Method:  "PUT", Path: "/groups/{0}", Done: "the group {0} runs at most {limit} (fire|fires) at once",
 		Check: func(k *remote.Call) error {
 			if !k.Changed(most.Name) {
 				return usage.Errorf("say what to change: --max-concurrency N, where 0 is unlimited")

@@ -101,7 +101,7 @@ var load = remote.Verb{
 			}
 		}
 		k.Table("minute=time|moment, fires, =bar", busy)
-		k.Note("{jobs} jobs; the fullest minute is {peak.time|moment} with {peak.fires} fires", o)
+		k.Note("{jobs} (job|jobs); the fullest minute is {peak.time|moment} with {peak.fires} (fire|fires)", o)
 		missing(k, o)
 	},
 }

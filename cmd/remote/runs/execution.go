@@ -27,13 +27,10 @@ var words = remote.Words{
 	"where": remote.If("detached", "none: its target works", "{nodeId}"),
 	"job":   remote.Said("{jobName}, version {jobVersion} ({jobId})"),
 	"planned before": func(k *remote.Call, o remote.Object) string {
-		switch o.Int("skipCount") {
-		case 0:
+		if o.Int("skipCount") == 0 {
 			return ""
-		case 1:
-			return k.Sentence("{skipTo|moment}, 1 fire", o)
 		}
-		return k.Sentence("{skipTo|moment}, {skipCount} fires", o)
+		return k.Sentence("{skipTo|moment}, {skipCount} (fire|fires)", o)
 	},
 	// The runs that its end has started.
 	"begun": func(k *remote.Call, o remote.Object) string {

@@ -45,7 +45,7 @@ var verbs = []remote.Verb{
 	{
 		Use: "drain ID", Short: "Start no new runs on a worker; its runs go on to their end",
 		Example: "worker drain @shop.7h2kq0c5m9x1d", Method: "POST", Path: "/workers/{0}/drain",
-		Done: "{id} starts nothing new; {running} runs go on there",
+		Done: "{id} starts nothing new; {running} (run goes|runs go) on there",
 	},
 	{
 		Use: "resume ID", Short: "Let runs start on a worker again", Example: "worker resume @shop.7h2kq0c5m9x1d",
