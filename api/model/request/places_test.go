@@ -125,8 +125,8 @@ func TestAPlaceInADocumentNamesItsJob(t *testing.T) {
 		says[f.Field] = f.Message
 	}
 	for field, place := range map[string]string{
-		"cronExpression": "under jobs[1].schedule", "schedule.timeoutSec": "under jobs[1]", "alerts.priority": "under jobs[1]",
-		"jobData.timeoutSec": "under jobs[1]",
+		"cronExpression": "under jobs[1].schedule", "schedule.timeoutSec": "under jobs[1]",
+		"alerts.priority": "under jobs[1]", "jobData.timeoutSec": "under jobs[1]",
 	} {
 		require.Equal(t, "is not a field here; it belongs "+place, says["jobs[1]."+field], says)
 	}

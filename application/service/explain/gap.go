@@ -59,7 +59,8 @@ func (c *inquiry) gapped(ctx context.Context, g *gap) error {
 		return nil //nolint:nilerr // it is the answer
 	}
 	next, ok := sched.Next(g.change.Add(-time.Millisecond))
-	if inForce(&job.Schedule, g.change) && job.Schedule.Kind == schedule.Cron && sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {
+	if inForce(&job.Schedule, g.change) && job.Schedule.Kind == schedule.Cron &&
+		sched.Zone() == g.zone.String() && sched.NamesWall(g.from, g.to) {
 		switch {
 		case job.Schedule.DstGap == cronexpr.Skip:
 			c.add(FactGapLeftOut, "", nil)

@@ -16,8 +16,8 @@ const (
 	gzipMagic = "\x1f\x8b"
 )
 
-// unpacked is a body without its codings, which contentEncoding lists in the order in which they were applied (RFC 9110,
-// 8.4). Another one than gzip stays, with all before it; so does gzip of a body that is not packed.
+// unpacked is a body without its codings, which contentEncoding lists in the order in which they were applied
+// (RFC 9110, 8.4). Another one than gzip stays, with all before it; so does gzip of a body that is not packed.
 func unpacked(body io.Reader, contentEncoding []string) io.Reader {
 	codings := strings.Split(strings.ToLower(strings.Join(contentEncoding, ",")), ",")
 	packed := 0
@@ -47,7 +47,8 @@ func unpacked(body io.Reader, contentEncoding []string) io.Reader {
 	return body
 }
 
-// members are what gzip has packed, one member after the other (RFC 1952, 2.2). What follows them and is none is padding.
+// members are what gzip has packed, one member after the other (RFC 1952, 2.2). All that follows them and is none is
+// padding.
 type members struct {
 	from   *bufio.Reader
 	member *gzip.Reader

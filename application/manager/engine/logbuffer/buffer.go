@@ -98,9 +98,9 @@ func (b *Buffer) Log(t entity.LogType, text string) {
 	}
 }
 
-// LogAt takes one line under the number that a worker gave it, and makes no second one of it. Numbers that were left out
-// stay unused: what they stood for was lost on the way. So do those of lines that end in validation.Replaced, where the
-// next one comes before they are stored.
+// LogAt takes one line under the number that a worker gave it, and makes no second one of it. Numbers that were left
+// out stay unused: what they stood for was lost on the way. So do those of lines that end in validation.Replaced, where
+// the next one comes before they are stored.
 func (b *Buffer) LogAt(number int64, t entity.LogType, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

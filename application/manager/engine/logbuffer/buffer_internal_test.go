@@ -239,7 +239,8 @@ func TestALineThatIsCutHoldsWholeCharactersAndAMark(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 8192), j.pending()[0].Content, "as long as a line may be")
 }
 
-// A worker gives its lines their numbers. None becomes two, and one that was replaced before it was stored is not there.
+// A worker gives its lines their numbers. None becomes two, and one that was replaced before it was stored is
+// not there.
 func TestNumberedLinesAreReplacedToo(t *testing.T) {
 	for _, c := range []struct {
 		said []string
@@ -262,8 +263,8 @@ func TestNumberedLinesAreReplacedToo(t *testing.T) {
 	}
 }
 
-// What a worker says of its progress for days leaves room for the end, too. It hears that the store has a line when that
-// is so, or when the line is left out.
+// What a worker says of its progress for days leaves room for the end, too. It hears that the store has a line
+// when that is so, or when the line is left out.
 func TestNumberedProgressForDaysLeavesRoomForTheEnd(t *testing.T) {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	j := New(&entity.Execution{ID: "e", JobID: "j", Attempt: 1}, entity.LogLimit, clock)
