@@ -95,10 +95,13 @@ func (m *mask) hide(text string) string {
 		if m.lined && strings.Contains(v.text, "\n") {
 			m.search(v.text, 0, v.found(&found))
 		}
-		from := 0
-		for line := range strings.SplitAfterSeq(v.text, "\n") {
-			m.line(line, from, v.found(&found))
-			from += len(line)
+		for from := 0; from < len(v.text); {
+			to := len(v.text)
+			if end := strings.IndexAny(v.text[from:], "\r\n"); end >= 0 { // as lines of a log end
+				to = from + end + 1
+			}
+			m.line(v.text[from:to], from, v.found(&found))
+			from = to
 		}
 	}
 	return found.replace(text)

@@ -119,6 +119,7 @@ func TestSecretsThatAreFoldedOverLinesAreHidden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, line := range c.lines {
 				got := hidden(c.secret, "  "+line+"\r")
+				require.Equal(t, "50%\r"+got, hidden(c.secret, "50%\r  "+line+"\r"), "a carriage return ends a line")
 				require.Contains(t, got, "***", "line %d: %s", i, line)
 				require.LessOrEqual(t, len(strings.TrimSpace(strings.ReplaceAll(got, "***", ""))), 8, "line %d: %s → %s", i, line,
 					got)
