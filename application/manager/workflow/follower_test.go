@@ -3,9 +3,11 @@ package workflow_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -133,6 +135,31 @@ func TestOnlyJobsThatMayOweAddRows(t *testing.T) {
 	require.Zero(t, r.owed(), "no next, and none for this end")
 	r.end(entity.StatusFailed, "", r.Trigger(t, first.ID)[0].ID)
 	require.Equal(t, 1, r.owed())
+}
+
+// A node that fires more jobs than it keeps in memory pays no more for their ends: a run has its definition with it.
+func TestEndsOfJobsThatMemoryHasDroppedAddNoRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, enginetest.Options{})
+		release := r.Script.Hold()
+		r.Start(t)
+		plain, last := r.add("plain", nil), r.add("last", nil)
+		first := r.add("first", then(on(last, entity.NextOnSuccess)))
+		runs := []*entity.Execution{r.Trigger(t, plain.ID)[0], r.Trigger(t, first.ID)[0]}
+		for _, run := range runs {
+			r.AwaitStatus(t, run.ID, entity.StatusRunning)
+		}
+		for i := range 2000 {
+			r.Jobs.Keep(&entity.Job{ID: fmt.Sprintf("%036d", i), Version: 1})
+		}
+		require.Nil(t, r.Jobs.Cached(plain.ID, plain.Version))
+		release()
+		for _, run := range runs {
+			r.AwaitStatus(t, run.ID, entity.StatusSuccess)
+		}
+		require.Equal(t, 1, r.owed(), "that of the job with next")
+		require.Len(t, r.follow(last), 1)
+	})
 }
 
 // The shards of a fire are one outcome, whichever ends last, and start the jobs that follow once.

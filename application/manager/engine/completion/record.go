@@ -329,6 +329,7 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			continue
 		}
 		ended = append(ended, d.exec)
+		c.completer.Admitter.Remember(d.item.Run.Job, d.exec)
 		// A step is repeated in its workflow run, or with it: a replay beside that would do its work twice.
 		if d.exec.Status == entity.StatusDead && !d.exec.IsStep() {
 			letters = append(letters, entity.DeadLetter{
