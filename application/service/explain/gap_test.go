@@ -24,12 +24,14 @@ func TestWhatRunsInsteadOfATimeThatDoesNotExistHoldsForTheJob(t *testing.T) {
 		says, not []string
 	}{
 		"before the job was made": {
-			nil, "2026-03-29T02:30", []string{"MADE_LATER : the job was made later, at 2026-11-20 13:00:00+01:00"},
+			nil, "2026-03-29T02:30",
+			[]string{"MADE_LATER : the job was made later, at 2026-11-20 13:00:00+01:00"},
 			[]string{"GAP_", "NEXT_IN_SCHEDULE"},
 		},
 		"a schedule that begins later": {
 			func(j *entity.Job) { j.Schedule.StartTime = change.Add(24 * time.Hour) }, "2027-03-28T02:30",
-			[]string{"the next time that it names is 2027-03-30 02:30:00+02:00"}, []string{"GAP_"},
+			[]string{"the next time that it names is 2027-03-30 02:30:00+02:00"},
+			[]string{"GAP_"},
 		},
 		"a schedule that has ended": {
 			func(j *entity.Job) { j.Schedule.EndTime = change.Add(-time.Hour) }, "2027-03-28T02:30", nil,
@@ -37,7 +39,8 @@ func TestWhatRunsInsteadOfATimeThatDoesNotExistHoldsForTheJob(t *testing.T) {
 		},
 		"no schedule": {
 			func(j *entity.Job) { j.Schedule = schedule.Spec{Kind: schedule.None, TimeZone: "Europe/Berlin"} },
-			"2027-03-28T02:30", nil, []string{"GAP_", "NEXT_IN_SCHEDULE"},
+			"2027-03-28T02:30", nil,
+			[]string{"GAP_", "NEXT_IN_SCHEDULE"},
 		},
 		"a rate": {
 			func(j *entity.Job) {
@@ -45,7 +48,9 @@ func TestWhatRunsInsteadOfATimeThatDoesNotExistHoldsForTheJob(t *testing.T) {
 					Kind: schedule.FixedRate, IntervalMs: 3_600_000, StartTime: noon(0), TimeZone: "Europe/Berlin",
 				}
 			},
-			"2027-03-28T02:30", []string{"FIRE_THEN : the fire of 2027-03-28 03:00:00+02:00: PLANNED"}, []string{"GAP_"},
+			"2027-03-28T02:30",
+			[]string{"FIRE_THEN : the fire of 2027-03-28 03:00:00+02:00: PLANNED"},
+			[]string{"GAP_"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
