@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"sync"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -33,14 +32,7 @@ func (c *caller) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	// A target that takes its time to answer is reached: nobody is held back until it does.
-	traced := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
-		GotConn: func(c httptrace.GotConnInfo) {
-			if !c.Reused { // a kept one may be gone
-				call.Connected(true, false)
-			}
-		},
-	})
-	response, reached, err := c.transport.Send(request.WithContext(traced))
+	response, reached, err := c.transport.Send(request, func() { call.Connected(true, false) })
 	call.Connected(reached, !blameless(request.Context(), err))
 	if err != nil {
 		call.Leave()

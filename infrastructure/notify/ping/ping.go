@@ -42,7 +42,7 @@ func (c *Caller) Get(ctx context.Context, address string) error {
 		return fmt.Errorf("the address is not valid")
 	}
 	request.Header.Set("User-Agent", "platform-scheduler")
-	response, _, err := c.transport.Send(request)
+	response, _, err := c.transport.Send(request, nil)
 	if err != nil {
 		return fmt.Errorf("%s", post.Trouble(channelconfig.Mask{}, request.URL.Hostname(), err).Text)
 	}

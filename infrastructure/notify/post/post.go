@@ -96,7 +96,7 @@ func (c *Client) Post(ctx context.Context, r Request) (answer Answer, result ale
 	}
 	request.Header.Set("Content-Type", "application/json; charset=utf-8")
 	request.Header.Set("User-Agent", "platform-scheduler")
-	response, _, err := c.transport.Send(request)
+	response, _, err := c.transport.Send(request, nil)
 	if err != nil {
 		return answer, c.failed(ctx, r.Mask, request.URL.Hostname(), err), false
 	}

@@ -36,10 +36,11 @@ func (t *Transport) Close() {
 	t.plain.CloseIdleConnections()
 }
 
-// Send sends a request, unless the node may not act any more: then it fails with
-// entity.ErrStopLost. It sends again only when the target closed the kept connection
-// before a byte was written. reached reports whether there was a connection to the target.
-func (t *Transport) Send(request *http.Request) (response *http.Response, reached bool, err error) {
+// Send sends a request, unless the node may not act any more: then it fails with entity.ErrStopLost. It sends again
+// only when the target closed the kept connection before a byte was written. reached reports whether there was a
+// connection to the target. connected, unless nil, is called once there is a new one, while the answer is to come; a
+// kept one may be gone.
+func (t *Transport) Send(request *http.Request, connected func()) (response *http.Response, reached bool, err error) {
 	body, rewind, transport := request.Body, request.GetBody, t.shared
 	if body == nil || body == http.NoBody {
 		rewind = nil
@@ -56,7 +57,7 @@ func (t *Transport) Send(request *http.Request) (response *http.Response, reache
 		if !entity.MayAct(request.Context()) {
 			return nil, false, entity.ErrStopLost
 		}
-		w := &wire{}
+		w := &wire{opened: connected}
 		r := request.WithContext(httptrace.WithClientTrace(request.Context(), w.trace()))
 		r.Body, r.GetBody = body, nil
 		response, err = transport.RoundTrip(hideKeys(r))

@@ -49,6 +49,8 @@ func counting(d *net.Dialer) func(ctx context.Context, network, address string) 
 
 // wire observes one request on its way out.
 type wire struct {
+	// opened is told of a new connection; nil is nobody.
+	opened    func()
 	mu        sync.Mutex
 	connected bool
 	// conn is the kept connection of the request, if no other request uses it. before
@@ -66,6 +68,9 @@ func (w *wire) got(info httptrace.GotConnInfo) {
 	defer w.mu.Unlock()
 	w.connected, w.conn = true, nil
 	if !info.Reused {
+		if w.opened != nil {
+			w.opened()
+		}
 		return
 	}
 	conn := info.Conn
