@@ -20,7 +20,7 @@ type Check struct {
 	// made reports whether a team that is not there yet will be there for a group: a document makes it. Nil is none.
 	made  func(group, team string) bool
 	users []entity.User
-	teams []*alert.Team
+	teams map[string]*alert.Team
 	err   error
 }
 

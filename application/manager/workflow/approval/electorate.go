@@ -4,7 +4,6 @@ package approval
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -156,18 +155,17 @@ func (e *Electorate) named(ctx context.Context, group string, a *wf.Approval, us
 	return ids, missing, nil
 }
 
-// teams are those of all groups.
-func (e *Electorate) teams(ctx context.Context) (all []*alert.Team, err error) {
+// teams are those of all groups, by id.
+func (e *Electorate) teams(ctx context.Context) (map[string]*alert.Team, error) {
 	stored, err := e.Teams.AlertSettings(ctx, []alert.Kind{alert.KindTeam}, bounds.Settings)
 	if err != nil {
 		return nil, fmt.Errorf("read the teams: %w", err)
 	}
-	return slices.AppendSeq(make([]*alert.Team, 0, len(stored)), maps.Values(
-		ruleset.Read[alert.Team](stored, alert.KindTeam, nil))), nil
+	return ruleset.Read[alert.Team](stored, alert.KindTeam, nil), nil
 }
 
 // teamOf is the team of that name which a group, or each group, may name; nil is none.
-func teamOf(teams []*alert.Team, group, name string) *alert.Team {
+func teamOf(teams map[string]*alert.Team, group, name string) *alert.Team {
 	for _, team := range teams {
 		if team.Name == name && (team.Group == "" || team.Group == group) {
 			return team
