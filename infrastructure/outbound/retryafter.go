@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a target may ask for: a year, as what a worker reports of it. Who waits has a bound of its
-// own.
+// maxRetryAfter bounds what a target may ask for: a year, as a worker may report of it. The caller that waits has a
+// bound of its own.
 const maxRetryAfter = 366 * 24 * time.Hour
 
 // RetryAfter returns how long the target asks not to be called, or 0 when it does not ask (RFC

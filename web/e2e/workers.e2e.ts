@@ -124,7 +124,7 @@ describe('workers', () => {
     await dialog.getByText('orders/nobody does this').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
 
-    // What the group ran is counted, and found from its page.
+    // The runs of the group are counted, and found from its page.
     const ended = program.taken.length
     expect(ended).toBeGreaterThan(0)
     await program.finish()

@@ -183,7 +183,7 @@ func TestABroadcastRunsOnEveryWorker(t *testing.T) {
 	})
 }
 
-// A group of more workers than one transaction reads gets no broadcast. What waits in the queue of its last one stays.
+// A group of more workers than one transaction reads gets no broadcast. A run in the queue of its last one stays.
 func TestABroadcastToTooManyWorkersFails(t *testing.T) {
 	c := newCluster(t, enginetest.Options{})
 	job := c.job(forWorkers(everyWorker))

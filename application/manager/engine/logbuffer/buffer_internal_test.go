@@ -263,8 +263,8 @@ func TestNumberedLinesAreReplacedToo(t *testing.T) {
 	}
 }
 
-// What a worker says of its progress for days leaves room for the end, too. It hears that the store has a line
-// when that is so, or when the line is left out.
+// Progress that a worker reports for days leaves room for the end, too. The worker hears that the store has a
+// line when that is so, or when the line is left out.
 func TestNumberedProgressForDaysLeavesRoomForTheEnd(t *testing.T) {
 	clock := clocktest.NewManual(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	j := New(&entity.Execution{ID: "e", JobID: "j", Attempt: 1}, entity.LogLimit, clock)

@@ -38,8 +38,8 @@ func (t *TaskManager) cannotRun(job *entity.Job, kind entity.SlotKind) string {
 	return ""
 }
 
-// notForNodes says why no node may run what was meant for one of them for good; empty when it may. What workers run, a
-// node must not.
+// notForNodes says why no node may run what was meant for one of them for good; empty when it may. A node must
+// not run the work of workers.
 func notForNodes(job *entity.Job) string {
 	if !job.Broadcast || job.Routing.Workers == "" {
 		return ""
