@@ -208,16 +208,16 @@ func idAt(moment time.Time, n int) string {
 
 func TestCancelRetryReplay(t *testing.T) {
 	e := newEdge(t)
-	job := e.deadRuns("e1", "e2")
+	job := e.deadRuns("e1", "e2", "e3")
 	e.put(waiting("w", job))
 	e.call("POST", "/api/v1/executions/w/cancel", "").want(202)
 	require.Equal(t, entity.StatusCancelled, e.Execution(t, "w").Status)
 	by := func(id string) string { return e.Execution(t, id).TriggeredBy.User }
 	retry := e.call("POST", "/api/v1/executions/e1/retry", "").want(202).json()["executionId"].(string)
 	require.Equal(t, []any{"e1", "admin"}, []any{e.Execution(t, retry).RetryOf, by(retry)})
-	replay := e.call("POST", "/api/v1/dead-letters/e1/replay", "").want(202).json()["executionIds"].([]any)
+	replay := e.call("POST", "/api/v1/dead-letters/e3/replay", "").want(202).json()["executionIds"].([]any)
 	require.Len(t, replay, 1)
-	require.Equal(t, []any{"e1", "admin"}, []any{e.Execution(t, replay[0].(string)).RetryOf, by(replay[0].(string))})
+	require.Equal(t, []any{"e3", "admin"}, []any{e.Execution(t, replay[0].(string)).RetryOf, by(replay[0].(string))})
 	again := e.call("POST", "/api/v1/bulk/executions/retry", `{"ids":["e2"]}`, as(operatorToken)...).want(200).
 		json()["items"].([]any)[0].(map[string]any)
 	require.Equal(t, "operator", by(again["executionIds"].([]any)[0].(string)))
@@ -225,7 +225,9 @@ func TestCancelRetryReplay(t *testing.T) {
 	require.Equal(t, "admin", by(fired[0].(string)))
 	for path, code := range map[string]string{
 		"executions/e2/cancel":           "already_final",
-		"executions/" + retry + "/retry": "not_final", "dead-letters/e1/replay": "already_replayed",
+		"executions/" + retry + "/retry": "not_final", "dead-letters/e3/replay": "already_replayed",
+		// a run that was run again waits for nobody
+		"dead-letters/e1/replay": "already_replayed", "dead-letters/e2/replay": "already_replayed",
 	} {
 		e.call("POST", "/api/v1/"+path, "").wantCode(409, code)
 	}

@@ -303,7 +303,8 @@ func (s *ExecutionService) DeadLetterCauses(ctx context.Context,
 	return s.Records.DeadLetterCauses(ctx, f, maxCauses)
 }
 
-// Replay repeats a dead letter, once.
+// Replay repeats a dead letter, once: not where its run was run again otherwise, and not where its job would skip the
+// run. Nothing is left of either.
 func (s *ExecutionService) Replay(ctx context.Context, executionID string, by entity.Actor) (string, error) {
 	if _, err := s.Records.DeadLetter(ctx, executionID); err != nil {
 		return "", err
@@ -313,7 +314,10 @@ func (s *ExecutionService) Replay(ctx context.Context, executionID string, by en
 		return "", err
 	}
 	return s.repeat(ctx, row, nil, by, func(ctx context.Context, tx repository.Tx, rows []*entity.Execution) error {
-		return tx.Records.MarkReplayed(ctx, executionID, rows[0].ID)
+		if err := tx.Records.MarkReplayed(ctx, executionID, rows[0].ID); err != nil {
+			return err
+		}
+		return onlyOnce(ctx, tx, row, rows[0])
 	})
 }
 
@@ -356,7 +360,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, fr
 			if len(kept) == 0 {
 				return apperror.NotFound("execution", row.ID)
 			}
-			for _, do := range []Also{reuse, also} {
+			for _, do := range []Also{reuse, also, closesLetterOf(row)} {
 				if do != nil && err == nil {
 					err = do(ctx, tx, rows)
 				}

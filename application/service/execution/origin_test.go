@@ -27,15 +27,17 @@ func TestARunKnowsWhoAskedForIt(t *testing.T) {
 	for _, id := range ids {
 		require.Equal(t, bot, d.Execution(t, id).TriggeredBy, "every shard")
 	}
-	d.Finish(ids[0], entity.StatusDead, entity.ReasonError)
+	for _, id := range ids {
+		d.Finish(id, entity.StatusDead, entity.ReasonError)
+	}
 	again, err := d.Executions.Retry(t.Context(), ids[0], ann)
 	require.NoError(t, err)
 	require.Equal(t, ann, d.Execution(t, again).TriggeredBy, "who retries, not who triggered first")
 	d.Write(t, func(ctx context.Context, tx repository.Tx) error {
 		return tx.Records.AddDeadLetters(ctx,
-			[]entity.DeadLetter{{ExecutionID: ids[0], JobID: job.ID, CreateTime: d.Clock.Now()}})
+			[]entity.DeadLetter{{ExecutionID: ids[1], JobID: job.ID, CreateTime: d.Clock.Now()}})
 	})
-	replay, err := d.Executions.Replay(t.Context(), ids[0], ann)
+	replay, err := d.Executions.Replay(t.Context(), ids[1], ann)
 	require.NoError(t, err)
 	require.Equal(t, ann, d.Execution(t, replay).TriggeredBy)
 	for _, row := range d.Rows(job.ID) {

@@ -142,17 +142,7 @@ func (s *ExecutionService) RetryOnce(ctx context.Context, id string, by entity.A
 		return "", err
 	}
 	return s.repeat(ctx, row, nil, by, func(ctx context.Context, tx repository.Tx, made []*entity.Execution) error {
-		if made[0].Status == entity.StatusSkipped {
-			return apperror.Conflict("skipped", "the job takes no more runs now (%s): run it again later", made[0].Reason)
-		}
-		already, err := tx.Executions.RepeatedAlready(ctx, row.IdempotencyKey(), row.ID, made[0].ID)
-		if err != nil {
-			return err
-		}
-		if already {
-			return apperror.Conflict("already_run_again", "the run was run again before")
-		}
-		return nil
+		return onlyOnce(ctx, tx, row, made[0])
 	})
 }
 
