@@ -27,7 +27,8 @@ func (e *Engine) watchWorkers() *workers.Watch {
 	return workers.New(workers.Deps{
 		Store: e.Store, Reaper: e.Runner,
 		Shortest: delivery.TimingFor(0).Lease, Longest: delivery.TimingFor(math.MaxInt32).Lease,
-		Lease: e.timing().Lease, Elapsed: boottime.Of(e.machine), Logger: e.logger,
+		Lease: e.timing().Lease, Elapsed: boottime.Of(e.machine), Beaten: e.lease.Beaten,
+		Logger: e.logger,
 	})
 }
 

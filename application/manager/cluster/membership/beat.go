@@ -26,7 +26,7 @@ func (m *Member) BeatOnce(ctx context.Context) error {
 	defer m.cancelWith(nil)
 	began := m.deps.Lease.elapsed()
 	err := m.beat(ctx)
-	m.deps.Lease.failed.Store(err != nil)
+	m.deps.Lease.note(err == nil)
 	m.deps.Metrics.Beat(m.deps.Lease.elapsed()-began, err == nil)
 	if err != nil {
 		m.detector.Failed()

@@ -54,7 +54,10 @@ type Deps struct {
 	Shortest, Longest, Lease time.Duration
 	// Elapsed is a clock that nobody sets and that goes on while the machine sleeps.
 	Elapsed func() time.Duration
-	Logger  *slog.Logger
+	// Beaten is for how long the beats of this node have reached the store without a gap of over three seconds; nil is
+	// not at all. A node that has just become the leader goes by them.
+	Beaten func() time.Duration
+	Logger *slog.Logger
 }
 
 // Watch is the task of the leader. Two nodes may do it at once: each write is conditional on what was seen. It is for
@@ -80,8 +83,8 @@ func New(d Deps) *Watch {
 }
 
 // RunOnce looks once. A worker is DOWN whose lease was over at two looks, and runs are ended that former lives owe. It
-// does neither until it has looked without a gap for as long as a worker may go by an answer that a node without the
-// store gave: that worker's lease and the node's (V8).
+// does neither until this node has reached the store without a gap, by its looks or its beats, for as long as a worker
+// may go by an answer that a node without the store gave: that worker's lease and the node's (V8).
 func (w *Watch) RunOnce(ctx context.Context) error {
 	began := w.Elapsed()
 	if w.idle && began-w.latest < idleInterval {
@@ -110,18 +113,22 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 
 func (w *Watch) decide(ctx context.Context, late []worker.Worker, now time.Time, began time.Duration) error {
 	over := map[string]delivery.Over{}
+	steady := began - w.since
+	if w.Beaten != nil {
+		steady = max(steady, w.Beaten())
+	}
 	var errs []error
 	for _, one := range late {
 		if w.Elapsed()-began > longestTurn {
 			break // what was seen may not be so any more
 		}
-		if began-w.since < one.Lease+w.Lease {
+		if steady < one.Lease+w.Lease {
 			continue
 		}
 		if one.Former.Epoch > 0 && now.After(one.Former.Until) {
 			errs = append(errs, w.endFormer(ctx, one, now))
 		}
-		switch seen, down := delivery.RegistrationOf(&one).Expired(w.over[one.ID], now, began-w.since, w.Lease); {
+		switch seen, down := delivery.RegistrationOf(&one).Expired(w.over[one.ID], now, steady, w.Lease); {
 		case down:
 			errs = append(errs, w.down(ctx, one))
 		case seen != delivery.Over{}:

@@ -192,6 +192,29 @@ func TestWhoHasNotLookedForLongDeclaresNobodyDown(t *testing.T) {
 	}
 }
 
+// A node that becomes the leader has reached the store before, as its beats show: it goes on where the other one ended.
+func TestANewLeaderGoesByItsBeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		beaten time.Duration
+		want   worker.Status
+	}{
+		"it has beaten for long enough": {lease + nodeLease, worker.Down},
+		"its beats were broken off":     {lease + nodeLease - time.Second, worker.Up},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			w, twice := r.register("late", 1, worker.Former{}), r.register("twice", 5,
+				worker.Former{Epoch: 4, Until: r.clock.Now().Add(lease)})
+			r.pass(lease)
+			r.lead()
+			r.watch.Beaten = func() time.Duration { return c.beaten }
+			r.pass(3*workers.Interval, twice)
+			require.Equal(t, c.want, r.status(w))
+			require.Equal(t, c.want == worker.Down, len(r.reaper.calls) > 0)
+		})
+	}
+}
+
 // Between the look and the deed nobody may stand still: the worker may be back.
 func TestALookThatLastsDecidesNothing(t *testing.T) {
 	r := newRig(t)
