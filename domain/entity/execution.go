@@ -154,6 +154,9 @@ type Execution struct {
 	SuccessAsked bool
 	// Decided: the decision of its workflow run ends it, and owes nothing for that. It is not stored either.
 	Decided bool
+	// OwesNothing: no other job follows this end, by the definition that it ran by. It is not stored either; where it is
+	// not set, nobody has looked yet.
+	OwesNothing bool
 
 	// Waited: it is the root of a workflow run that was paused, or stood still for a person. It is known while the end is
 	// stored, and not stored here.

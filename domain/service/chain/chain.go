@@ -101,3 +101,9 @@ func MayOwe(job *entity.Job, e *entity.Execution) bool {
 	}
 	return false
 }
+
+// OwesNothing reports whether the definition by which a run has ended shows that no job follows it. A node that fires
+// more jobs than it keeps has dropped that definition from memory meanwhile; the run still holds it.
+func OwesNothing(job *entity.Job, e *entity.Execution) bool {
+	return job != nil && e.JobVersion != 0 && job.Version == e.JobVersion && !MayOwe(job, e)
+}

@@ -51,18 +51,6 @@ func (p *Admitter) RecordEnds(ctx context.Context, tx repository.Tx, now time.Ti
 	return p.ends.Record(ctx, tx, now, ended)
 }
 
-// Remember keeps the definition by which a run has ended, so that the observers of its end find it in memory. A node
-// that fires more jobs than it keeps has dropped it meanwhile, and would write down for each end that it may owe
-// something.
-func (p *Admitter) Remember(job *entity.Job, exec *entity.Execution) {
-	if job == nil || exec.JobVersion == 0 || job.Version != exec.JobVersion || exec.Inline() {
-		return
-	}
-	if p.defs.Cached(job.ID, job.Version) == nil {
-		p.defs.Keep(job)
-	}
-}
-
 // Lock locks the jobs in id order, then the groups of those that are bound by a
 // limit and the groups given, by name, and returns the current definition of
 // each job that exists. Ids may repeat.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/chain"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/retry"
 )
 
@@ -329,7 +330,7 @@ func (c *completion) addRecords(ctx context.Context, tx repository.Tx, finals []
 			continue
 		}
 		ended = append(ended, d.exec)
-		c.completer.Admitter.Remember(d.item.Run.Job, d.exec)
+		d.exec.OwesNothing = chain.OwesNothing(d.item.Run.Job, d.exec)
 		// A step is repeated in its workflow run, or with it: a replay beside that would do its work twice.
 		if d.exec.Status == entity.StatusDead && !d.exec.IsStep() {
 			letters = append(letters, entity.DeadLetter{
