@@ -8,10 +8,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/alert"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/alerting"
 )
 
 // The sentence of an alert is in the language of its message; without the details that it needs it stays as
@@ -40,6 +43,43 @@ func TestSentencesAreInTheLanguageOfTheMessage(t *testing.T) {
 	out := render(t, alert.ChannelEmail, "zh", alert.Content{}, m)
 	require.Contains(t, out.Text, "这是通道 群 的测试消息，一切正常。")
 	require.Contains(t, out.Title, "测试")
+}
+
+// Each alert about a state has a sentence of its own in Chinese: the server gives the details that it needs.
+func TestAlertsAboutStatesAreSaidInChinese(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	job := alerting.Job{ID: "j1", Name: "settle", Group: "pay"}
+	st := &alerting.State{
+		Now: now, Expected: now.Add(-time.Hour),
+		Overdue:      []alerting.Overdue{{Job: job, Due: now.Add(-time.Hour)}, {Job: job}},
+		Queues:       []alerting.Queue{{Name: alerting.Ready, Depth: 7, Oldest: now.Add(-time.Hour)}},
+		Unroutable:   []alerting.Unroutable{{Job: job, Runs: 3, Wait: entity.WaitHandler, Oldest: now.Add(-time.Hour)}},
+		WorkerGroups: []alerting.WorkerGroup{{Name: "shop", JobGroups: []string{"pay"}}},
+		Troubles:     []alerting.Trouble{{Part: "kafka", Why: "no answer", Nodes: []string{"n1", "n2"}}},
+		Suspended: []alerting.SuspendedRule{{
+			Rule:       &alert.Rule{Head: alert.Head{ID: "r7", Name: "dear", Group: "pay"}},
+			Suspension: alert.Suspension{RuleID: "r7", Until: now.Add(time.Hour), Why: "it took too much"},
+		}},
+	}
+	for _, status := range []entity.NodeStatus{entity.NodeUp, entity.NodeSuspect, entity.NodeDown} {
+		st.Nodes = append(st.Nodes, entity.Node{ID: "n", Status: status, ClockOffset: time.Hour})
+	}
+	for _, kind := range alert.RuleTypes() {
+		if !kind.IsLevel() {
+			continue
+		}
+		rule := &alert.Rule{Head: alert.Head{ID: "r1", Enabled: true}, Type: kind, Threshold: 1, WindowSec: 60}
+		signals := alerting.Levels(rule, st)
+		require.NotEmpty(t, signals, kind)
+		for _, s := range signals {
+			text := render(t, alert.ChannelEmail, "zh", alert.Content{}, alert.Message{
+				Firing: true, Level: "CRITICAL", Total: 1, Alerts: []alert.MessageAlert{{
+					ID: "a", Type: string(kind), Level: "CRITICAL", Status: "FIRING", Summary: s.Content, Details: s.Details,
+				}},
+			}).Text
+			require.NotContains(t, text, s.Content, kind)
+		}
+	}
 }
 
 // Messages and the console say the same of an alert.

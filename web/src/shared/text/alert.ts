@@ -30,7 +30,7 @@ const sentences = new Map<string, readonly (readonly [name: string, ...needs: st
   NO_NODE: [['noNode', 'job', 'runs'], ['noNodeMany', 'runs'], ['noNodeSkipped', 'job']],
   NODE_SUSPECT: [['suspect', 'node']],
   NODE_DOWN: [['down', 'node']],
-  DEGRADED: [['degraded', 'part', 'nodes', 'why']],
+  DEGRADED: [['degraded', 'part', 'nodes', 'why'], ['suspended', 'rule', 'until', 'why']],
   WORKERS_FEW: [['workersFew', 'workers', 'up', 'least']],
   STEP_HELD: [['stepHeld', 'step', 'job', 'until']],
   APPROVAL_WAITING: [['approvalWaiting', 'step', 'job', 'until']],
