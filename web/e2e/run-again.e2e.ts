@@ -34,6 +34,13 @@ beforeAll(async () => {
   receiver = await Receiver.start()
   receiver.answer('/books', 503, 'the ledger is locked')
   for (const language of ['en', 'zh-CN']) for (const tab of ['ledger', 'runs', 'backfill', 'list']) await failed(`${tab} ${language}`)
+  receiver.answer('/books', 404, 'this page is gone')
+  for (const language of ['en', 'zh-CN']) { // a second cause
+    const name = `list ${language}`
+    const before = (await runs(name, '&status=FAILED')).length
+    await server.api('POST', `/api/v1/jobs/${ids[name]}/trigger`, {})
+    await waitFor(async () => (await runs(name, '&status=FAILED')).length > before, 20_000)
+  }
   receiver.answer('/books', 200, 'done')
   browser = await Console.start(server)
 }, 240_000)
@@ -90,6 +97,17 @@ describe.each([['en', 'light'], ['zh-CN', 'dark']] as const)('fires that failed:
     expect(await findings(page)).toEqual([])
     await shot(page, `again-list-${language}-${theme}`)
     const start = dialog.locator('footer button').last()
+    const rows = dialog.locator('tbody tr')
+    const causes = await rows.count()
+    expect(causes).toBe(2)
+    const ofFirst = Number(await rows.first().locator('td').first().textContent())
+    await rows.first().getByRole('button', { name: w('executions.failed.only') }).click()
+    await waitFor(async () => (await rows.count()) === 1, 5_000)
+    expect(ofFirst).toBe(all - 1)
+    await start.getByText(String(ofFirst)).waitFor()
+    await rows.first().getByRole('button', { name: w('executions.failed.all') }).click()
+    await waitFor(async () => (await rows.count()) === causes, 5_000)
+    await start.getByText(String(all)).waitFor()
     await start.click()
     await page.getByText(w('shared.bulk.sum', { done: all, failed: 0 })).waitFor()
     expect(new Set(await again(name)).size).toBe(all)

@@ -13,7 +13,7 @@ export default {
     open: 'Run failed runs again…', title: 'Run failed runs again',
     day: 'Failed runs of the last day. The filters of the list narrow them.',
     span: 'Failed runs that were planned in the span of the list. Its other filters narrow them, too.',
-    count: 'Runs: {n}. Jobs: {jobs}.', causes: 'Causes', runs: 'Runs', reason: 'Reason',
+    count: 'Runs: {n}. Jobs: {jobs}.', causes: 'Causes', runs: 'Runs', reason: 'Reason', only: 'Only these', all: 'All causes',
     left: 'Left out: run again before {again}, of jobs that succeeded since {succeeded}, of deleted jobs {deleted}.',
     more: 'There are more; the newest 5,000 count.', incomplete: 'There are older failures that were not looked at.',
     also: 'Also runs of jobs of which a later run succeeded', start: 'Run one again | Run {n} again',

@@ -16,7 +16,7 @@ export default {
     open: '重新运行失败的执行…', title: '重新运行失败的执行',
     day: '最近一天内失败的执行。列表的筛选条件会缩小范围。',
     span: '计划时间在列表所选区间内的失败执行。列表的其他筛选条件同样生效。',
-    count: '执行 {n} 次，任务 {jobs} 个。', causes: '原因', runs: '次数', reason: '类别',
+    count: '执行 {n} 次，任务 {jobs} 个。', causes: '原因', runs: '次数', reason: '类别', only: '仅此原因', all: '全部原因',
     left: '未计入：已重新运行 {again} 次，所属任务之后已成功 {succeeded} 次，任务已删除 {deleted} 次。',
     more: '还有更多；只计最新的 5,000 次。', incomplete: '还有更早的失败未查看。',
     also: '也包括之后已有成功执行的任务', start: '重新运行 1 次 | 重新运行 {n} 次',
