@@ -45,11 +45,7 @@ func Backup(ctx context.Context, from sqldb.Config, path string, o Options,
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Info{}, err
 	}
-	schema, err := migrate.ReadSchema(ctx, from)
-	if err == nil && schema.Current != schema.Target {
-		err = fmt.Errorf("its schema is version %d and this program's is %d; back it up with the program that its servers "+
-			"run", schema.Current, schema.Target)
-	}
+	schema, err := ownSchema(ctx, from)
 	if err != nil {
 		return Info{}, fmt.Errorf("the store to back up: %w", err)
 	}
@@ -60,7 +56,7 @@ func Backup(ctx context.Context, from sqldb.Config, path string, o Options,
 	defer func() { err = errors.Join(err, s.close(ctx)) }()
 	part := path + partSuffix
 	b := &backup{
-		options: o, schema: schema.Current, source: s, progress: progress, pace: newPace(o.Clock, o.Fast),
+		options: o, schema: schema, source: s, progress: progress, pace: newPace(o.Clock, o.Fast),
 	}
 	info, err := b.write(ctx, part)
 	if err != nil {
@@ -68,6 +64,21 @@ func Backup(ctx context.Context, from sqldb.Config, path string, o Options,
 		return Info{}, err
 	}
 	return info, publish(part, path)
+}
+
+// ownSchema is the version of a store's schema, which must be that of this program.
+func ownSchema(ctx context.Context, of sqldb.Config) (version int64, err error) {
+	schema, err := migrate.ReadSchema(ctx, of)
+	switch {
+	case err != nil:
+	case schema.Current == 0:
+		err = errors.New("it has no tables; name the store of the servers, by store.dsn (PS_STORE_DSN) or dataDir " +
+			"(PS_DATA_DIR)")
+	case schema.Current != schema.Target:
+		err = fmt.Errorf("its schema is version %d and this program's is %d; back it up with the program that its servers "+
+			"run", schema.Current, schema.Target)
+	}
+	return schema.Current, err
 }
 
 // backup is one backup on its way.
