@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,4 +101,42 @@ func TestAGroupsFileStaysInItsFolder(t *testing.T) {
 	} {
 		require.Equal(t, file, fileName(group))
 	}
+}
+
+// A secret of a channel stands in a file beside, where a line break at its end is no part of it, and nothing else is
+// cut off. Each file that is missing or empty is named with its place, all at once.
+func TestSecretsOfChannelsAreReadFromFiles(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"unix": " canary \n", "windows": "canary\r\n", "two": "a\nb\n\n", "empty": "\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	read := func(config string) (string, error) {
+		file := filepath.Join(folder, "alerts.yaml")
+		config = strings.ReplaceAll(config, "DIR", folder)
+		text := "version: 1\nalerting: {channels: [{name: c, config: " + config + "}]}\n"
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		d, err := readDefinitions(file, nil)
+		if err != nil {
+			return "", err
+		}
+		var channel struct{ Config json.RawMessage }
+		require.NoError(t, json.Unmarshal(d.settings["channels"][0].raw, &channel))
+		return string(channel.Config), nil
+	}
+	for config, want := range map[string]string{
+		"{to: x, password: {file: DIR/unix}}":          `{"to": "x", "password": " canary "}`,
+		"{password: {file: DIR/windows}}":              `{"password": "canary"}`,
+		"{headers: [{value: {file: DIR/two}}, plain]}": `{"headers": [{"value": "a\nb\n"}, "plain"]}`,
+		"{body: {file: DIR/none, more: 1}}":            `{"body": {"file": "` + folder + `/none", "more": 1}}`,
+	} {
+		got, err := read(config)
+		require.NoError(t, err, config)
+		require.JSONEq(t, want, got, config)
+	}
+	_, err := read("{password: {file: DIR/none}, token: {file: DIR/empty}}")
+	at := filepath.Join(folder, "alerts.yaml") + ": alerting.channels[0] (c): config."
+	require.ErrorContains(t, err, at+"password: open "+folder+"/none: no such file or directory")
+	require.ErrorContains(t, err, at+"token: the file "+folder+"/empty is empty")
 }
