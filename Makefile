@@ -14,9 +14,10 @@ LINTER   := go tool -modfile=tools/go.mod golangci-lint
 STAMP := $(shell git status --porcelain >/dev/null 2>&1 || echo -buildvcs=false)
 export GOFLAGS := $(strip $(GOFLAGS) $(STAMP))
 
-# What MySQL may do otherwise than MariaDB: tests of the store, and engine tests that run on both kinds of stores.
+# What MySQL may do otherwise than MariaDB: tests of the store and of its backups, and engine tests that run on both
+# kinds of stores.
 MYSQL_TESTS   = TestMySQL|TestTheHotPath|TestALongQueue|TestBeats|TestANodesID|TestTheSessions|TestMoves|$\
-	TestSessions|TestAnIdle
+	TestSessions|TestAnIdle|TestABackup|TestARestore|TestAStoreOfAnother
 MYSQL_ENGINE  = ./infrastructure/persistence/migrate \
 	$(addprefix ./application/manager/engine/, detached dispatch firing running)
 
@@ -153,7 +154,7 @@ sdk-test: ## the conformance suite of workers for the Go SDK, or for the command
 
 # MariaDB is beside `make test`. A failure of one of the three does not hide the others.
 .PHONY: mysql
-mysql: ## the store's contract, the engine and a short crash run on MySQL itself: up to 4 minutes
+mysql: ## the store's contract, backups, the engine and a short crash run on MySQL itself: up to 4 minutes
 	@SERVER=mysql $(SERVICES)/install mysql redis
 	@SERVER=mysql SMALL=1 FAST=1 $(SERVICES)/with mysql redis -- bash -uc 'status=0; \
 		go test -count=1 -timeout $(TEST_TIMEOUT) -run "$(MYSQL_TESTS)" ./infrastructure/persistence || status=1; \
