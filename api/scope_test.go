@@ -256,3 +256,53 @@ func TestListsOfRunsAreNarrowedToAGroup(t *testing.T) {
 		require.Empty(t, of("?group=none"), path)
 	}
 }
+
+// A group narrows beside the other filters, and names nothing that the caller may not see.
+func TestAGroupNarrowsBesideOtherFilters(t *testing.T) {
+	e, jobs := estate(t)
+	for group, job := range jobs {
+		good := dead("good-"+group, job)
+		good.Status, good.Reason = entity.StatusSuccess, ""
+		e.put(good)
+		e.keep(func(ctx context.Context, r repository.RecordWriter) error {
+			late := letter("late-"+group, job)
+			late.Reason = entity.ReasonTimeout
+			return r.AddDeadLetters(ctx, []entity.DeadLetter{late})
+		})
+	}
+	bound := as(boundToken)
+	for _, c := range []struct {
+		query string
+		with  []string
+		want  []any
+	}{
+		{"executions?group=mine", nil, []any{"run-mine", "good-mine"}},
+		{"executions?group=mine&status=DEAD", nil, []any{"run-mine"}},
+		{"executions?group=theirs&status=SUCCESS", nil, []any{"good-theirs"}},
+		{"executions?group=none&status=DEAD", nil, nil},
+		{"executions?group=mine&jobId=" + jobs["theirs"], nil, nil},
+		{"executions?group=mine&status=SUCCESS", bound, []any{"good-mine"}},
+		{"executions?group=shown&status=DEAD", bound, []any{"run-shown"}},
+		{"executions?group=theirs", bound, nil},
+		{"executions?group=theirs&status=DEAD", bound, nil},
+		{"executions?status=DEAD", bound, []any{"run-mine", "run-shown"}},
+		{"dead-letters?group=mine", nil, []any{"run-mine", "late-mine"}},
+		{"dead-letters?group=theirs&reason=TIMEOUT", nil, []any{"late-theirs"}},
+		{"dead-letters?group=none&reason=TIMEOUT", nil, nil},
+		{"dead-letters?group=mine&jobId=" + jobs["theirs"], nil, nil},
+		{"dead-letters?group=mine&reason=EXIT_CODE", bound, []any{"run-mine"}},
+		{"dead-letters?group=shown&reason=TIMEOUT", bound, []any{"late-shown"}},
+		{"dead-letters?group=theirs", bound, nil},
+		{"dead-letters?group=theirs&reason=TIMEOUT", bound, nil},
+		{"dead-letters?reason=TIMEOUT", bound, []any{"late-mine", "late-shown"}},
+	} {
+		var found []any
+		for _, item := range e.call("GET", "/api/v1/"+c.query, "", c.with...).want(200).json()["items"].([]any) {
+			found = append(found, item.(map[string]any)["id"])
+		}
+		require.ElementsMatch(t, c.want, found, "%s, bound: %t", c.query, c.with != nil)
+	}
+	for _, path := range []string{"executions", "dead-letters"} {
+		e.call("GET", "/api/v1/"+path+"?group=mine", "", as(apiToken)...).wantCode(403, "forbidden")
+	}
+}
