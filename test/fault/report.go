@@ -18,8 +18,10 @@ type Report struct {
 	Seed int64
 	// Took is the time of the faults, Quiet how long it took until nothing was live.
 	Took, Quiet time.Duration
-	Counts      map[Kind]int
-	Clocks      map[Kind]clockSteps
+	// Asked are the kinds that the plan was drawn from.
+	Asked  []Kind
+	Counts map[Kind]int
+	Clocks map[Kind]clockSteps
 	// Dropped is how many replies of commits were lost, Starts how many
 	// processes were started, Refused how many calls the targets refused.
 	Dropped, Refused int
@@ -102,19 +104,24 @@ func (r Report) String() string {
 	b.WriteString(pointLines(r.Points))
 	if r.Flows != nil {
 		b.WriteString(r.Flows.String())
-		for _, missed := range r.Missed() {
-			fmt.Fprintf(&b, "too little of %s\n", missed)
-		}
+	}
+	for _, missed := range r.Missed() {
+		fmt.Fprintf(&b, "too little of %s\n", missed)
 	}
 	return b.String() + r.Summary.String()
 }
 
 // Missed says which floors were not reached.
 func (r Report) Missed() []string {
-	if r.Flows == nil {
-		return nil
+	floors, steps := FloorsOf(r.Took), map[Kind]int{}
+	for k, n := range r.Clocks {
+		steps[k] = n.open
 	}
-	return FloorsOf(r.Took).Missed(*r.Flows, r.Points)
+	missed := floors.MissedFaults(Struck{Asked: r.Asked, Counts: r.Counts, Fields: r.Maximal.Stored, Steps: steps})
+	if r.Flows != nil {
+		missed = append(missed, floors.Missed(*r.Flows, r.Points)...)
+	}
+	return missed
 }
 
 // spread shows sorted durations.

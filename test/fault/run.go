@@ -60,7 +60,7 @@ const healBound = 30 * time.Second
 
 // Run does everything: workload, faults, healing, quiet, check.
 func (t *Test) Run(ctx context.Context) (Report, error) {
-	report := Report{Seed: t.Terms.Seed}
+	report := Report{Seed: t.Terms.Seed, Asked: t.asked()}
 	t.Logf("seed %d", t.Terms.Seed)
 	if err := t.Rig.Start(ctx); err != nil {
 		return report, err
@@ -147,6 +147,21 @@ func (t *Test) Run(ctx context.Context) (Report, error) {
 	}
 	report.Violations = append(report.Violations, flows.Judge()...)
 	return report, t.keep(h, report)
+}
+
+// asked are the kinds that come by turns and beside them; none where the rounds are given.
+func (t *Test) asked() []Kind {
+	if len(t.Rounds) > 0 {
+		return nil
+	}
+	asked := slices.Clone(t.Terms.Kinds)
+	if t.Terms.Flows {
+		asked = append(asked, KillFlow)
+	}
+	if t.Worker != "" {
+		asked = append(asked, WorkerKinds()...)
+	}
+	return asked
 }
 
 // steer lets people act on workflow runs by any node until it is stopped.
