@@ -143,6 +143,11 @@ func TestTokensAreShownOnceAndOnesOwn(t *testing.T) {
 	require.Len(t, own.json()["items"], 1)
 	all := e.call("GET", tokens, "").want(200)
 	require.Len(t, all.json()["items"], 5, "an admin sees all, also the three of the accounts")
+	owners := map[any]int{}
+	for _, item := range all.json()["items"].([]any) {
+		owners[item.(map[string]any)["userName"]]++
+	}
+	require.Equal(t, map[any]int{"admin": 4, "viewer": 1}, owners, "each token of the list names its owner")
 	require.NotContains(t, own.body+all.body+e.log.String(), secret)
 	stored, _, err := e.Store.ListTokens(t.Context(), "", repository.Page{Limit: 10})
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -191,4 +192,54 @@ func TestTheClusterFileBringsFiguresAndEvents(t *testing.T) {
 	}
 	require.NotEmpty(t, mounted)
 	require.Contains(t, string(provider), "path: "+mounted+"\n")
+}
+
+// The head of the file lets three executors come to the three nodes. The store has connections for all of them at once.
+func TestTheStoreOfTheClusterFileHasRoomForSixNodes(t *testing.T) {
+	file := cluster(t)
+	cfg, _, err := config.Load(config.Options{})
+	require.NoError(t, err)
+	most := 0
+	for _, word := range file.Services["mariadb"].Command.([]any) {
+		if number, is := strings.CutPrefix(word.(string), "--max-connections="); is {
+			most, err = strconv.Atoi(number)
+			require.NoError(t, err)
+		}
+	}
+	nodes := 0
+	for _, s := range file.Services {
+		if s.Build.Dockerfile != "" {
+			nodes++
+		}
+	}
+	scaled := regexp.MustCompile(`--scale executor=(\d+)`).FindStringSubmatch(read(t, "compose.cluster.yaml"))
+	require.Len(t, scaled, 2, "the head of the file scales executors")
+	executors, err := strconv.Atoi(scaled[1])
+	require.NoError(t, err)
+	nodes += executors - 1 // the service is one of them already
+	require.Equal(t, 6, nodes)
+	// Twice of that: a node that was killed holds its connections until the store sees it.
+	require.GreaterOrEqual(t, most, 2*nodes*cfg.Store.MaxConns)
+}
+
+// A point in a graph leads to the page of its execution, in the console of the first node.
+func TestAnExemplarLeadsToTheConsole(t *testing.T) {
+	var file struct {
+		Datasources []struct {
+			JSONData struct {
+				Exemplars []struct{ Name, URL string } `yaml:"exemplarTraceIdDestinations"`
+			} `yaml:"jsonData"`
+		}
+	}
+	raw, err := os.ReadFile("../../configs/grafana/provisioning/datasources/prometheus.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(raw, &file))
+	exemplars := file.Datasources[0].JSONData.Exemplars
+	require.Len(t, exemplars, 1)
+	require.Equal(t, "execution_id", exemplars[0].Name, "the label that the product gives an exemplar")
+	host, _, _ := strings.Cut(cluster(t).Services["node-1"].Ports[0], ":8080")
+	require.Equal(t, "http://"+host+"/executions/$${__value.raw}", exemplars[0].URL)
+	page, err := os.ReadFile("../../web/src/features/executions/routes.ts")
+	require.NoError(t, err)
+	require.Contains(t, string(page), "'/executions/:id'")
 }

@@ -136,3 +136,35 @@ func TestTheDefaultRulesAreGood(t *testing.T) {
 		require.LessOrEqual(t, len(r.ID), 50)
 	}
 }
+
+// The first start makes these rules, each under its name: without one of them, a kind of trouble is seen by nobody. A
+// rule that is named anew would come a second time to stores that have it.
+func TestTheDefaultRulesOfAFirstStart(t *testing.T) {
+	type kind struct {
+		of    alert.RuleType
+		level alert.Level
+	}
+	rules := map[string]kind{}
+	for _, r := range alerting.DefaultRules(noon) {
+		require.Equal(t, []any{"default-" + r.Default, "default: " + r.Default, true}, []any{r.ID, r.Name, r.Enabled})
+		rules[r.Default] = kind{r.Type, r.Level}
+	}
+	require.Equal(t, map[string]kind{
+		"failed":               {alert.JobFailed, alert.Warning},
+		"consecutive-failures": {alert.ConsecutiveFailures, alert.Critical},
+		"dead-letter":          {alert.DeadLetter, alert.Critical},
+		"deadline-missed":      {alert.DeadlineMissed, alert.Critical},
+		"slow-run":             {alert.SlowRun, alert.Info},
+		"not-fired":            {alert.NotFired, alert.Critical},
+		"late":                 {alert.Lateness, alert.Warning},
+		"queue-depth":          {alert.QueueDepth, alert.Warning},
+		"no-node":              {alert.NoNode, alert.Warning},
+		"node-down":            {alert.NodeDown, alert.Critical},
+		"clock-skew":           {alert.ClockSkew, alert.Warning},
+		"nothing-ran":          {alert.NothingRan, alert.Critical},
+		"degraded":             {alert.Degraded, alert.Warning},
+		"delivery-failed":      {alert.DeliveryFailed, alert.Critical},
+		"step-held":            {alert.StepHeld, alert.Warning},
+		"approval-waiting":     {alert.ApprovalWaiting, alert.Info},
+	}, rules)
+}
