@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/platform-scheduler/platform-scheduler/application/manager/engine/enginetest"
+	"github.com/platform-scheduler/platform-scheduler/domain/apperror"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 )
@@ -145,5 +146,40 @@ func TestAnEndThatIsToBlameKeepsItsSlotForSeconds(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, liveFiresOf(t, n, jobs[1].ID), c.left)
 		}
+	})
+}
+
+// An end that was to be stored apart, while the store went away, is tried whole again: its slot goes back with it.
+func TestAnEndThatWasToBeStoredApartIsTriedWholeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := enginetest.New(t, enginetest.Options{})
+		store := &choosy{Store: n.Faults}
+		n.Runner.Ends.Store = store
+		n.Start(t)
+		var tries atomic.Int32
+		n.Faults.Before(func(name string) {
+			if name == "complete" {
+				tries.Add(1)
+			}
+		})
+		const whole = 2 // so often it fails before it is tried apart
+		store.set(func(string) error {
+			if tries.Load() == whole+1 {
+				return apperror.Unavailable(errors.New("the store is away"))
+			}
+			return nil
+		}, func(string) error {
+			if tries.Load() <= whole {
+				return errBroken
+			}
+			return nil
+		})
+		job := n.Add(t, enginetest.Job("discards", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
+		exec := startRun(t, n, job.ID)
+		eventually(t, n, "the end is stored", func() bool {
+			return n.Execution(t, exec.ID).Status == entity.StatusSuccess
+		})
+		require.EqualValues(t, whole+2, tries.Load())
+		require.Empty(t, liveFiresOf(t, n, job.ID), "the sweep has nothing to make up for")
 	})
 }
