@@ -28,7 +28,7 @@ type loop struct {
 func loops() map[string]func(t *testing.T, r *rig) loop {
 	return map[string]func(t *testing.T, r *rig) loop{
 		"levels": levelsOf, "deadlines": deadlinesOf, "relay": relayOf, "backfills": backfillsOf, "workflows": workflowsOf,
-		"accepted calls": acceptedOf,
+		"accepted calls": acceptedOf, "actions": actionsOf,
 	}
 }
 
