@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/platform-scheduler/platform-scheduler/cmd/app/datafolder"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 )
 
@@ -155,4 +156,22 @@ func TestMigrationsArePlannedAndUndoneWithCare(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &status))
 	require.NotNil(t, status.Items[0].AppliedAt)
 	require.Nil(t, status.Items[len(status.Items)-1].AppliedAt)
+}
+
+// A store that a restore has not finished is another trouble than a wrong folder, and has another remedy.
+func TestAnInterruptedRestoreIsNoMissingStore(t *testing.T) {
+	for name, args := range map[string][]string{
+		"activate": {"store", "activate", "--yes"}, "standby": {"store", "standby"}, "size": {"store", "size"},
+		"backup": {"store", "backup", t.TempDir()},
+	} {
+		data := t.TempDir()
+		code, _, errOut := run(t, []string{"PS_DATA_DIR=" + data}, args...)
+		require.Equal(t, 1, code, name)
+		require.Contains(t, errOut, "there is no store", name)
+		part := filepath.Join(data, datafolder.DatabaseFile+".restoring")
+		require.NoError(t, os.WriteFile(part, []byte("half"), 0o600))
+		code, _, errOut = run(t, []string{"PS_DATA_DIR=" + data}, args...)
+		require.Equal(t, 1, code, name)
+		require.Contains(t, errOut, "was interrupted; run `platform-scheduler store restore` again", name)
+	}
 }

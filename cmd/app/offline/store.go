@@ -16,6 +16,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/repository"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/config"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/migrate"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/sqldb"
 )
 
@@ -43,10 +44,14 @@ func OnStore(ctx context.Context, cfg config.Config,
 	return do(ctx, s)
 }
 
-// exists is an error where the file of a SQLite store is not there: it must not be made.
+// exists is an error where the file of a SQLite store is not there: it must not be made. After an interrupted restore
+// there is none yet, and the remedy is another one.
 func exists(store sqldb.Config) error {
 	if store.Driver != config.DriverSQLite {
 		return nil
+	}
+	if err := migrate.RefuseRestoring(store.Path); err != nil {
+		return err
 	}
 	if _, err := os.Stat(store.Path); err != nil {
 		return fmt.Errorf("there is no store: %w; name the data folder with dataDir (PS_DATA_DIR)", err)

@@ -59,7 +59,7 @@ func Open(ctx context.Context, cfg sqldb.Config) (*Migrator, error) {
 		m.dialect, m.guard = goose.DialectMySQL, m.mysqlGuard
 		files, _ = fs.Sub(migrations.MySQL, "mysql") // the directory is embedded
 	case dialect.SQLite:
-		if err := refuseRestoring(cfg.Path); err != nil {
+		if err := RefuseRestoring(cfg.Path); err != nil {
 			return nil, err
 		}
 		m.dialect = goose.DialectSQLite3

@@ -19,8 +19,8 @@ const UnfinishedCopy = "scheduler_copy_unfinished"
 // the next restore starts it over.
 func UnfinishedFile(path string) string { return path + ".restoring" }
 
-// refuseRestoring is an error where a restore has not finished the SQLite store of a path.
-func refuseRestoring(path string) error {
+// RefuseRestoring is an error where a restore has not finished the SQLite store of a path.
+func RefuseRestoring(path string) error {
 	if _, err := os.Stat(UnfinishedFile(path)); err == nil {
 		return fmt.Errorf("a restore of %s was interrupted; run `platform-scheduler store restore` again, which starts it "+
 			"over, or remove %s", path, UnfinishedFile(path))
