@@ -37,6 +37,11 @@ func (c *Client) Call(ctx context.Context, method, path string, body any) error 
 	return c.call(ctx, method, path, "", body, nil)
 }
 
+// Ask sends one request and reads its answer.
+func (c *Client) Ask(ctx context.Context, method, path string, body, answer any) error {
+	return c.call(ctx, method, path, "", body, answer)
+}
+
 // call sends one request; a status over 299 is an error.
 func (c *Client) call(ctx context.Context, method, path, key string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

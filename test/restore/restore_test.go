@@ -4,9 +4,7 @@
 package restore_test
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,60 +141,6 @@ func TestTheKeyIsLost(t *testing.T) {
 	runs(t, client, job, 5)
 }
 
-// A process that dies at any moment leaves the whole backup or none, and a store that is whole or that no server opens.
-func TestKilledAtEachStep(t *testing.T) {
-	p := build(t)
-	if p == nil {
-		return
-	}
-	live, backups := t.TempDir(), t.TempDir()
-	client, stop := p.on(live).server()
-	job := ticking(t.Context(), t, client, "ticks")
-	runs(t, client, job, 30)
-	rounds := 50
-	took := func(do func()) time.Duration {
-		began := time.Now()
-		do()
-		return time.Since(began)
-	}
-	var file string
-	whole := took(func() { file = p.on(live).backup(backups, "--fast") })
-	for range rounds {
-		folder := t.TempDir()
-		p.on(live).killed(rand.N(whole*5/4), "store", "backup", folder, "--fast")
-		found, err := filepath.Glob(filepath.Join(folder, "*.db"))
-		require.NoError(t, err)
-		for _, name := range found {
-			p.must("store", "verify", name)
-		}
-		p.on(live).backup(folder, "--fast")
-	}
-	stop()
-	sum := hashOf(t, file)
-	whole = took(func() { p.on(t.TempDir()).must("store", "restore", file, "--without-key") })
-	ended, half := 0, 0
-	for range rounds {
-		to := t.TempDir()
-		if p.on(to).killed(rand.N(whole*5/4), "store", "restore", file, "--without-key") {
-			ended++
-		}
-		require.Equal(t, sum, hashOf(t, file), "the backup is as it was")
-		if _, err := os.Stat(filepath.Join(to, datafolder.DatabaseFile)); err == nil {
-			require.Contains(t, p.on(to).must("store", "activate", "--yes"), "ticks")
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(to, datafolder.DatabaseFile+".restoring")); err == nil {
-			half++
-			p.on(to).refused("interrupted", "server")
-			p.on(to).refused("interrupted", "migrate", "up")
-		}
-		p.on(to).must("store", "restore", file, "--without-key")
-	}
-	t.Logf("of %d restores %d ended, and %d left half a store", rounds, ended, half)
-	require.Less(t, ended, rounds)
-	require.Positive(t, half, "some were killed on their way")
-}
-
 // A backup that a user or a service manager ends leaves nothing.
 func TestABackupThatIsToldToEndCleansUp(t *testing.T) {
 	p := build(t)
@@ -244,11 +188,4 @@ func TestADiskThatFills(t *testing.T) {
 	said, left, _ := strings.Cut(string(out), "ended 1\n")
 	require.NotEmpty(t, said)
 	require.Empty(t, left, "nothing of it is left")
-}
-
-func hashOf(t *testing.T, file string) string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	return fmt.Sprintf("%x", sha256.Sum256(data))
 }

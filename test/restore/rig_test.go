@@ -92,29 +92,73 @@ func (p *program) refused(why string, args ...string) {
 	require.Contains(p.t, out, why)
 }
 
-// killed runs the program and kills it after a while; ended reports that it was done before.
-func (p *program) killed(after time.Duration, args ...string) (ended bool) {
+// killed runs the program and kills it: a while after it began, or after it had begun something. ended reports that it
+// was done before.
+func (p *program) killed(after time.Duration, begun func() bool, args ...string) (ended bool) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), p.binary, args...)
 	cmd.Env = append(os.Environ(), p.env...)
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
 	require.NoError(p.t, cmd.Start())
-	late := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer late.Stop()
-	return cmd.Wait() == nil
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	err, over := error(nil), false
+	for began := time.Now(); !over && time.Since(began) < time.Minute && !begun(); {
+		over, err = within(done, time.Millisecond)
+	}
+	if !over {
+		over, err = within(done, after)
+	}
+	if !over {
+		_ = cmd.Process.Kill()
+		err = <-done
+	}
+	code := cmd.ProcessState.ExitCode()
+	require.True(p.t, err == nil || code < 0, "it ended by itself with %d: %v: %s", code, args, &text)
+	return err == nil
+}
+
+// within waits so long for the end of a process.
+func within(done <-chan error, span time.Duration) (over bool, err error) {
+	select {
+	case err := <-done:
+		return true, err
+	case <-time.After(span):
+		return false, nil
+	}
+}
+
+// atOnce is for killed: nothing has to begin.
+func atOnce() bool { return true }
+
+// exists reports whether a file of the pattern is there.
+func exists(t *testing.T, pattern string) bool {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	return len(found) > 0
 }
 
 // server starts the program as a server, which ends with the test or by the returned function.
 func (p *program) server() (client *crash.Client, stop func()) {
 	p.t.Helper()
+	client, node := p.serve()
+	return client, node.Kill
+}
+
+// serve is server that gives the process.
+func (p *program) serve() (client *crash.Client, node *rig.Node) {
+	p.t.Helper()
 	addr, err := rig.FreeAddr(p.t.Context())
 	require.NoError(p.t, err)
-	n := &rig.Node{Binary: p.binary, Addr: addr, Env: p.env}
-	_, err = n.Start(p.t.Context(), "")
-	require.NoError(p.t, err, n.Stderr())
-	p.t.Cleanup(n.Kill)
+	node = &rig.Node{Binary: p.binary, Addr: addr, Env: p.env}
+	_, err = node.Start(p.t.Context(), "")
+	require.NoError(p.t, err, node.Stderr())
+	p.t.Cleanup(node.Kill)
 	client = &crash.Client{Base: "http://" + addr}
 	require.NoError(p.t, client.Login(p.t.Context(), password))
-	return client, n.Kill
+	return client, node
 }
 
 // backup writes a backup and returns its file.
