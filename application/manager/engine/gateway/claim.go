@@ -40,18 +40,20 @@ func (c *claiming) run(ctx context.Context) error {
 	}
 	c.waitsFor(c.group, true)
 	c.free, c.seqs, c.given = map[*session]entity.Slots{}, map[*session]int64{}, map[*session][]delivery.Run{}
-	total := 0
+	var all entity.Slots
 	for _, s := range c.sessions {
 		s.mu.Lock()
 		if free := s.delivery.Credits(); free != (entity.Slots{}) {
 			c.free[s], c.seqs[s] = free, s.delivery.Claiming()
-			total += free.Total()
+			for kind, n := range free {
+				all[kind] = min(all[kind]+n, claimAtOnce)
+			}
 		}
 		s.mu.Unlock()
 	}
 	known := false
 	defer func() { c.end(known) }()
-	matches, err := c.match(ctx, queues, min(total, claimAtOnce))
+	matches, err := c.match(ctx, queues, all)
 	if err != nil || len(matches) == 0 {
 		known = true // nothing was asked for
 		return err
@@ -66,33 +68,66 @@ type match struct {
 	job *entity.Job
 }
 
-// match chooses a worker for each of the first runs of the queues, by what the runs ask for and the workers have.
-func (c *claiming) match(ctx context.Context, queues []entity.Queue, total int) (map[string]match, error) {
-	matches := map[string]match{}
-	var heads []*entity.Execution
-	for _, q := range queues {
-		lo, hi := q.Range()
-		execs, err := c.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: headsPerSlot * total})
+// match chooses a worker for each of the first runs of the queues, by what the runs ask for and the workers have. It
+// reads as many as there are free slots. Only where one of them finds no worker it reads more, so that those behind it
+// get their turn in the same order.
+func (c *claiming) match(ctx context.Context, queues []entity.Queue, free entity.Slots) (map[string]match, error) {
+	matches, left := map[string]match{}, free
+	for _, perSlot := range []int{1, headsPerSlot} {
+		heads, more, err := c.heads(ctx, queues, free, perSlot)
 		if err != nil {
-			return nil, fmt.Errorf("read the queue %s: %w", q, err)
+			return nil, err
 		}
-		heads = append(heads, execs...)
-	}
-	jobs, err := c.Jobs.For(ctx, heads)
-	if err != nil {
-		return nil, fmt.Errorf("load the jobs of runs that wait for workers: %w", err)
-	}
-	slices.SortFunc(heads, entity.ByPosition)
-	for _, e := range heads {
-		job := jobs.Of(e)
-		if job == nil || len(matches) == total || !c.serves(job) {
-			continue // of a deleted job the sweep ends it
+		heads = slices.DeleteFunc(heads, func(e *entity.Execution) bool { return matches[e.ID].session != nil })
+		jobs, err := c.Jobs.For(ctx, heads)
+		if err != nil {
+			return nil, fmt.Errorf("load the jobs of runs that wait for workers: %w", err)
 		}
-		if s := c.choose(entity.NodeClassOf(job), e.Claim.WaitsOn()); s != nil {
-			matches[e.ID] = match{s, job}
+		passedOver := false
+		for _, e := range heads {
+			if passedOver && more && perSlot == 1 || len(matches) == claimAtOnce {
+				break
+			}
+			job := jobs.Of(e)
+			switch {
+			case job == nil || !c.serves(job): // of a deleted job the sweep ends it
+				passedOver = true
+			case left[job.SlotKind()] == 0: // nor has any run behind it a slot
+			default:
+				if s := c.choose(entity.NodeClassOf(job), e.Claim.WaitsOn()); s != nil {
+					matches[e.ID] = match{s, job}
+					left[job.SlotKind()]--
+				} else {
+					passedOver = true
+				}
+			}
+		}
+		if !passedOver || !more || len(matches) == claimAtOnce {
+			break
 		}
 	}
 	return matches, nil
+}
+
+// heads are the first runs of each queue, as many for each free slot of its kind, in the order in which they are to be
+// claimed; more says that a queue has others.
+func (c *claiming) heads(ctx context.Context, queues []entity.Queue, free entity.Slots, perSlot int) (
+	heads []*entity.Execution, more bool, err error,
+) {
+	for _, q := range queues {
+		limit := free[q.Kind()] * perSlot
+		if limit == 0 {
+			continue
+		}
+		lo, hi := q.Range()
+		execs, err := c.Claims.Range(ctx, repository.ClaimRange{Lo: lo, Hi: hi, Limit: limit})
+		if err != nil {
+			return nil, false, fmt.Errorf("read the queue %s: %w", q, err)
+		}
+		heads, more = append(heads, execs...), more || len(execs) == limit
+	}
+	slices.SortFunc(heads, entity.ByPosition)
+	return heads, more, nil
 }
 
 // serves reports whether the worker group still runs a job.

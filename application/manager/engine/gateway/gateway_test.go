@@ -236,6 +236,33 @@ func TestRunsOfAnotherHandlerHoldUpNobody(t *testing.T) {
 	})
 }
 
+// A claim reads no more runs than there are slots where each finds a worker, however many wait. Where one finds none it
+// reads others once, so that they are not held up.
+func TestAClaimReadsAsManyRunsAsThereAreSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		w := r.register("a", 1, "settle")
+		settle := r.remoteJob("settle", "settle", nil)
+		for range 50 {
+			r.Trigger(t, settle.ID)
+		}
+		require.Len(t, w.take(w.poll()), 8)
+		require.EqualValues(t, 8, r.heads.Load())
+
+		other := newRig(t)
+		w = other.register("a", 1, "settle")
+		other.register("b", 1, "ship")
+		settle = other.remoteJob("settle", "settle", nil)
+		ship := other.remoteJob("ship", "ship", nil)
+		for range 6 {
+			other.Trigger(t, ship.ID)
+			other.Trigger(t, settle.ID)
+		}
+		other.Trigger(t, settle.ID)
+		require.Len(t, w.take(w.poll()), 7, "those behind runs of another handler, too")
+	})
+}
+
 // A run that an answer has no room for keeps its slot: nothing is claimed in its place.
 func TestWhatALongAnswerLeavesOutKeepsItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

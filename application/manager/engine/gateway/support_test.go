@@ -30,14 +30,20 @@ type rig struct {
 	workers *workersOf
 	secrets *secrets
 	hold    atomic.Int64
-	// looks counts looks for runs that wait.
-	looks atomic.Int64
+	// looks counts looks for runs that wait, heads the runs that were read then.
+	looks, heads atomic.Int64
 }
 
 // counted counts questions of where runs wait.
 type counted struct {
 	gateway.Claims
-	looks *atomic.Int64
+	looks, heads *atomic.Int64
+}
+
+func (c counted) Range(ctx context.Context, r repository.ClaimRange) ([]*entity.Execution, error) {
+	execs, err := c.Claims.Range(ctx, r)
+	c.heads.Add(int64(len(execs)))
+	return execs, err
 }
 
 func (c counted) First(ctx context.Context, lo, hi entity.ClaimKey) (entity.ClaimKey, error) {
@@ -111,7 +117,7 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) newGateway(n *enginetest.Node) *gateway.Gateway {
 	return gateway.New(gateway.Deps{
-		NodeID: n.ID(), Store: n.Faults, Claims: counted{n.Store, &r.looks}, Executions: n.Store.Executions,
+		NodeID: n.ID(), Store: n.Faults, Claims: counted{n.Store, &r.looks, &r.heads}, Executions: n.Store.Executions,
 		Jobs: n.Jobs, Workers: r.workers,
 		Groups: r.Store.WorkerGroups, Logs: r.Store.Records, Ends: n.Runner.Ends, Lease: n.Lease, Clock: n.Clock,
 		StoreClock: n.Time, Elapsed: n.Clock.Monotonic, LogLimit: 1 << 20, Logger: slog.New(slog.DiscardHandler),
