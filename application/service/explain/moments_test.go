@@ -18,6 +18,17 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/service/schedule/cronexpr"
 )
 
+// requireFacts wants the facts of an answer to hold some texts, and others not.
+func requireFacts(t *testing.T, facts string, says, not []string) {
+	t.Helper()
+	for _, text := range says {
+		require.Contains(t, facts, text)
+	}
+	for _, text := range not {
+		require.NotContains(t, facts, text)
+	}
+}
+
 // asked is the answer to a question, with its facts as lines.
 func asked(t *testing.T, d *servicetest.Desk, q explain.Query) (a *explain.Answer, facts string) {
 	t.Helper()
@@ -223,12 +234,7 @@ func TestALateRunSaysWhetherTheServerWasDown(t *testing.T) {
 			d.After(10*time.Second + c.down)
 			started(d, d.Rows(job.ID)[0].ID, noon(10*time.Second+c.down+c.waits))
 			_, facts := asked(t, d, explain.Query{JobID: job.ID, At: noon(10 * time.Second)})
-			for _, want := range c.says {
-				require.Contains(t, facts, want)
-			}
-			for _, not := range c.not {
-				require.NotContains(t, facts, not)
-			}
+			requireFacts(t, facts, c.says, c.not)
 		})
 	}
 }

@@ -59,6 +59,15 @@ type choosy struct {
 	finish, places, usages func(executionID string) error
 }
 
+// choosyNode is a node that has started, with such a store. stop ends it.
+func choosyNode(t *testing.T) (n *enginetest.Node, store *choosy, stop func()) {
+	t.Helper()
+	n = enginetest.New(t, enginetest.Options{})
+	store = &choosy{Store: n.Faults}
+	n.Runner.Ends.Store = store
+	return n, store, n.Start(t)
+}
+
 func (c *choosy) set(finish, places func(id string) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,10 +138,7 @@ func only(id string, err error) func(string) error {
 // again, and shown when that takes long (engine rules 10 and 23).
 func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		var jobs []*entity.Job
 		for _, name := range []string{"first", "second", "bad", "fourth"} {
 			jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
@@ -171,10 +177,7 @@ func TestAnEndThatCannotBeStoredHoldsUpNobody(t *testing.T) {
 // When what follows from an end cannot be stored, the end is stored alone.
 func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		job := n.Add(t, enginetest.Job("serial", func(j *entity.Job) { j.Overlap = entity.OverlapSerial }))
 		store.set(nil, only(job.ID, errBroken))
 		exec := startRun(t, n, job.ID)
@@ -189,10 +192,7 @@ func TestAnEndIsStoredApartFromWhatFollowsFromIt(t *testing.T) {
 // node finds the run.
 func TestAStopGivesUpAnEndThatCannotBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		stop := n.Start(t)
+		n, store, stop := choosyNode(t)
 		job := n.Add(t, enginetest.Job("bad", nil))
 		store.set(func(string) error { return errBroken }, nil)
 		exec := startRun(t, n, job.ID)

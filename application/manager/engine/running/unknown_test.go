@@ -48,10 +48,7 @@ func TestAnAnswerThatNobodyKnowsTakesNoSlot(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := enginetest.New(t, enginetest.Options{})
-				store := &choosy{Store: n.Faults}
-				n.Runner.Ends.Store = store
-				n.Start(t)
+				n, store, _ := choosyNode(t)
 				job := n.Add(t, enginetest.Job("one at a time", func(j *entity.Job) {
 					enginetest.Every(time.Minute)(j)
 					j.Overlap = c.overlap
@@ -79,10 +76,7 @@ func TestAnAnswerThatNobodyKnowsTakesNoSlot(t *testing.T) {
 // While the ends wait, the health of the node says how many wait, and which answer they met.
 func TestEndsHeldForAnUnknownAnswerAreToldSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		store.set(func(string) error { return errUnknown }, nil)
 		job := n.Add(t, enginetest.Job("held", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
 		exec := startRun(t, n, job.ID)
@@ -103,10 +97,7 @@ func TestEndsHeldForAnUnknownAnswerAreToldSoon(t *testing.T) {
 // follows from it only after a while.
 func TestALoneEndIsStoredApartAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		job := n.Add(t, enginetest.Job("bad", func(j *entity.Job) { j.Overlap = entity.OverlapDiscard }))
 		store.set(nil, only(job.ID, errUnknown))
 		began := n.Clock.Now()
@@ -123,10 +114,7 @@ func TestALoneEndIsStoredApartAfterAWhile(t *testing.T) {
 // not a minute later.
 func TestAnEndThatIsToBlameKeepsItsSlotForSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		var jobs []*entity.Job
 		for _, name := range []string{"first", "bad", "good"} {
 			jobs = append(jobs, n.Add(t, enginetest.Job(name, func(j *entity.Job) { j.Overlap = entity.OverlapDiscard })))
@@ -152,10 +140,7 @@ func TestAnEndThatIsToBlameKeepsItsSlotForSeconds(t *testing.T) {
 // An end that was to be stored apart, while the store went away, is tried whole again: its slot goes back with it.
 func TestAnEndThatWasToBeStoredApartIsTriedWholeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := enginetest.New(t, enginetest.Options{})
-		store := &choosy{Store: n.Faults}
-		n.Runner.Ends.Store = store
-		n.Start(t)
+		n, store, _ := choosyNode(t)
 		var tries atomic.Int32
 		n.Faults.Before(func(name string) {
 			if name == "complete" {

@@ -101,10 +101,7 @@ func TestAUsageThatTheStoreRefusesHoldsUpNoEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := enginetest.New(t, enginetest.Options{})
-				store := &choosy{Store: n.Faults}
-				n.Runner.Ends.Store = store
-				n.Start(t)
+				n, store, _ := choosyNode(t)
 				var jobs []*entity.Job
 				for _, name := range []string{"first", "second", "bad", "fourth"} {
 					jobs = append(jobs, n.Add(t, enginetest.Job(name, nil)))
