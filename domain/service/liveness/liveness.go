@@ -20,6 +20,10 @@ type Timing struct {
 // Margin is how long before the end of its lease a node stops its work.
 func (t Timing) Margin() time.Duration { return t.Lease / 6 }
 
+// LongestGap is the longest time between two moments at which a node reached the store that counts as none: between two
+// beats, or two looks of the leader for workers that are gone.
+const LongestGap = 3 * time.Second
+
 // minLooks is how often a detector sees the same beat before it may declare DOWN.
 const minLooks = 3
 

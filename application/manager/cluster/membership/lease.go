@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 )
 
 // Lease is a node's right to work. Callers check it before each effect: a fire, a
@@ -18,9 +20,6 @@ type Lease struct {
 	// where the latest beat did not reach the store. One beat at a time notes them.
 	since, latest atomic.Int64
 }
-
-// longestGap is the longest time between two good beats that counts as none: package workers looks as often.
-const longestGap = 3 * time.Second
 
 // none is no moment.
 const none = int64(-1)
@@ -39,7 +38,7 @@ func (l *Lease) note(good bool) {
 	case !good:
 		l.since.Store(none)
 		return
-	case since == none, l.latest.Load() == 0, now-l.latest.Load() > int64(longestGap):
+	case since == none, l.latest.Load() == 0, now-l.latest.Load() > int64(liveness.LongestGap):
 		l.since.Store(now)
 	}
 	l.latest.Store(now)
@@ -48,7 +47,7 @@ func (l *Lease) note(good bool) {
 // Beaten is for how long the beats of this node have reached the store without a gap; 0 where the latest one did not.
 func (l *Lease) Beaten() time.Duration {
 	now, since, latest := int64(l.elapsed()), l.since.Load(), l.latest.Load()
-	if since == none || latest == 0 || now-latest > int64(longestGap) {
+	if since == none || latest == 0 || now-latest > int64(liveness.LongestGap) {
 		return 0
 	}
 	return time.Duration(now - since)

@@ -11,6 +11,7 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity/worker"
 	"github.com/platform-scheduler/platform-scheduler/domain/service/delivery"
+	"github.com/platform-scheduler/platform-scheduler/domain/service/liveness"
 )
 
 const (
@@ -23,8 +24,6 @@ const (
 	rowlessInterval = 30 * time.Second
 	// longestTurn bounds the time between the look and what follows from it: who stood still meanwhile looks again.
 	longestTurn = time.Second
-	// longestGap is the longest time between two good looks that counts as none.
-	longestGap = 3 * time.Second
 	// quiet is how long runs of a former life are looked for after its end: a claim for it that was being committed may
 	// be seen only then.
 	quiet = 30 * time.Second
@@ -54,8 +53,8 @@ type Deps struct {
 	Shortest, Longest, Lease time.Duration
 	// Elapsed is a clock that nobody sets and that goes on while the machine sleeps.
 	Elapsed func() time.Duration
-	// Beaten is for how long the beats of this node have reached the store without a gap of over three seconds; nil is
-	// not at all. A node that has just become the leader goes by them.
+	// Beaten is for how long the beats of this node have reached the store without a gap (liveness.LongestGap); nil
+	// is not at all. A node that has just become the leader goes by them.
 	Beaten func() time.Duration
 	Logger *slog.Logger
 }
@@ -100,7 +99,7 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 		w.looked = false
 		return fmt.Errorf("look for workers that are late: %w", err)
 	}
-	gap := longestGap
+	gap := liveness.LongestGap
 	if w.idle {
 		gap += idleInterval
 	}
