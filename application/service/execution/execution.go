@@ -273,7 +273,7 @@ func (s *ExecutionService) RetryFrom(ctx context.Context, id string, from []stri
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, from, by, nil)
+	return s.repeat(ctx, row, from, by, closesLetterOf(row))
 }
 
 // RetryAlso is Retry; also runs in the same transaction, with the new run. It may be nil.
@@ -282,7 +282,7 @@ func (s *ExecutionService) RetryAlso(ctx context.Context, id string, by entity.A
 	if err != nil {
 		return "", err
 	}
-	return s.repeat(ctx, row, nil, by, also)
+	return s.repeat(ctx, row, nil, by, also, closesLetterOf(row))
 }
 
 // DeadLetters lists runs whose retries are used up.
@@ -329,7 +329,9 @@ func (s *ExecutionService) Discard(ctx context.Context, executionID string) erro
 		})
 }
 
-func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, from []string, by entity.Actor, also Also,
+// repeat makes a new run of a final one; also run in its transaction, those that are nil apart.
+func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, from []string, by entity.Actor,
+	also ...Also,
 ) (string, error) {
 	if !row.Status.Final() {
 		return "", apperror.Conflict("not_final", "the execution is still %s; cancel it first", row.Status)
@@ -360,7 +362,7 @@ func (s *ExecutionService) repeat(ctx context.Context, row *entity.Execution, fr
 			if len(kept) == 0 {
 				return apperror.NotFound("execution", row.ID)
 			}
-			for _, do := range []Also{reuse, also, closesLetterOf(row)} {
+			for _, do := range append([]Also{reuse}, also...) {
 				if do != nil && err == nil {
 					err = do(ctx, tx, rows)
 				}

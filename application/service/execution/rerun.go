@@ -143,7 +143,7 @@ func (s *ExecutionService) RetryOnce(ctx context.Context, id string, by entity.A
 	}
 	return s.repeat(ctx, row, nil, by, func(ctx context.Context, tx repository.Tx, made []*entity.Execution) error {
 		return onlyOnce(ctx, tx, row, made[0])
-	})
+	}, closesLetterOf(row))
 }
 
 // repeatable reads failed runs, newest first, and says which of them were run again. A repetition that was skipped or
