@@ -211,8 +211,8 @@ type ClaimReader interface {
 	// Held returns the rows that run on a node, whatever their epoch. It fills id, job,
 	// node, status, token, attempt, epoch, and the cancel request with its reason.
 	Held(ctx context.Context, nodeID string) ([]*entity.Execution, error)
-	// HeldByAll is Held of many at once, in no order.
-	HeldByAll(ctx context.Context, nodeIDs []string) ([]*entity.Execution, error)
+	// HeldByAll is Held of many workers at once, in no order.
+	HeldByAll(ctx context.Context, workerIDs []string) ([]*entity.Execution, error)
 	// HeldBy are the ids of those who hold runs in a part of entity.HeldSpan, each once, in order.
 	HeldBy(ctx context.Context, span entity.ClaimSpan) ([]string, error)
 }

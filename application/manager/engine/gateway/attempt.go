@@ -70,11 +70,14 @@ func (g *Gateway) look(ctx context.Context) error {
 	all := g.lookNow || began-g.lookedAt >= lookInterval
 	g.lookNow = false
 	g.mu.Unlock()
-	asked := map[string]*session{}
-	seqs := map[string]int64{}
+	type question struct {
+		*session
+		seq int64
+	}
+	var asked []question
 	g.each(func(s *session) {
 		if s.lives() && (all || s.delivery.Unread()) {
-			asked[s.id], seqs[s.id] = s, s.delivery.Seq()
+			asked = append(asked, question{s, s.delivery.Seq()})
 		}
 	})
 	if all {
@@ -90,22 +93,21 @@ func (g *Gateway) look(ctx context.Context) error {
 		}
 	}
 	ids := make([]string, 0, len(asked))
-	for id := range asked {
-		ids = append(ids, id)
+	for _, q := range asked {
+		ids = append(ids, q.id)
 	}
 	held, err := g.Claims.HeldByAll(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("read what workers hold: %w", err)
 	}
-	byWorker := map[string][]*entity.Execution{}
+	byWorker := map[life][]*entity.Execution{}
 	for _, e := range held {
-		if s := asked[e.NodeID]; s != nil && s.epoch == e.Epoch {
-			byWorker[e.NodeID] = append(byWorker[e.NodeID], e)
-		}
+		l := life{e.NodeID, e.Epoch}
+		byWorker[l] = append(byWorker[l], e)
 	}
 	var errs []error
-	for id, s := range asked {
-		errs = append(errs, g.hold(ctx, s, seqs[id], byWorker[id], began))
+	for _, q := range asked {
+		errs = append(errs, g.hold(ctx, q.session, q.seq, byWorker[life{q.id, q.epoch}], began))
 	}
 	return errors.Join(errs...)
 }
@@ -163,7 +165,7 @@ func (g *Gateway) hold(
 	s.delivery.Held(seq, rows)
 	// A request to stop stays, whichever poll is the newest by now.
 	s.stopAttempts(func(*attempt) bool { return true })
-	s.tell()
+	s.tellReady()
 	return nil
 }
 

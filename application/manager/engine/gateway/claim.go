@@ -41,7 +41,15 @@ func (c *claiming) run(ctx context.Context) error {
 	c.waitsFor(c.group, true)
 	c.free, c.seqs, c.given = map[*session]entity.Slots{}, map[*session]int64{}, map[*session][]delivery.Run{}
 	var all entity.Slots
-	for _, s := range c.sessions {
+	everyone := c.everyone()
+	// Of workers that are equally free, now this one gets a run first and now that one.
+	from := int(c.Random() * float64(len(everyone)))
+	for i := range everyone {
+		s := everyone[(from+i)%len(everyone)]
+		if s.group() != c.group || !s.mayClaim() {
+			continue
+		}
+		c.sessions = append(c.sessions, s)
 		s.mu.Lock()
 		if free := s.delivery.Credits(); free != (entity.Slots{}) {
 			c.free[s], c.seqs[s] = free, s.delivery.Claiming()
@@ -203,7 +211,7 @@ func (c *claiming) end(known bool) {
 	for s, seq := range c.seqs {
 		s.mu.Lock()
 		s.delivery.Claimed(seq, c.given[s], known)
-		s.tell()
+		s.tellReady()
 		s.mu.Unlock()
 	}
 }

@@ -7,8 +7,6 @@ package gateway
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -132,6 +130,8 @@ type Gateway struct {
 	Deps
 	mu       sync.Mutex
 	sessions map[life]*session
+	// all are the sessions as a list, which the loops go through each second; nil when they have changed since.
+	all []*session
 	// epochs are those of the lives that the store has confirmed, by worker.
 	epochs map[string]int64
 	// leaving: the node stops, and its workers are to go elsewhere.
@@ -215,16 +215,4 @@ func (g *Gateway) Timing() delivery.Timing {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.timing
-}
-
-// each calls do with every session, which it locks meanwhile.
-func (g *Gateway) each(do func(s *session)) {
-	g.mu.Lock()
-	all := slices.Collect(maps.Values(g.sessions))
-	g.mu.Unlock()
-	for _, s := range all {
-		s.mu.Lock()
-		do(s)
-		s.mu.Unlock()
-	}
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +46,14 @@ func (s *session) tell() {
 	s.changed = make(chan struct{})
 }
 
+// tellReady wakes parked polls if there is an answer for them; the caller holds the lock. What else was learnt, a poll
+// finds when its wait is over: thousands that wake for nothing take a good part of a core.
+func (s *session) tellReady() {
+	if s.delivery.Ready() {
+		s.tell()
+	}
+}
+
 // lives reports whether the worker's row was read, and its life is not over; the caller holds the lock.
 func (s *session) lives() bool { return s.known && s.over == nil }
 
@@ -69,9 +79,34 @@ func (g *Gateway) session(id string, epoch int64) *session {
 	s := g.sessions[life{id, epoch}]
 	if s == nil && epoch >= g.epochs[id] {
 		s = newSession(id, epoch, g.Elapsed())
-		g.sessions[life{id, epoch}] = s
+		g.sessions[life{id, epoch}], g.all = s, nil
 	}
 	return s
+}
+
+// drop forgets a session; the caller holds the lock.
+func (g *Gateway) drop(l life) {
+	delete(g.sessions, l)
+	g.all = nil
+}
+
+// each calls do with every session, which it locks meanwhile.
+func (g *Gateway) each(do func(s *session)) {
+	for _, s := range g.everyone() {
+		s.mu.Lock()
+		do(s)
+		s.mu.Unlock()
+	}
+}
+
+// everyone are the sessions; nobody changes the list.
+func (g *Gateway) everyone() []*session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all = slices.Collect(maps.Values(g.sessions))
+	}
+	return g.all
 }
 
 // confirm notes which of the lives that were met are those of their workers' rows; all others of these workers are
@@ -84,13 +119,13 @@ func (g *Gateway) confirm(met []*session) {
 			g.epochs[s.id] = s.epoch
 		} else {
 			over = append(over, s)
-			delete(g.sessions, life{s.id, s.epoch})
+			g.drop(life{s.id, s.epoch})
 		}
 	}
 	for key, s := range g.sessions {
 		if key.epoch < g.epochs[key.id] {
 			over = append(over, s)
-			delete(g.sessions, key)
+			g.drop(key)
 		}
 	}
 	g.mu.Unlock()
@@ -129,7 +164,7 @@ func (g *Gateway) forget() {
 		gone := now-s.seen > forgetAfter
 		s.mu.Unlock()
 		if gone {
-			delete(g.sessions, key)
+			g.drop(key)
 		}
 		if gone && g.epochs[key.id] == key.epoch {
 			delete(g.epochs, key.id)

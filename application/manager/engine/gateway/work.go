@@ -99,20 +99,27 @@ func (g *Gateway) beat(ctx context.Context) error {
 
 // claim takes runs for the workers with free slots, a group of workers at a time.
 func (g *Gateway) claim(ctx context.Context) error {
-	groups := map[string][]*session{}
-	g.each(func(s *session) {
-		if s.lives() && s.row.Status == worker.Up && s.delivery.Credits() != (entity.Slots{}) {
-			groups[s.group()] = append(groups[s.group()], s)
+	groups := map[string]bool{}
+	for _, s := range g.everyone() {
+		if group := s.group(); !groups[group] && s.mayClaim() {
+			groups[group] = true
 		}
-	})
+	}
 	var errs []error
-	for group, sessions := range groups {
-		c := &claiming{Gateway: g, group: group, sessions: sessions}
+	for group := range groups {
+		c := &claiming{Gateway: g, group: group}
 		if err := c.run(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("claim for the worker group %s: %w", group, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// mayClaim reports whether the worker may get runs.
+func (s *session) mayClaim() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lives() && s.row.Status == worker.Up && s.delivery.Credits() != (entity.Slots{})
 }
 
 // queues are those of a worker group in which something waits: of its classes, and of its single workers.

@@ -3,6 +3,7 @@ package execution
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/platform-scheduler/platform-scheduler/domain/convert"
 	"github.com/platform-scheduler/platform-scheduler/domain/entity"
@@ -105,9 +106,25 @@ func (r *Claims) Held(ctx context.Context, nodeID string) ([]*entity.Execution, 
 		[]any{string(entity.RunningKey(nodeID))}, scanHeld)
 }
 
+// fewHolders is how many holders are asked for by name: a probe of the index each.
+const fewHolders = 100
+
 // HeldByAll implements repository.ClaimReader.
-func (r *Claims) HeldByAll(ctx context.Context, nodeIDs []string) ([]*entity.Execution, error) {
-	keys := convert.All(nodeIDs, func(id string) string { return string(entity.RunningKey(id)) })
+func (r *Claims) HeldByAll(ctx context.Context, workerIDs []string) ([]*entity.Execution, error) {
+	if len(workerIDs) > fewHolders {
+		// Most hold nothing: who does is read from the index alone. A run that begins in between is one that began after
+		// the call.
+		holders, err := r.HeldBy(ctx, entity.WorkerHeldSpan())
+		if err != nil || len(holders) == 0 {
+			return nil, err
+		}
+		asked := make(map[string]bool, len(workerIDs))
+		for _, id := range workerIDs {
+			asked[id] = true
+		}
+		workerIDs = slices.DeleteFunc(holders, func(id string) bool { return !asked[id] })
+	}
+	keys := convert.All(workerIDs, func(id string) string { return string(entity.RunningKey(id)) })
 	return sqldb.CollectIn(ctx, r.c, "claim.held-by-all", heldColumns+r.c.Dialect.ByClaim+" WHERE {in}", "claim_key", keys,
 		scanHeld)
 }

@@ -149,6 +149,15 @@ func claimForOthers(t *testing.T, s *persistence.Store) {
 	held, err := s.Held(t.Context(), "@shop.b")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{rows[0].ID, rows[3].ID}, storetest.IDs(held))
+	asked := []string{"@shop.b", "@shop.c"}
+	for range 2 { // of few workers, and of many
+		held, err = s.HeldByAll(t.Context(), asked)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{rows[0].ID, rows[3].ID}, storetest.IDs(held))
+		for n := range 2000 {
+			asked = append(asked, fmt.Sprintf("@shop.idle-%d", n))
+		}
+	}
 	holding, err := s.HeldBy(t.Context(), entity.WorkerHeldSpan())
 	require.NoError(t, err)
 	require.Equal(t, []string{"@shop.a", "@shop.b"}, holding)
