@@ -19,6 +19,9 @@ const (
 	// registers meanwhile has a lease that is longer than that. Whether any are left it asks once in wholeInterval.
 	Interval      = 500 * time.Millisecond
 	idleInterval  = 5 * time.Second
+	// calmInterval is how often it looks while no lease can end for calmFor: each look reads the rows of all workers.
+	// Together with a turn of the task it is no gap (liveness.LongestGap).
+	calmInterval, calmFor = 1500 * time.Millisecond, 2 * time.Second
 	wholeInterval = time.Minute
 	// rowlessInterval is how often it looks for runs of workers that no row tells of.
 	rowlessInterval = 30 * time.Second
@@ -69,6 +72,9 @@ type Watch struct {
 	// idle: no worker was there at the latest whole look, which was at wholeAt.
 	idle    bool
 	wholeAt time.Duration
+	// calm: the latest look has asked for what is over within calmFor, and found nothing. The next one asks for that if
+	// the latest found nothing at all.
+	calm, nothing bool
 	// over are the leases that were over at the latest look.
 	over map[string]delivery.Over
 	// rowless are holders without a row, with when they were seen first; rowlessAt is when they are looked for next.
@@ -89,7 +95,13 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 	if w.idle && began-w.latest < idleInterval {
 		return w.findRowless(ctx)
 	}
-	shortest := w.Shortest
+	if w.calm && w.looked && began-w.latest < calmInterval {
+		return w.findRowless(ctx)
+	}
+	shortest, ahead := w.Shortest, w.nothing
+	if ahead {
+		shortest -= calmFor
+	}
 	whole := w.idle || !w.looked || began-w.wholeAt >= wholeInterval
 	if whole {
 		shortest, w.wholeAt = 0, began
@@ -107,6 +119,8 @@ func (w *Watch) RunOnce(ctx context.Context) error {
 		w.since, w.over = began, map[string]delivery.Over{}
 	}
 	w.latest, w.looked, w.idle = began, true, whole && len(late) == 0
+	w.nothing = len(late) == 0
+	w.calm = w.nothing && ahead
 	return errors.Join(w.decide(ctx, late, now, began), w.findRowless(ctx))
 }
 

@@ -156,10 +156,14 @@ func TestAfterAnOutageWorkersHaveTimeToBeHeardOf(t *testing.T) {
 	w := r.register("patient", 1, worker.Former{})
 	r.pass(time.Minute, w)
 	r.store.before = func() error { return errors.New("the store is away") }
+	looks := r.store.looks
 	for range 240 {
 		r.clock.Advance(workers.Interval)
-		require.Error(t, r.watch.RunOnce(t.Context()))
+		before := r.store.looks
+		err := r.watch.RunOnce(r.t.Context())
+		require.Equal(t, r.store.looks > before, err != nil)
 	}
+	require.Greater(t, r.store.looks-looks, 235, "a look that failed is made again in the next turn")
 	r.store.before = nil
 	r.pass(lease + nodeLease)
 	require.Equal(t, worker.Up, r.status(w))
@@ -260,7 +264,7 @@ func TestRunsOfAWorkerThatLeftAreLookedForAWhile(t *testing.T) {
 	left, err := r.store.LeaveWorker(t.Context(), w.ID, 2)
 	require.NoError(t, err)
 	require.True(t, left)
-	r.pass(2 * workers.Interval)
+	r.pass(5 * workers.Interval)
 	require.NotEmpty(t, r.reaper.calls)
 	r.pass(25 * time.Second)
 	require.NotEmpty(t, former(r, w))
@@ -305,8 +309,28 @@ func TestWithoutWorkersTheStoreIsAskedRarely(t *testing.T) {
 	r := newRig(t)
 	r.pass(time.Minute)
 	require.LessOrEqual(t, r.store.looks, 13)
-	r.register("first", 1, worker.Former{})
+	w := r.register("first", 1, worker.Former{})
 	before := r.store.looks
-	r.pass(time.Minute)
-	require.GreaterOrEqual(t, r.store.looks-before, 100)
+	r.pass(time.Minute, w)
+	require.InDelta(t, 40, r.store.looks-before, 5, "no lease can end for two seconds")
+	before = r.store.looks
+	r.pass(lease)
+	require.Greater(t, r.store.looks-before, 14)
+	before = r.store.looks
+	r.pass(10 * time.Second)
+	require.Equal(t, 20, r.store.looks-before, "the lease is over")
+}
+
+// Workers that call as seldom as leases allow are looked at in each turn, as before.
+func TestWhatIsNearlyLateIsLookedAtInEachTurn(t *testing.T) {
+	r := newRig(t)
+	w := r.register("slow", 1, worker.Former{})
+	r.pass(time.Minute, w)
+	r.pass(lease - time.Second)
+	before := r.store.looks
+	r.pass(3 * workers.Interval)
+	require.Equal(t, 3, r.store.looks-before)
+	require.Equal(t, worker.Up, r.status(w))
+	r.pass(workers.Interval)
+	require.Equal(t, worker.Down, r.status(w))
 }
