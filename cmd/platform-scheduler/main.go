@@ -4,18 +4,15 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/platform-scheduler/platform-scheduler/cmd/app/executors"
 	"github.com/platform-scheduler/platform-scheduler/cmd/cli"
+	"github.com/platform-scheduler/platform-scheduler/domain/clock"
+	"github.com/platform-scheduler/platform-scheduler/infrastructure/collector"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/executor/supervise"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/initproc"
 )
-
-// gcPercent trades memory for the collector's time. The engine's live heap is small, and at 20,000
-// runs a second the collector took a seventh of the CPU.
-const gcPercent = 200
 
 // runsAlone reports whether a command line is that of a server or of a worker, which may be the first process of a
 // container.
@@ -42,7 +39,7 @@ func main() {
 		os.Exit(code)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		collector.Follow(clock.NewSystem().Monotonic)
 	}
 	os.Exit(cli.Execute(os.Args[1:], os.Stdout, os.Stderr, initproc.Environ(os.Environ())))
 }
