@@ -87,15 +87,15 @@ func NewAnswers(c clock.Clock, told func(topics []string) int64) *Answers {
 // Change notes that the caller changes something.
 func (a *Answers) Change() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		who, known := CallerOf(c)
+		user, known := callerID(c)
 		if !known {
 			c.Next()
 			return
 		}
 		a.mu.Lock()
-		a.changing[who.User.ID]++
+		a.changing[user]++
 		a.mu.Unlock()
-		defer a.changeEnded(who.User.ID)
+		defer a.changeEnded(user)
 		c.Next()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -51,40 +52,43 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 		began := clk.Monotonic()
 		caller := c.Request.Context() // ends when the caller leaves
 		c.Next()
-		route := c.FullPath()
-		if route == "" {
-			route = "none"
+		if status := c.Writer.Status(); !c.GetBool(keyQuiet) || status == http.StatusInternalServerError {
+			logAccess(caller, c, log, clk.Monotonic()-began, status)
 		}
-		status := c.Writer.Status()
-		if c.GetBool(keyQuiet) && status != http.StatusInternalServerError {
-			return
-		}
-		attrs := []slog.Attr{
-			slog.String("method", method(c.Request.Method)), slog.String("route", route), slog.Int("status", status),
-			slog.Float64("durationMs", float64((clk.Monotonic()-began).Microseconds())/1000),
-			slog.String("requestId", RequestIDOf(c)), slog.String("client", c.ClientIP()),
-		}
-		if u, ok := UserOf(c); ok {
-			attrs = append(attrs, slog.String("user", u.Name))
-		}
-		level := slog.LevelInfo
-		err := errorOf(c)
-		switch {
-		case status >= http.StatusInternalServerError:
-			if caller.Err() == nil { // else nobody waited for the answer, and that is why
-				level = slog.LevelError
-			}
-			if err != nil {
-				attrs = append(attrs, slog.String("error", err.Error()))
-			}
-		case status < http.StatusBadRequest && err != nil: // the answer broke off
-			level = slog.LevelError
-			attrs = append(attrs, slog.String("error", err.Error()))
-		case !strings.HasPrefix(route, "/api/") && status < http.StatusBadRequest:
-			level = slog.LevelDebug
-		}
-		log.LogAttrs(context.WithoutCancel(c.Request.Context()), level, "request", attrs...)
 	}
+}
+
+// logAccess writes the line of a request that took so long. caller ends when who called leaves.
+func logAccess(caller context.Context, c *gin.Context, log *slog.Logger, took time.Duration, status int) {
+	route := c.FullPath()
+	if route == "" {
+		route = "none"
+	}
+	attrs := []slog.Attr{
+		slog.String("method", method(c.Request.Method)), slog.String("route", route), slog.Int("status", status),
+		slog.Float64("durationMs", float64(took.Microseconds())/1000),
+		slog.String("requestId", RequestIDOf(c)), slog.String("client", c.ClientIP()),
+	}
+	if u, ok := UserOf(c); ok {
+		attrs = append(attrs, slog.String("user", u.Name))
+	}
+	level := slog.LevelInfo
+	err := errorOf(c)
+	switch {
+	case status >= http.StatusInternalServerError:
+		if caller.Err() == nil { // else nobody waited for the answer, and that is why
+			level = slog.LevelError
+		}
+		if err != nil {
+			attrs = append(attrs, slog.String("error", err.Error()))
+		}
+	case status < http.StatusBadRequest && err != nil: // the answer broke off
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", err.Error()))
+	case !strings.HasPrefix(route, "/api/") && status < http.StatusBadRequest:
+		level = slog.LevelDebug
+	}
+	log.LogAttrs(context.WithoutCancel(c.Request.Context()), level, "request", attrs...)
 }
 
 // Quiet leaves a call out of the access log, unless it fails by a mistake of ours: there are too many of its kind.

@@ -51,6 +51,9 @@ func decode(ctx context.Context, body []byte, values int) (*object, error) {
 }
 
 func checkSyntax(body []byte) error {
+	if json.Valid(body) {
+		return nil
+	}
 	var raw json.RawMessage
 	err := json.Unmarshal(body, &raw)
 	var syntax *json.SyntaxError
