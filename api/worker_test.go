@@ -51,7 +51,7 @@ func TestAWorkerRegistersPollsReportsAndLeaves(t *testing.T) {
 		as(token)...).want(201)
 	id := entityworker.ID("shop", "a")
 	require.Equal(t, map[string]any{
-		"workerId": id, "epoch": 1.0, "protocol": 1.0, "beatMs": 5000.0, "leaseMs": 20000.0, "waitMs": 5000.0, "maxRuns": 100.0,
+		"workerId": id, "epoch": 1.0, "protocol": 1.0, "beatMs": 5000.0, "leaseMs": 20000.0, "waitMs": 5000.0, "maxRuns": 500.0,
 		"maxItems": 500.0,
 	}, a.json())
 
