@@ -181,6 +181,13 @@ fault: ## disturb a cluster of three nodes in every way for FAULT_MINUTES (10), 
 	FAULT_MINUTES=$(FAULT_MINUTES) FAULT_SEED=$(FAULT_SEED) go test -count=1 -timeout $$(($(FAULT_MINUTES) + 20))m -v ./test/fault \
 		-run '$(FAULT_TESTS)' -fault.long -fault.redis -deliveries.for $(DELIVERIES_FOR) $(FAULT_ARGS)
 
+KILLS ?= 200
+RUNS  ?= 5000
+.PHONY: worker-kills
+worker-kills: ## kill nodes and workers KILLS (200) times beside RUNS (5000) runs of workers: ten minutes
+	@$(SERVICES)/install mysql redis
+	go test -count=1 -timeout 40m -v ./test/fault -run TestKillsWhileRuns -fault.kills $(KILLS) -fault.under $(RUNS)
+
 # BACKUP_MB is the size of the store.
 BACKUP_MB ?= 1000
 .PHONY: backup-cost

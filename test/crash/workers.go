@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"time"
@@ -14,13 +15,9 @@ const WorkerHandler = "call"
 // ofWorkers are jobs that workers alone run, with the rules that the nodes' own jobs have.
 func ofWorkers(target string, size Size) []definition {
 	of := func(name, query string, j history.Job, more map[string]any) definition {
-		j.Name, j.Called, j.Nodes = "worker, "+name, true, size.Workers
-		body := map[string]any{
-			"jobType": "CUSTOM", "jobClass": WorkerHandler, "jobData": call(target, query),
-			"routing": map[string]any{"workers": "shop"},
-		}
-		maps.Copy(body, more)
-		return definition{j, body}
+		d := onWorkers(target, name, query, j, size.Workers)
+		maps.Copy(d.body, more)
+		return d
 	}
 	second, seconds := every(1, nil), size.longSerial()
 	list := []definition{
@@ -44,4 +41,31 @@ func ofWorkers(target string, size Size) []definition {
 			map[string]any{"schedule": rate(500)}))
 	}
 	return list
+}
+
+// onWorkers is a job that the workers alone run.
+func onWorkers(target, name, query string, j history.Job, workers []string) definition {
+	j.Name, j.Called, j.Nodes = "worker, "+name, true, workers
+	return definition{j, map[string]any{
+		"jobType": "CUSTOM", "jobClass": WorkerHandler, "jobData": call(target, query),
+		"routing": map[string]any{"workers": "shop"},
+	}}
+}
+
+// CreateLong adds so many jobs for workers. Each fires at every step, and each of its runs lasts so long.
+func CreateLong(ctx context.Context, c *Client, target string, jobs int, step, last time.Duration, workers []string) (
+	[]history.Job, error,
+) {
+	var all []history.Job
+	for i := range jobs {
+		d := onWorkers(target, fmt.Sprintf("under way %d", i), fmt.Sprintf("ms=%d", last.Milliseconds()),
+			history.Job{Step: step}, workers)
+		d.body["schedule"] = rate(int(step.Milliseconds()))
+		j, err := create(ctx, c, d)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, j)
+	}
+	return all, nil
 }

@@ -340,30 +340,9 @@ func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]hist
 		if d.job.Group != "" {
 			d.body["group"] = d.job.Group
 		}
-		d.body["name"] = d.job.Name
-		switch {
-		case d.body["jobType"] != nil:
-		case d.body["jobData"] != nil:
-			d.body["jobType"] = "HTTP"
-		default:
-			d.body["jobType"], d.body["jobClass"] = "CUSTOM", "noop"
-		}
-		view, err := c.Create(ctx, d.body)
+		j, err := create(ctx, c, d)
 		if err != nil {
-			return fmt.Errorf("create the job %q: %w", d.job.Name, err)
-		}
-		j := d.job
-		j.ID, j.Shards = view.ID, max(j.Shards, 1)
-		if j.Step > 0 {
-			// A fixed rate counts from the creation, a cron from full seconds.
-			j.Origin = view.CreateTime
-			if j.Step >= time.Second {
-				j.Origin = view.CreateTime.Truncate(j.Step)
-			}
-			j.From = view.CreateTime.Add(time.Millisecond)
-		}
-		if j.Once {
-			j.From = j.Origin
+			return err
 		}
 		jobs = append(jobs, j)
 		return nil
@@ -380,4 +359,34 @@ func CreateAll(ctx context.Context, c *Client, target string, size Size) ([]hist
 		}
 	}
 	return jobs, nil
+}
+
+// create adds a job, and returns it as the checker knows it.
+func create(ctx context.Context, c *Client, d definition) (history.Job, error) {
+	d.body["name"] = d.job.Name
+	switch {
+	case d.body["jobType"] != nil:
+	case d.body["jobData"] != nil:
+		d.body["jobType"] = "HTTP"
+	default:
+		d.body["jobType"], d.body["jobClass"] = "CUSTOM", "noop"
+	}
+	view, err := c.Create(ctx, d.body)
+	if err != nil {
+		return d.job, fmt.Errorf("create the job %q: %w", d.job.Name, err)
+	}
+	j := d.job
+	j.ID, j.Shards = view.ID, max(j.Shards, 1)
+	if j.Step > 0 {
+		// A fixed rate counts from the creation, a cron from full seconds.
+		j.Origin = view.CreateTime
+		if j.Step >= time.Second {
+			j.Origin = view.CreateTime.Truncate(j.Step)
+		}
+		j.From = view.CreateTime.Add(time.Millisecond)
+	}
+	if j.Once {
+		j.From = j.Origin
+	}
+	return j, nil
 }

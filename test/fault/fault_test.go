@@ -53,7 +53,7 @@ func TestFault(t *testing.T) {
 			test.Size.Fill, test.Size.Small, test.Terms.Flows = 16, true, true
 		}
 		var err error
-		test.Worker, err = rig.BuildWorker(t.Context(), dir)
+		test.Worker, err = rig.BuildWorker(t.Context(), dir, rig.ShopWorker)
 		require.NoError(t, err)
 	}
 	options := fault.Options(dir, test.Terms.Nodes)

@@ -233,6 +233,14 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 		}
 		h.Calls = append(h.Calls, calls...)
 	}
+	if err := Former(ctx, c, h); err != nil {
+		return err
+	}
+	return outputs(ctx, c, h)
+}
+
+// Former reads the former attempts of runs where they tell something, and of some others.
+func Former(ctx context.Context, c *crash.Client, h *history.History) error {
 	odd := history.Unusual(h.Calls)
 	more := maxAttempts
 	for i, r := range h.Rows {
@@ -248,7 +256,7 @@ func (t *Test) complete(ctx context.Context, c *crash.Client, h *history.History
 		}
 		h.Rows[i].Former = former
 	}
-	return outputs(ctx, c, h)
+	return nil
 }
 
 func (t *Test) cluster(w *watch, s *Striker) (history.Cluster, error) {

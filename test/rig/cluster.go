@@ -41,6 +41,8 @@ type Options struct {
 	Handlers     [][]string
 	CommandSlots int
 	Watch        []string
+	// WorkerSlots is how many runs a worker takes at once, 0: its default.
+	WorkerSlots int
 	// Password is the first admin's, Key seals the secrets of jobs.
 	Password, Key string
 }

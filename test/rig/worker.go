@@ -30,11 +30,18 @@ type Worker struct {
 	starts int
 }
 
-// BuildWorker builds the worker of the fault test into dir.
-func BuildWorker(ctx context.Context, dir string) (string, error) {
-	binary := filepath.Join(dir, "shop")
+// The programs that are workers, as folders of the repository: ShopWorker has the handlers of the nodes of the fault
+// test, GoWorker those of the conformance suite.
+const (
+	ShopWorker = "test/fault/shop"
+	GoWorker   = "test/conformance/goworker"
+)
+
+// BuildWorker builds one of them into dir.
+func BuildWorker(ctx context.Context, dir, program string) (string, error) {
+	binary := filepath.Join(dir, filepath.Base(program))
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-o", binary,
-		"github.com/platform-scheduler/platform-scheduler/test/fault/shop")
+		"github.com/platform-scheduler/platform-scheduler/"+program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the worker: %w: %s", err, out)
@@ -58,9 +65,15 @@ func (r *Rig) Hire(binary, group, token, instance string, handlers ...string) (*
 		"PS_SERVERS=" + strings.Join(servers, ","), "PS_GROUP=" + group, "PS_TOKEN=" + token, "PS_INSTANCE=" + instance,
 		"PS_FAILPOINT_HANDLERS=" + strings.Join(handlers, ","),
 	}
+	if r.WorkerSlots > 0 {
+		w.env = append(w.env, fmt.Sprintf("PS_SLOTS=%d", r.WorkerSlots))
+	}
 	r.Workers = append(r.Workers, w)
 	return w, nil
 }
+
+// Env adds to the environment of the processes that start from now on.
+func (w *Worker) Env(more ...string) { w.env = append(w.env, more...) }
 
 // Start starts the process unless it runs. fell reports that the former one had ended by itself.
 func (w *Worker) Start() (fell bool, err error) {

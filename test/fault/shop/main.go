@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -25,7 +26,7 @@ func main() {
 func run(log *slog.Logger) error {
 	w, err := worker.New(worker.Options{
 		Servers: strings.Split(os.Getenv("PS_SERVERS"), ","), Token: os.Getenv("PS_TOKEN"), Group: os.Getenv("PS_GROUP"),
-		Instance: os.Getenv("PS_INSTANCE"), Slots: 16, Handlers: failpoint.Handlers(), Logger: log,
+		Instance: os.Getenv("PS_INSTANCE"), Slots: slots(), Handlers: failpoint.Handlers(), Logger: log,
 	})
 	if err != nil {
 		return err
@@ -33,4 +34,12 @@ func run(log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	return w.Run(ctx)
+}
+
+// slots is how many runs it takes at once.
+func slots() int {
+	if n, err := strconv.Atoi(os.Getenv("PS_SLOTS")); err == nil {
+		return n
+	}
+	return 16
 }
