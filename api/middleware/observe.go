@@ -53,13 +53,13 @@ func AccessLog(log *slog.Logger, clk clock.Clock) gin.HandlerFunc {
 		caller := c.Request.Context() // ends when the caller leaves
 		c.Next()
 		if status := c.Writer.Status(); !c.GetBool(keyQuiet) || status == http.StatusInternalServerError {
-			logAccess(caller, c, log, clk.Monotonic()-began, status)
+			logAccess(c, log, clk.Monotonic()-began, status, caller.Err() == nil)
 		}
 	}
 }
 
-// logAccess writes the line of a request that took so long. caller ends when who called leaves.
-func logAccess(caller context.Context, c *gin.Context, log *slog.Logger, took time.Duration, status int) {
+// logAccess writes the line of a request that took so long. awaited: the caller has not left before its end.
+func logAccess(c *gin.Context, log *slog.Logger, took time.Duration, status int, awaited bool) {
 	route := c.FullPath()
 	if route == "" {
 		route = "none"
@@ -76,7 +76,7 @@ func logAccess(caller context.Context, c *gin.Context, log *slog.Logger, took ti
 	err := errorOf(c)
 	switch {
 	case status >= http.StatusInternalServerError:
-		if caller.Err() == nil { // else nobody waited for the answer, and that is why
+		if awaited { // else nobody waited for the answer, and that is why
 			level = slog.LevelError
 		}
 		if err != nil {

@@ -28,7 +28,7 @@ type hand struct {
 	ledger string
 }
 
-// Scenarios of the conformance suite whose outcome depends on nodes, on three of them, one of which is killed meanwhile.
+// Scenarios of the conformance suite whose outcome depends on nodes, on three of them: one is killed meanwhile.
 func TestScenariosOfWorkersOnThreeNodes(t *testing.T) {
 	if testing.Short() {
 		t.Log("the short loop does not start servers: see make prove")

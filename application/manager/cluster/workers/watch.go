@@ -17,12 +17,12 @@ import (
 const (
 	// Interval is how often the leader looks while there are workers; idleInterval while there are none. A worker that
 	// registers meanwhile has a lease that is longer than that. Whether any are left it asks once in wholeInterval.
-	Interval      = 500 * time.Millisecond
-	idleInterval  = 5 * time.Second
+	Interval     = 500 * time.Millisecond
+	idleInterval = 5 * time.Second
 	// calmInterval is how often it looks while no lease can end for calmFor: each look reads the rows of all workers.
 	// Together with a turn of the task it is no gap (liveness.LongestGap).
 	calmInterval, calmFor = 1500 * time.Millisecond, 2 * time.Second
-	wholeInterval = time.Minute
+	wholeInterval         = time.Minute
 	// rowlessInterval is how often it looks for runs of workers that no row tells of.
 	rowlessInterval = 30 * time.Second
 	// longestTurn bounds the time between the look and what follows from it: who stood still meanwhile looks again.
