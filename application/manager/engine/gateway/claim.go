@@ -46,12 +46,12 @@ func (c *claiming) run(ctx context.Context) error {
 	from := int(c.Random() * float64(len(everyone)))
 	for i := range everyone {
 		s := everyone[(from+i)%len(everyone)]
-		if s.group() != c.group || !s.mayClaim() {
+		if s.group() != c.group {
 			continue
 		}
-		c.sessions = append(c.sessions, s)
 		s.mu.Lock()
-		if free := s.delivery.Credits(); free != (entity.Slots{}) {
+		if free := s.credits(); free != (entity.Slots{}) {
+			c.sessions = append(c.sessions, s)
 			c.free[s], c.seqs[s] = free, s.delivery.Claiming()
 			for kind, n := range free {
 				all[kind] = min(all[kind]+n, claimAtOnce)

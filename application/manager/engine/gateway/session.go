@@ -46,8 +46,8 @@ func (s *session) tell() {
 	s.changed = make(chan struct{})
 }
 
-// tellReady wakes parked polls if there is an answer for them; the caller holds the lock. What else was learnt, a poll
-// finds when its wait is over: thousands that wake for nothing take a good part of a core.
+// tellReady wakes parked polls if there is an answer for them; the caller holds the lock. A poll finds everything else
+// when its wait is over: thousands that wake for nothing take a good part of a core.
 func (s *session) tellReady() {
 	if s.delivery.Ready() {
 		s.tell()

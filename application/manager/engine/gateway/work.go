@@ -101,9 +101,14 @@ func (g *Gateway) beat(ctx context.Context) error {
 func (g *Gateway) claim(ctx context.Context) error {
 	groups := map[string]bool{}
 	for _, s := range g.everyone() {
-		if group := s.group(); !groups[group] && s.mayClaim() {
-			groups[group] = true
+		if groups[s.group()] {
+			continue
 		}
+		s.mu.Lock()
+		if s.credits() != (entity.Slots{}) {
+			groups[s.group()] = true
+		}
+		s.mu.Unlock()
 	}
 	var errs []error
 	for group := range groups {
@@ -115,11 +120,12 @@ func (g *Gateway) claim(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// mayClaim reports whether the worker may get runs.
-func (s *session) mayClaim() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lives() && s.row.Status == worker.Up && s.delivery.Credits() != (entity.Slots{})
+// credits is what may be claimed for the worker; the caller holds the lock.
+func (s *session) credits() (free entity.Slots) {
+	if s.lives() && s.row.Status == worker.Up {
+		free = s.delivery.Credits()
+	}
+	return free
 }
 
 // queues are those of a worker group in which something waits: of its classes, and of its single workers.
