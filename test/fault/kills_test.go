@@ -39,8 +39,7 @@ func TestKillsWhileRunsOfWorkersAreUnderWay(t *testing.T) {
 		return
 	}
 	s := newStage(t, true, false)
-	client := &crash.Client{Base: s.base}
-	require.NoError(t, client.Login(t.Context(), s.rig.Password))
+	client := s.client()
 	ids := s.crew(client, max(*under/perWorker, 4))
 	jobs, err := crash.CreateLong(t.Context(), client, s.url, *under*more/100/int(lasts/each), each, lasts, ids)
 	require.NoError(t, err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/platform-scheduler/platform-scheduler/test/crash"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -35,9 +34,7 @@ func TestScenariosOfWorkersOnThreeNodes(t *testing.T) {
 		return
 	}
 	s := newStage(t, true, false)
-	client := &crash.Client{Base: s.base}
-	require.NoError(t, client.Login(t.Context(), s.rig.Password))
-	token, err := client.CreateWorkerGroup(t.Context(), "shop")
+	token, err := s.client().CreateWorkerGroup(t.Context(), "shop")
 	require.NoError(t, err)
 	program, err := rig.BuildWorker(t.Context(), s.rig.Dir, rig.GoWorker)
 	require.NoError(t, err)

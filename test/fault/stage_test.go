@@ -86,6 +86,14 @@ func newStage(t *testing.T, redis, doors bool, more ...string) *stage {
 	return s
 }
 
+// client is a signed-in client of the first node.
+func (s *stage) client() *crash.Client {
+	s.t.Helper()
+	c := &crash.Client{Base: s.rig.Members[0].Base()}
+	require.NoError(s.t, c.Login(s.t.Context(), s.rig.Password))
+	return c
+}
+
 // call sends to a node, which must answer well; a busy machine may have it try again. A node that has died
 // meanwhile is left for another one; what it had done is done twice then.
 func (s *stage) call(method, path string, body any) (answer map[string]any) {
