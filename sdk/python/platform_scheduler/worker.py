@@ -74,6 +74,7 @@ class Worker:
         self._grace_until = 0
         self._lock = threading.Lock()
         self._asked = threading.Event()
+        self._drains = False  # a signal asked for it
         self._left: set = set()
         self._session: Optional[Session] = None
         self._thread: Optional[threading.Thread] = None
@@ -131,15 +132,18 @@ class Worker:
             before[number] = signal.signal(number, self._signalled)
         try:
             self.start()
-            self.join()
+            # The system may give a signal to any thread, but only this one acts on it, and only once it wakes.
+            while not self.join(0.5):
+                pass
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
     def _signalled(self, number: int, frame: Any) -> None:
-        if self._asked.is_set():
+        if self._drains:
             os.write(sys.stderr.fileno(), b"a second signal: the worker ends at once, its runs are lost\n")
             os._exit(1)
+        self._drains = True
         # The lock of the session may be held by the code that this signal has interrupted.
         self._asked.set()
         threading.Thread(target=self.stop, name="ps-stop", daemon=True).start()

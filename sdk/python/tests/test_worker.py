@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import tempfile
 import threading
 import unittest
@@ -171,6 +172,26 @@ class Ends(Base):
 
 
 class Stops(Base):
+    @unittest.skipUnless(hasattr(signal, "pthread_kill"), "Windows gives signals otherwise")
+    def test_a_signal_that_another_thread_gets_drains(self):
+        """The system gives a signal of the process to any thread; only the main thread acts on it, once it wakes."""
+        w = self.worker({"settle": lambda: "done"})
+        late = []
+
+        def signals():
+            self.gateway.wait(lambda: self.gateway.of("poll"), "a poll")
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+            if not w.join(LONG):
+                late.append("the worker goes on after the signal")
+                w.stop(0)
+
+        other = threading.Thread(target=signals)
+        other.start()
+        w.run()
+        other.join(LONG)
+        self.assertEqual([], late)
+        self.assertEqual(1, len(self.gateway.of("leave")))
+
     def test_a_time_out_stops_both_kinds_of_handlers(self):
         async def nap():
             await asyncio.sleep(LONG)
@@ -195,6 +216,23 @@ class Stops(Base):
         self.assertEqual([], self.gateway.items("e1"))
         go.set()
         self.assertEqual("SUCCESS", self.gateway.ended("e3")["end"]["status"])
+
+    def test_a_first_signal_after_a_stop_waits_for_the_runs(self):
+        go = threading.Event()
+        w = self.worker({"wait": lambda: go.wait(LONG)})
+        self.gateway.run("e1", "wait")
+
+        def ends():
+            self.gateway.wait(lambda: [p for p in self.gateway.of("poll") if p["running"]], "a run")
+            w.stop(LONG)
+            os.kill(os.getpid(), signal.SIGTERM)
+            go.set()
+
+        other = threading.Thread(target=ends)
+        other.start()
+        w.run()
+        other.join(LONG)
+        self.assertEqual("SUCCESS", self.gateway.ended("e1")["end"]["status"])
 
     def test_a_drain_releases_what_does_not_end_in_its_grace(self):
         entered = threading.Event()
