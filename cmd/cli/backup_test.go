@@ -100,7 +100,7 @@ func TestActivateSaysWhatBecomesOfMissedFires(t *testing.T) {
 		`20\S+ +default +job 2 +those of the last 61 s fire, others are skipped`,
 		`20\S+ +default +job 3 +all of its window fire, and those of the last 62 s`,
 		`20\S+ +default +job 4 +–`,
-		`3 jobs have missed fires: the misfire policy of each decides`,
+		`jobs with missed fires: 3; the misfire policy of each decides`,
 		`GROUP +JOB +WAITING +IN PROGRESS`,
 		`default +job 2 +1 +1`,
 	} {

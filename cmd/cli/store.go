@@ -119,10 +119,10 @@ func (s *session) showOutlook(o offline.Outlook) {
 	}
 	s.Rows([]string{"DUE", "GROUP", "JOB", "MISSED FIRES"}, rows)
 	if o.Due > len(o.First) {
-		s.Line("and %d more jobs within a day", o.Due-len(o.First))
+		s.Line("more jobs within a day: %d", o.Due-len(o.First))
 	}
 	if o.Missed > 0 {
-		s.Line("%d jobs have missed fires: the misfire policy of each decides", o.Missed)
+		s.Line("jobs with missed fires: %d; the misfire policy of each decides", o.Missed)
 	}
 	if o.Waiting+o.Running == 0 {
 		return
@@ -132,7 +132,7 @@ func (s *session) showOutlook(o offline.Outlook) {
 		live[i] = []string{l.Group, l.Job, strconv.Itoa(l.Waiting), strconv.Itoa(l.Running)}
 	}
 	s.Rows([]string{"GROUP", "JOB", "WAITING", "IN PROGRESS"}, live)
-	s.Line("%d runs wait, and start when a node may take them; %d are in progress, or were when their node was lost: "+
+	s.Line("Runs that wait: %d. They start when a node may take them. Runs in progress, or lost with their node: %d. "+
 		"onNodeLoss decides about these. `execution cancel` ends those that must not run", o.Waiting, o.Running)
 }
 
