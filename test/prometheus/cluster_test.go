@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os/user"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +23,8 @@ import (
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/mq/kafka/kafkatest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/persistence/dbtest"
 	"github.com/platform-scheduler/platform-scheduler/infrastructure/redisconn/redistest"
+	"github.com/platform-scheduler/platform-scheduler/sdk"
+	"github.com/platform-scheduler/platform-scheduler/sdk/worker"
 	"github.com/platform-scheduler/platform-scheduler/test/rig"
 )
 
@@ -146,6 +150,7 @@ func (c *cluster) work() {
 		return m
 	}
 	c.channels()
+	c.worker()
 	c.job("good", 200, nil)
 	c.job("failing", 500, map[string]any{"jobClass": "fail", "jobData": map[string]any{"message": "as it should"}})
 	c.job("dead", 1000, map[string]any{
@@ -164,6 +169,32 @@ func (c *cluster) work() {
 	c.job("second", 1000, with(sleep(900), "group", "narrow"))
 	c.job("nowhere", 5000, map[string]any{"routing": map[string]any{"labels": map[string]string{"no": "node"}}})
 	c.long = c.job("long", 0, sleep(180_000))
+}
+
+// worker has a worker run a job each second.
+func (c *cluster) worker() {
+	c.t.Helper()
+	c.call("PUT", "/api/v1/worker-groups/shop", map[string]any{"jobGroups": []string{"default"}})
+	token := c.call("POST", "/api/v1/worker-groups/shop/tokens", map[string]any{
+		"name": "test", "expiresAt": time.Now().Add(time.Hour),
+	})["token"].(string)
+	var servers []string
+	for _, m := range c.rig.Members {
+		servers = append(servers, m.Base())
+	}
+	w, err := worker.New(worker.Options{
+		Servers: servers, Token: token, Group: "shop", Instance: "one", Logger: slog.New(slog.DiscardHandler),
+		Handlers: map[string]sdk.Handler{"settle": sdk.HandlerFunc(func(context.Context, *sdk.Run) error { return nil })},
+	})
+	require.NoError(c.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = w.Run(ctx) }) // the figures of the test tell whether it works
+	c.t.Cleanup(func() {
+		stop()
+		ended.Wait()
+	})
+	c.job("settled", 1000, map[string]any{"jobClass": "settle", "routing": map[string]any{"workers": "shop"}})
 }
 
 // channels has failures told to a receiver that takes messages, and to one that refuses them.

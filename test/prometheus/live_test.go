@@ -51,6 +51,8 @@ func states() (work, faults map[string]string) {
 		"messages that arrive":      `sum(ps_deliveries_total{result="SENT"})`,
 		"messages that are refused": `sum(ps_deliveries_total{result="REFUSED"})`,
 		"messages given up":         `sum(ps_notifications_dead_total)`,
+		"calls of workers":          `sum(rate(ps_worker_calls_total{call="report", status="200"}[30s]))`,
+		"runs of workers":           `sum(rate(ps_job_executions_total{job_name="settled", status="SUCCESS"}[30s]))`,
 		"locks":                     `sum(rate(ps_lock_calls_total{result="granted"}[30s]))`,
 	}
 	faults = map[string]string{
