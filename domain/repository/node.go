@@ -19,7 +19,8 @@ type NodeReader interface {
 // holds the lock of another's row; Register, of one's own row, is the exception.
 type Nodes interface {
 	// Register writes the node with its former epoch plus one, and returns that
-	// epoch. It is UP, or DRAINING where its status says so.
+	// epoch. It is UP. A life that comes back under its own epoch, which others have
+	// declared over, is DRAINING where it was so when they did.
 	Register(ctx context.Context, n entity.Node) (epoch int64, err error)
 	// Connect opens the connection of the beats, where there is none. It may take long
 	// while the store is away.

@@ -14,7 +14,9 @@ var found = []struct {
 	lasts time.Duration
 	// fault is what it was.
 	fault string
-}{}
+}{
+	{10930761998076, time.Hour, "a resume that the node could not see is forgotten when it comes back"},
+}
 
 // TestSeedsThatFoundAFault runs them again, where make simulate asks for it.
 func TestSeedsThatFoundAFault(t *testing.T) {

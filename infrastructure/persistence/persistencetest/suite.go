@@ -49,6 +49,7 @@ func Run(t *testing.T, open storetest.Opener) {
 		{"abilities of nodes", registrytest.Abilities},
 		{"forgotten nodes", registrytest.Forgetting},
 		{"marks of nodes", registrytest.Marks},
+		{"nodes that come back", registrytest.Returns},
 		{"troubles of nodes", registrytest.Troubles},
 		{"the state of the store", registrytest.StoreStates},
 		{"users", accesstest.Users},

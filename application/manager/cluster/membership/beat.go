@@ -108,11 +108,6 @@ func (m *Member) recordView(nodes []entity.Node, now time.Time, began time.Durat
 		since = began
 	}
 	m.view = registryView{nodes: nodes, now: now, began: began, since: since, evaluation: evaluation}
-	for _, n := range nodes {
-		if n.ID == self && n.Status != entity.NodeDown {
-			m.draining = n.Status == entity.NodeDraining
-		}
-	}
 	m.deps.View.setNodes(nodes)
 	m.mu.Unlock()
 	m.looks.Add(1)
@@ -137,13 +132,8 @@ func (m *Member) onStaleEpoch(ctx context.Context, nodes []entity.Node) error {
 	if !m.stop("declared", "the others declared it dead") {
 		return nil // the next beat looks whether its work has ended
 	}
-	n := m.snapshot()
-	n.Status = entity.NodeUp
-	if m.drains() { // an operator drained the node and has not resumed it
-		n.Status = entity.NodeDraining
-	}
 	began := m.deps.Lease.elapsed()
-	epoch, err := m.deps.Registry.Register(ctx, n)
+	epoch, err := m.deps.Registry.Register(ctx, m.snapshot())
 	if err != nil {
 		return fmt.Errorf("register again: %w", err)
 	}
@@ -153,10 +143,4 @@ func (m *Member) onStaleEpoch(ctx context.Context, nodes []entity.Node) error {
 	m.renew(began)
 	m.resume(epoch)
 	return nil
-}
-
-func (m *Member) drains() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.draining
 }

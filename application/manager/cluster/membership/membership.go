@@ -161,10 +161,9 @@ type Member struct {
 	stoppedFor string
 	stuck      bool
 
-	mu       sync.Mutex
-	node     entity.Node
-	draining bool
-	view     registryView
+	mu   sync.Mutex
+	node entity.Node
+	view registryView
 	// cancel ends the beat in progress, so that the next one opens a new connection.
 	cancel context.CancelFunc
 

@@ -122,6 +122,27 @@ func TestAnotherProcessUnderTheSameIDEndsThisOne(t *testing.T) {
 	require.Len(t, second.Partitions(), entity.Partitions)
 }
 
+// What a person asks for while a node cannot look holds when it comes back: its memory is not the truth.
+func TestADrainThatANodeDidNotSeeHolds(t *testing.T) {
+	for _, drained := range []bool{true, false} {
+		c := newCluster(t)
+		c.join("a", nil)
+		b := c.join("b", nil)
+		c.pass(3)
+		require.NoError(t, c.store.Drain(t.Context(), "b", !drained))
+		c.pass(7)
+		require.Equal(t, !drained, b.suspended)
+		b.frozen = true
+		require.NoError(t, c.store.Drain(t.Context(), "b", drained))
+		c.pass(9)
+		require.Equal(t, entity.NodeDown, c.status("b"))
+		b.frozen = false
+		c.pass(2)
+		require.Equal(t, drained, c.status("b") == entity.NodeDraining)
+		require.Equal(t, drained, b.suspended)
+	}
+}
+
 // A drain by hand survives a lapse of the process, not a restart.
 func TestADrainedNodeStaysDrained(t *testing.T) {
 	c := newCluster(t)

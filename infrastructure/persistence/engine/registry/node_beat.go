@@ -37,16 +37,16 @@ func (r *Nodes) Heartbeat(ctx context.Context, n entity.Node) (ok bool, err erro
 }
 
 // Mark implements repository.Nodes. Somebody may have declared or drained the node since
-// the look: an older SUSPECT must not undo that.
+// the look: an older SUSPECT must not undo that. MySQL assigns from left to right, so
+// whether the node drains is read before its status changes.
 func (r *Nodes) Mark(ctx context.Context, n entity.Node, status entity.NodeStatus, cause string) (ok bool, err error) {
 	from := "status <> 'DOWN'"
 	if status == entity.NodeSuspect {
 		from = "status = 'UP'"
 	}
 	found, err := r.s.ExecAtOnce(ctx, repository.LaneComplete, "node.mark",
-		"UPDATE scheduler_node_registry SET status = ?, down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat "+
-			"= ? AND "+
-			from,
+		"UPDATE scheduler_node_registry SET drained = CASE WHEN status = 'DRAINING' THEN 1 ELSE 0 END, status = ?, "+
+			"down_cause = ? WHERE id = ? AND epoch = ? AND last_heartbeat = ? AND "+from,
 		string(status), sqlvalue.OrNull(cause), n.ID, n.Epoch, sqlvalue.TimeArg(n.LastHeartbeat))
 	return found == 1 && err == nil, err
 }

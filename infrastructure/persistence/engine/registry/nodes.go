@@ -59,6 +59,8 @@ type nodeRow struct {
 	LockSession *int64
 	Sessions    *string
 	DownCause   *string
+	// Drained tells of a row that is DOWN whether it was DRAINING before.
+	Drained bool
 	// StoreDatabase is NULL in rows of the former release, too. It holds for LifeEpoch
 	// alone.
 	StoreDatabase *string
@@ -167,10 +169,7 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if row.Status != string(entity.NodeDraining) {
-		row.Status = string(entity.NodeUp)
-	}
-	row.DownCause = nil
+	row.Status, row.DownCause = string(entity.NodeUp), nil
 	err = r.s.Change(ctx, repository.LaneComplete, "node-register", func(ctx context.Context, c *sqldb.Conn) error {
 		now, err := c.StoreTime(ctx)
 		if err != nil {
@@ -185,6 +184,9 @@ func (r *Nodes) Register(ctx context.Context, n entity.Node) (int64, error) {
 			return c.GORM(ctx, "node.insert").Create(&row).Error
 		case err != nil:
 			return err
+		}
+		if former.Drained && former.Epoch == n.Epoch {
+			row.Status = string(entity.NodeDraining)
 		}
 		row.Epoch = former.Epoch + 1
 		row.LifeEpoch = ofLife(row, row.Epoch)

@@ -2,6 +2,7 @@
 package registrytest
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,11 +81,10 @@ func Nodes(t *testing.T, open storetest.Opener) {
 	ok, err = s.Heartbeat(t.Context(), beat)
 	require.NoError(t, err)
 	require.False(t, ok, "who was declared dead must register anew")
-	beat.Status = entity.NodeDraining
 	_, err = s.Register(t.Context(), beat)
 	require.NoError(t, err)
 	back := nodeOf(t, s, n.ID)
-	require.Equal(t, []any{entity.NodeDraining, ""}, []any{back.Status, back.DownCause})
+	require.Equal(t, []any{entity.NodeUp, ""}, []any{back.Status, back.DownCause})
 	former := n
 	former.Life = entity.NodeLife{}
 	_, err = s.Register(t.Context(), former)
@@ -164,6 +164,48 @@ func Marks(t *testing.T, open storetest.Opener) {
 	}
 	require.NoError(t, s.Leave(t.Context(), "n1", n.Epoch))
 	require.True(t, apperror.Is(s.Drain(t.Context(), "n1", true), apperror.KindConflict))
+}
+
+// Returns runs the suite over stores that open gives: the row of a node that is DOWN knows whether it drained, also
+// where the node itself could not look any more. A new process does not drain.
+func Returns(t *testing.T, open storetest.Opener) {
+	s := open(t, nil)
+	for name, c := range map[string]struct {
+		// drains are what a person asks for before the node is declared DOWN.
+		drains []bool
+		fresh  bool
+		want   entity.NodeStatus
+	}{
+		"none":                 {nil, false, entity.NodeUp},
+		"drained":              {[]bool{true}, false, entity.NodeDraining},
+		"drained and resumed":  {[]bool{true, false}, false, entity.NodeUp},
+		"drained, new process": {[]bool{true}, true, entity.NodeUp},
+	} {
+		n := entity.Node{ID: strings.NewReplacer(" ", "-", ",", "").Replace(name)}
+		var err error
+		n.Epoch, err = s.Register(t.Context(), n)
+		require.NoError(t, err)
+		for _, draining := range c.drains {
+			require.NoError(t, s.Drain(t.Context(), n.ID, draining))
+		}
+		ok, err := s.Mark(t.Context(), nodeOf(t, s, n.ID), entity.NodeDown, entity.DownLease)
+		require.NoError(t, err)
+		require.True(t, ok)
+		back := n
+		if c.fresh {
+			back.Epoch = 0
+		}
+		n.Epoch, err = s.Register(t.Context(), back)
+		require.NoError(t, err)
+		require.Equal(t, c.want, statusOf(t, s, n.ID), name)
+		require.NoError(t, s.Drain(t.Context(), n.ID, false))
+		ok, err = s.Mark(t.Context(), nodeOf(t, s, n.ID), entity.NodeDown, entity.DownLease)
+		require.NoError(t, err)
+		require.True(t, ok)
+		_, err = s.Register(t.Context(), n)
+		require.NoError(t, err)
+		require.Equal(t, entity.NodeUp, statusOf(t, s, n.ID), "%s: the former drain is over", name)
+	}
 }
 
 // Abilities runs the suite over stores that open gives: what a node can do is in its
