@@ -36,6 +36,8 @@ type Size struct {
 	Small bool
 	// Long adds runs that take longer than a lease.
 	Long bool
+	// Former leaves out what nodes of the former release do not know: chains.
+	Former bool
 }
 
 // definition is a job of the workload and what the checker must know of it.
@@ -264,7 +266,9 @@ func workload(target string, size Size) []definition {
 			list = append(list, d)
 		}
 	}
-	list = append(list, chained(target)...)
+	if !size.Former {
+		list = append(list, chained(target)...)
+	}
 	if size.Flows {
 		list = append(list, flows(target, size)...)
 	}

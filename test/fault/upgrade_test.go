@@ -50,7 +50,7 @@ func TestARollingUpgrade(t *testing.T) {
 			replace(1, span),
 			replace(2, span), second(2),
 		},
-		For: 10 * time.Minute, Size: crash.Size{Copies: 1, Fill: 20}, Logf: t.Logf,
+		For: 10 * time.Minute, Size: crash.Size{Copies: 1, Fill: 20, Former: true}, Logf: t.Logf,
 	}
 	dir := folder(t, time.Now().UnixNano())
 	options := fault.Options(dir, 3)
