@@ -20,4 +20,4 @@ COST_TESTS='^(TestABodyCostsItsLengthAlone|TestADocumentInYAMLCostsItsLengthAlon
 
 # The tests of test/e2e that are quick and hold a contract: bad input, the parity of routes and
 # commands, and one short path over the real binary. `gotest` runs them, and `prove e2e` the others.
-QUICK_E2E='^(TestBadInputOnEveryStore|TestOddInputGetsTheSameAnswerOnEveryStore|TestNothingIsOpenWithoutSigningIn|TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand|TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead)$'
+QUICK_E2E='^(TestBadInputOnEveryStore|TestOddInputGetsTheSameAnswerOnEveryStore|TestNothingIsOpenWithoutSigningIn|TestEveryCommandPrintsItsAnswerAndEveryRouteHasACommand|TestATriggerWithAKeyRunsOnceAndItsLogCanBeRead|TestAlertSettingsLiveInFiles)$'
