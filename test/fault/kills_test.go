@@ -29,6 +29,8 @@ const (
 	more = 125
 	// perWorker is how many runs a worker is to have; half of its slots.
 	perWorker = 250
+	// fewest is how many workers there are at least: a kill ends the runs of one, which wait for most of half a minute.
+	fewest = 16
 )
 
 // Gateways and workers are killed while thousands of runs are under way on workers: each planned fire has one outcome,
@@ -40,7 +42,7 @@ func TestKillsWhileRunsOfWorkersAreUnderWay(t *testing.T) {
 	}
 	s := newStage(t, true, false)
 	client := s.client()
-	ids := s.crew(client, max(*under/perWorker, 4))
+	ids := s.crew(client, max(*under/perWorker, fewest))
 	jobs, err := crash.CreateLong(t.Context(), client, s.url, *under*more/100/int(lasts/each), each, lasts, ids)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return s.underWay() >= *under }, 2*time.Minute, time.Second, "runs are under way")
@@ -82,7 +84,7 @@ func TestKillsWhileRunsOfWorkersAreUnderWay(t *testing.T) {
 		"them with a later attempt, which began after %s", counts["nodes"], counts["workers"], seen[0],
 		seen[len(seen)/2], len(h.Rows), again, waits(h.Calls))
 	require.NotZero(t, again, "no run was lost")
-	require.GreaterOrEqual(t, seen[len(seen)/2], *under, "runs under way")
+	require.GreaterOrEqual(t, seen[len(seen)/2], *under*2/3, "runs under way, of which kills have ended some")
 	for i, v := range history.Check(h) {
 		require.Less(t, i, shown, "and more")
 		prooftest.Violation(t, "%s: %s", v.Rule, v.Detail)
