@@ -168,7 +168,8 @@ func TestABackupIsRestored(t *testing.T) {
 // unchanged is how many settings an answer of diff names so.
 func (s *shell) unchanged(out string) (n int) {
 	s.t.Helper()
-	_, err := fmt.Sscanf(out[strings.LastIndex(out, "0 updated, ")+len("0 updated, "):], "%d unchanged", &n)
+	_, counts, _ := strings.Cut(out, "0 updated, ")
+	_, err := fmt.Sscanf(counts, "%d unchanged", &n)
 	require.NoError(s.t, err, out)
 	require.NotZero(s.t, n, out)
 	return n

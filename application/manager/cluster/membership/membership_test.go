@@ -122,7 +122,7 @@ func TestAnotherProcessUnderTheSameIDEndsThisOne(t *testing.T) {
 	require.Len(t, second.Partitions(), entity.Partitions)
 }
 
-// What a person asks for while a node cannot look holds when it comes back: its memory is not the truth.
+// A drain or a resume that a node could not see holds when it comes back: its memory is not the truth.
 func TestADrainThatANodeDidNotSeeHolds(t *testing.T) {
 	for _, drained := range []bool{true, false} {
 		c := newCluster(t)
