@@ -60,9 +60,7 @@ func team(t *testing.T, n *enginetest.Node, version int, members ...string) {
 // awaitApproval lets the run go on until its approval has opened, or has failed at once.
 func awaitApproval(t *testing.T, n *enginetest.Node, root, workflowID string) *entity.Execution {
 	t.Helper()
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		return stepRow(t, n, root, workflowID, "ok") != nil
 	}, "the approval opens")
 	return stepRow(t, n, root, workflowID, "ok")
@@ -252,9 +250,7 @@ func TestAnApprovalNotByItsTriggerer(t *testing.T) {
 	above := n.Add(t, flowJob("above", stepsOf(names("call", job, "")), nil))
 	root := fireBy(t, n, above, "ann")
 	var below string
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		if fires := firesOf(t, n, job, root, "call"); len(fires) > 0 {
 			below = fires[0].ID
 		}

@@ -42,9 +42,7 @@ func TestAPausedRunRecordsEndsAndDecidesNothing(t *testing.T) {
 	require.NoError(t, n.Flow.Command(t.Context(), root, workflow.Pause))
 	require.NoError(t, n.Flow.Command(t.Context(), root, workflow.Pause), "once more changes nothing")
 	release()
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		return stepRow(t, n, root, job.ID, "a").Status == entity.StatusSuccess && len(owed(t, n)) == 0
 	}, "the end is recorded")
 	require.Equal(t, wf.PhasePaused, runRow(t, n, root).Phase)
@@ -73,9 +71,7 @@ func TestAHeldStepIsRepeatedSkippedOrCalledASuccess(t *testing.T) {
 			job := n.Add(t, flowJob("held", `{"onStepFailure": "HOLD", "steps": [`+custom("a", "")+","+
 				custom("b", `"needs": ["a"]`)+"]}", nil))
 			root := fire(t, n, job)
-			enginetest.Await(t, func() bool {
-				_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-				require.NoError(t, err)
+			goOn(t, n, func() bool {
 				e := stepRow(t, n, root, job.ID, "a")
 				return e != nil && e.Status == entity.StatusFailed && len(owed(t, n)) == 0
 			}, "the step has failed")

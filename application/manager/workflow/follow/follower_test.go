@@ -68,12 +68,20 @@ func fireWith(t *testing.T, n *enginetest.Node, job *entity.Job, change func(f *
 	return id
 }
 
-// follow lets runs go on until the root has a state.
-func follow(t *testing.T, n *enginetest.Node, root string, want entity.Status) *entity.Execution {
+// goOn lets runs go on until something is so.
+func goOn(t *testing.T, n *enginetest.Node, so func() bool, format string, args ...any) {
 	t.Helper()
 	enginetest.Await(t, func() bool {
 		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
 		require.NoError(t, err)
+		return so()
+	}, format, args...)
+}
+
+// follow lets runs go on until the root has a state.
+func follow(t *testing.T, n *enginetest.Node, root string, want entity.Status) *entity.Execution {
+	t.Helper()
+	goOn(t, n, func() bool {
 		e := n.Execution(t, root)
 		require.False(t, e.Status.Final() && e.Status != want, "it is %s (%s): %s", e.Status, e.Reason, e.ErrorMessage)
 		return e.Status == want
@@ -84,9 +92,7 @@ func follow(t *testing.T, n *enginetest.Node, root string, want entity.Status) *
 // awaitStarts lets runs go on until so many steps have begun.
 func awaitStarts(t *testing.T, n *enginetest.Node, count int) {
 	t.Helper()
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		return len(n.Script.Runs()) >= count
 	}, "%d steps begin", count)
 }
@@ -282,9 +288,7 @@ func TestALookSaysThatMoreRunsAreDue(t *testing.T) {
 	for i := range roots {
 		roots[i] = fire(t, n, job)
 	}
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		runs, err := n.Store.WorkflowRuns(t.Context(), roots)
 		require.NoError(t, err)
 		return len(runs) == len(roots) && !slices.ContainsFunc(runs, func(r wf.Run) bool { return r.Wake.IsZero() })
@@ -308,9 +312,7 @@ func TestARunThatCannotGoOnStandsAlone(t *testing.T) {
 	sound := n.Add(t, flowJob("sound", stepsOf(custom("a", "")), nil))
 	bad, good := fire(t, n, broken), fire(t, n, sound)
 	follow(t, n, good, entity.StatusSuccess)
-	enginetest.Await(t, func() bool { // it may run before anybody has decided about it
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool { // it may run before anybody has decided about it
 		runs, err := n.Store.WorkflowRuns(t.Context(), []string{bad})
 		require.NoError(t, err)
 		return len(runs) == 1 && runs[0].Phase == wf.PhasePaused

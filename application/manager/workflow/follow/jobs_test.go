@@ -108,9 +108,7 @@ func TestAStepWaits(t *testing.T) {
 	row := func(step string) *entity.Execution { return stepRow(t, n, root, job.ID, step) }
 	await := func(step string, want entity.Status) {
 		t.Helper()
-		enginetest.Await(t, func() bool {
-			_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-			require.NoError(t, err)
+		goOn(t, n, func() bool {
 			return row(step) != nil && row(step).Status == want
 		}, "%s is %s", step, want)
 	}

@@ -37,9 +37,7 @@ func TestAnEndBesideAnotherOfItsFireIsNotLost(t *testing.T) {
 		}
 		return false
 	}
-	enginetest.Await(t, func() bool {
-		_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-		require.NoError(t, err)
+	goOn(t, n, func() bool {
 		return len(firesOf(t, n, sharded, root, "two")) == 2
 	}, "the job is started")
 	enginetest.Await(t, func() bool { return ended(0) }, "the first shard ends, and nobody looks")

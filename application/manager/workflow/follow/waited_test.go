@@ -46,9 +46,7 @@ func (s *taught) by(id string) bool {
 func TestARunThatWaitedForPeopleTeachesNothing(t *testing.T) {
 	held := `{"onStepFailure": "HOLD", "steps": [` + custom("a", "") + "," + custom("b", `"needs": ["a"]`) + "]}"
 	act := func(t *testing.T, n *enginetest.Node, root, workflowID string) {
-		enginetest.Await(t, func() bool {
-			_, err := n.Flow.RunOnce(t.Context(), n.Time.Now())
-			require.NoError(t, err)
+		goOn(t, n, func() bool {
 			e := stepRow(t, n, root, workflowID, "a")
 			return e != nil && e.Status == entity.StatusFailed && len(owed(t, n)) == 0
 		}, "the step is held")
