@@ -84,6 +84,35 @@ func Test30TheGraceIsOver(t *testing.T) {
 	require.Len(t, s.Calls("leave"), 1)
 }
 
+// A poll that is under way could reach the server after the leave.
+func Test30ItLeavesAfterItsPolls(t *testing.T) {
+	s := play(t)
+	s.env["PS_GRACE_MS"] = "30000"
+	r := s.Add(run("sleep", data{"ms": 1000}))
+	answer := make(chan struct{})
+	stopping := 0
+	s.Script = func(c *conformance.Call) *conformance.Fault {
+		if c.Kind != "poll" || !c.Poll.Stopping {
+			return nil
+		}
+		if stopping++; stopping != 2 { // the answer to the first one lets it leave
+			return nil
+		}
+		return &conformance.Fault{Wait: answer}
+	}
+	s.start()
+	s.began(r)
+	s.terminate()
+	s.until("a poll without an answer", func() bool { return stopping > 1 })
+	require.Equal(t, "SUCCESS", s.ended(r).Status)
+	time.Sleep(300 * time.Millisecond) // for a leave that comes too early
+	answered := time.Now()
+	close(answer)
+	require.Zero(t, s.exit(), s.stderr.String())
+	require.Len(t, s.Calls("leave"), 1)
+	require.True(t, s.Newest("leave").At.After(answered), "it left while a poll was under way")
+}
+
 func Test31ASecondSignal(t *testing.T) {
 	s := play(t)
 	s.env["PS_GRACE_MS"] = "600000"

@@ -36,6 +36,10 @@ class Polls:
             self.idle += 1
             self._thread(self._polls, f"ps-poll-{self.pollers}")
 
+    def under_way(self) -> int:
+        """How many polls have no answer yet; the caller holds the lock."""
+        return self.pollers - self.idle
+
     def _poll_soon(self, at: int) -> None:
         if self.poll_at is None or at < self.poll_at:
             self.poll_at = at

@@ -84,13 +84,11 @@ class Session(Polls, Reports):
             for a in self.actives.values():
                 if a.run is not None:
                     a.run.stop(SHUTDOWN)
-            if now >= grace + DEAF:
-                return True
-        if self.stop_answered or now >= grace:
-            if self.life.leave() is not None:
-                self.left = True
-                return True
-        return False
+        deaf = now >= grace + DEAF
+        # A poll that is under way must not reach a server after the leave. One that hangs is waited for until then.
+        if deaf or (not self.under_way() and (self.stop_answered or now >= grace)):
+            self.left = self.life.leave() is not None
+        return deaf or self.left
 
     def _pause(self) -> int:
         """How long the watch may sleep."""

@@ -59,6 +59,11 @@ final class Polls {
         }
     }
 
+    /** How many polls have no answer yet; the caller holds the monitor of the session. */
+    int underWay() {
+        return threads - idle;
+    }
+
     /** Makes a poll go at that moment, or before; the caller holds the monitor of the session. */
     void soon(long when) {
         if (!due || when - at < 0) {
@@ -126,6 +131,7 @@ final class Polls {
             }
             synchronized (session) {
                 idle++;
+                session.notifyAll(); // a worker that drains may leave now
             }
         }
     }

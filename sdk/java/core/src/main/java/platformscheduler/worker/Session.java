@@ -110,12 +110,13 @@ final class Session {
                     a.run.stop(StopReason.SHUTDOWN);
                 }
             }
-            if (late >= DEAF) {
-                return true;
-            }
         }
-        left = (polls.stopAnswered || late >= 0) && life.leave();
-        return left;
+        boolean deaf = late >= DEAF;
+        // A poll that is under way must not reach a server after the leave. One that hangs is waited for until then.
+        if (deaf || polls.underWay() == 0 && (polls.stopAnswered || late >= 0)) {
+            left = life.leave();
+        }
+        return deaf || left;
     }
 
     /** How long the watch may sleep. */
