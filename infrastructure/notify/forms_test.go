@@ -138,6 +138,21 @@ func TestAlertmanagerGetsAlertsOfItsForm(t *testing.T) {
 	require.Equal(t, "Bearer t", sent(t, alert.ChannelAlertmanager, `{"url":"URL","token":"t"}`, m).Header.Get("Authorization"))
 }
 
+// Alertmanager keeps the last of two alerts with equal labels: that must be the newer episode.
+func TestAlertmanagerGetsTheNewestEpisodeLast(t *testing.T) {
+	m := notifytest.Message()
+	older := m.Alerts[0]
+	older.ID, older.StartTime = "alert-0", older.StartTime.Add(-time.Hour)
+	older.EndTime = older.StartTime.Add(time.Minute)
+	m.Alerts = append(m.Alerts, older) // the most urgent first, then the newest
+	var got []struct{ StartsAt, EndsAt time.Time }
+	require.NoError(t, json.Unmarshal([]byte(sent(t, alert.ChannelAlertmanager, `{"url":"URL"}`, m).Body), &got))
+	require.Len(t, got, 2)
+	require.Equal(t, older.EndTime.UTC(), got[0].EndsAt)
+	require.Equal(t, m.Alerts[0].StartTime.UTC(), got[1].StartsAt)
+	require.Equal(t, "alert-1", m.Alerts[0].ID, "the caller's list is as it was")
+}
+
 func TestWhatConfigurationsMayNotSay(t *testing.T) {
 	for _, c := range []struct {
 		kind          alert.ChannelType

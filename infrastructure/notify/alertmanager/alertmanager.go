@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,10 +81,13 @@ type item struct {
 	GeneratorURL string            `json:"generatorURL,omitempty"`
 }
 
-// Send posts the alerts of a message. The status alone says whether they were taken.
+// Send posts the alerts of a message, the oldest first: of two episodes of one fingerprint, whose labels are equal,
+// Alertmanager keeps the one that it takes last. The status alone says whether they were taken.
 func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
-	items := make([]item, 0, len(m.Alerts))
-	for _, a := range m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)] {
+	listed := slices.Clone(m.Alerts[:min(len(m.Alerts), alert.MaxMessageAlerts)])
+	slices.SortFunc(listed, func(a, b alert.MessageAlert) int { return strings.Compare(a.ID, b.ID) })
+	items := make([]item, 0, len(listed))
+	for _, a := range listed {
 		items = append(items, c.item(a, m.URL))
 	}
 	header := http.Header{}
@@ -95,7 +99,7 @@ func (c *Channel) Send(ctx context.Context, m alert.Message) alert.SendResult {
 	}
 	return c.Deliver(ctx, post.Letter{
 		URL: strings.TrimSuffix(c.Config.URL, "/") + path, Header: header, Message: items,
-		Listed: markup.IDs(m.Alerts[:len(items)]), Result: post.Answer.Result,
+		Listed: markup.IDs(listed), Result: post.Answer.Result,
 	})
 }
 
