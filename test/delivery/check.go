@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -182,7 +183,7 @@ func (c *checker) ordered() {
 }
 
 // told: what the messages themselves say of a fingerprint goes forward, from episode to episode and
-// from firing to its end. Repetitions are left out.
+// from firing to its end. One message lists its episodes newest first. Repetitions are left out.
 func (c *checker) told() {
 	type step struct {
 		alert string
@@ -195,7 +196,9 @@ func (c *checker) told() {
 			continue
 		}
 		seen[r.ID] = true
-		for _, a := range r.Alerts {
+		for _, a := range slices.SortedFunc(slices.Values(r.Alerts), func(a, b Told) int {
+			return strings.Compare(a.ID, b.ID)
+		}) {
 			now, was := step{a.ID, a.Status != firing, r.At}, last[r.Channel+a.Fingerprint]
 			if now.alert < was.alert && !c.stepped(was.at, r.At) || now.alert == was.alert && was.over && !now.over {
 				c.say("the message %s goes back: alert %s %s after %s", r.ID, a.ID, a.Status, was.alert)

@@ -40,7 +40,7 @@ func good() delivery.History {
 			})
 			h.Receipts = append(h.Receipts, delivery.Receipt{
 				Channel: delivery.Webhook, ID: id, At: at(begun), Accepted: true,
-				Alerts: []delivery.Told{{ID: alert, Fingerprint: "f", Status: status, JobID: "job"}},
+				Alerts: []delivery.Told{episode(alert, status)},
 			})
 		}
 	}
@@ -66,6 +66,19 @@ func good() delivery.History {
 
 func TestAGoodHistoryIsGood(t *testing.T) { require.Empty(t, delivery.Check(good())) }
 
+// A message that waited for its channel tells of several episodes, the newest first.
+func TestAListOfEpisodesIsNoStepBack(t *testing.T) {
+	h := good()
+	for i := range h.Receipts[2:] {
+		h.Receipts[2+i].Alerts = append(h.Receipts[2+i].Alerts, episode("a1", "RESOLVED"))
+	}
+	require.Empty(t, delivery.Check(h))
+}
+
+func episode(id, status string) delivery.Told {
+	return delivery.Told{ID: id, Fingerprint: "f", Status: status, JobID: "job"}
+}
+
 func TestEverySeededViolationOfDeliveriesIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(h *delivery.History)
@@ -83,6 +96,9 @@ func TestEverySeededViolationOfDeliveriesIsFound(t *testing.T) {
 			h.Receipts[0], h.Receipts[1] = h.Receipts[1], h.Receipts[0]
 		}, "goes back"},
 		"told an older episode": {func(h *delivery.History) { h.Receipts[2].Alerts[0].ID = "a0" }, "goes back"},
+		"told an older episode in a list": {func(h *delivery.History) {
+			h.Receipts[1].Alerts = append(h.Receipts[1].Alerts, episode("a0", "RESOLVED"))
+		}, "goes back"},
 		"another id per attempt": {func(h *delivery.History) {
 			h.Receipts[3].ID = "m3-2"
 		}, "m3-2 came 1 times, of 0 recorded"},
