@@ -88,7 +88,7 @@ func Test30TheGraceIsOver(t *testing.T) {
 func Test30ItLeavesAfterItsPolls(t *testing.T) {
 	s := play(t)
 	s.env["PS_GRACE_MS"] = "30000"
-	r := s.Add(run("sleep", data{"ms": 1000}))
+	r := s.Add(run("sleep", data{"ms": 3000})) // it is to end after the second poll
 	answer := make(chan struct{})
 	stopping := 0
 	s.Script = func(c *conformance.Call) *conformance.Fault {
